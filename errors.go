@@ -1,0 +1,55 @@
+package voicescreen
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// The mistakes a caller can make. Errors of this package wrap one of them and
+// say what was wrong; test with errors.Is. Any other error is internal, and
+// its text is not for the caller's caller.
+var (
+	ErrNotFound = errors.New("voicescreen: not found")                   // no such session in this account
+	ErrConsent  = errors.New("voicescreen: consent was not given")       // Initiate without consent; nothing was stored
+	ErrInvalid  = errors.New("voicescreen: invalid argument")            // see InvalidError
+	ErrConflict = errors.New("voicescreen: conflict")                    // the session is in another state
+	ErrTooLate  = errors.New("voicescreen: outside the feedback window") // labels must come within 24 hours of the audio
+	ErrUpload   = errors.New("voicescreen: upload failed")               // the audio could not be read to its end
+	ErrAudio    = errors.New("voicescreen: audio is not as specified")   // the upload is not the audio asked for
+	ErrTooLarge = errors.New("voicescreen: audio is too large")
+	ErrBusy     = errors.New("voicescreen: the queue is full")
+	ErrClosed   = errors.New("voicescreen: engine is closed")
+)
+
+// Problem is what is wrong with a field.
+type Problem string
+
+const (
+	Unprovided Problem = "unprovided" // missing or empty
+	Malformed  Problem = "malformed"  // of a wrong form or out of range
+)
+
+// InvalidError names every field at fault. It matches ErrInvalid.
+type InvalidError struct {
+	Fields map[string]Problem // by name, such as "user_id" or "metadata.zipcode"
+	Detail string             // what was out of range, without any patient data; may be empty
+}
+
+func (e *InvalidError) Error() string {
+	var b strings.Builder
+	b.WriteString(ErrInvalid.Error())
+	sep := ": "
+	for _, name := range slices.Sorted(maps.Keys(e.Fields)) {
+		b.WriteString(sep + name + " is " + string(e.Fields[name]))
+		sep = ", "
+	}
+	if e.Detail != "" {
+		b.WriteString(sep + e.Detail)
+	}
+	return b.String()
+}
+
+// Is says that an InvalidError is ErrInvalid.
+func (e *InvalidError) Is(target error) bool { return target == ErrInvalid }

@@ -1,0 +1,94 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+)
+
+var (
+	// ErrNotFound says that the account has no such session, or that there is
+	// no such audio.
+	ErrNotFound = errors.New("store: not found")
+	// ErrExists says that a session of this ID exists, in whatever account.
+	ErrExists = errors.New("store: session exists")
+	// ErrNoneDue says that no session is due.
+	ErrNoneDue = errors.New("store: no session is due")
+	// ErrClosed says that the store was closed.
+	ErrClosed = errors.New("store: closed")
+)
+
+// Store keeps sessions and the audio that waits to be analysed. All methods
+// are safe for concurrent use, by several processes too where the
+// implementation allows several. When a method returns nil, what it did
+// survives a crash and a power failure (in stores that outlive the process),
+// and every later call sees it. When it returns an error, nothing changed.
+//
+// Records go in and come out by value: neither side may see the other's later
+// changes. Store/storetest has a case for each promise made here.
+type Store interface {
+	// Create adds a session. Account, ID, UserID, State and CreatedAt are set
+	// by the caller. It returns ErrExists if the ID is taken.
+	Create(ctx context.Context, s *Session) error
+
+	// Get returns a session of the account. It returns ErrNotFound where
+	// there is none, also where another account has one of that ID.
+	Get(ctx context.Context, account, id string) (*Session, error)
+
+	// Update applies change to the current record and stores the result, all
+	// in one transaction: concurrent updates of a session happen one after the
+	// other. If change returns an error, nothing is stored and Update returns
+	// that error as it is. Change may be called more than once, each time on a
+	// fresh copy, and must not touch the store. It may not change Account, ID,
+	// UserID or CreatedAt. If the result's Audio differs from what it was, the
+	// former audio is removed after the commit.
+	Update(ctx context.Context, account, id string, change func(*Session) error) (*Session, error)
+
+	// Next applies change, as Update does, to the session that has been due
+	// longest: the one of the smallest Due that is not zero and not after now,
+	// of any account. Two concurrent calls never both see the same Due of one
+	// session. It returns ErrNoneDue where there is none.
+	Next(ctx context.Context, now time.Time, change func(*Session) error) (*Session, error)
+
+	// Due counts the sessions whose Due is not zero.
+	Due(ctx context.Context) (int, error)
+
+	// List returns at most limit sessions of one user of the account, ordered
+	// by CreatedAt descending and then ID ascending, beginning behind the
+	// cursor; nil is the beginning. A user without sessions has an empty list.
+	List(ctx context.Context, account, userID string, after *Cursor, limit int) ([]*Session, error)
+
+	// Delete removes a session and its audio. It returns ErrNotFound as Get does.
+	Delete(ctx context.Context, account, id string) error
+
+	// Forget removes every session of one user of the account in one
+	// transaction, with their audio, and returns how many there were.
+	Forget(ctx context.Context, account, userID string) (int, error)
+
+	// PutAudio stores all that r gives and returns a reference to it. The
+	// audio is durable when PutAudio returns; it stays until a session that
+	// refers to it lets go of it, or RemoveAudio. If reading r fails, the
+	// error is returned as it is and nothing is kept. A reference holds no
+	// trace of a user, session or account.
+	PutAudio(ctx context.Context, r io.Reader) (ref string, err error)
+
+	// OpenAudio opens stored audio for reading; ErrNotFound if there is none.
+	OpenAudio(ctx context.Context, ref string) (io.ReadCloser, error)
+
+	// RemoveAudio removes stored audio. Removing what is not there is no error.
+	RemoveAudio(ctx context.Context, ref string) error
+
+	// Ping returns nil if the store can be written to now.
+	Ping(ctx context.Context) error
+
+	// Close releases the store. Every later call returns ErrClosed. Close
+	// waits for calls that are under way.
+	Close() error
+}
+
+// Cursor is a place in a listing: behind the session of this time and ID.
+type Cursor struct {
+	CreatedAt time.Time
+	ID        string
+}
