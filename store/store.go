@@ -15,6 +15,9 @@ var (
 	ErrExists = errors.New("store: session exists")
 	// ErrNoneDue says that no session is due.
 	ErrNoneDue = errors.New("store: no session is due")
+	// ErrInvalid says that a record cannot be stored: see [Session.Check] and
+	// [Session.CheckChange]. It is a mistake of the program.
+	ErrInvalid = errors.New("store: invalid record")
 	// ErrClosed says that the store was closed.
 	ErrClosed = errors.New("store: closed")
 )
@@ -26,10 +29,15 @@ var (
 // and every later call sees it. When it returns an error, nothing changed.
 //
 // Records go in and come out by value: neither side may see the other's later
-// changes. Store/storetest has a case for each promise made here.
+// changes. They come out as they went in, with undefined numbers and strings
+// of any bytes, but that times are in UTC without a monotonic reading, and
+// empty slices and maps are nil. A context that is done at the start of a call
+// ends it with the context's error. Store/storetest has a case for each
+// promise made here.
 type Store interface {
 	// Create adds a session. Account, ID, UserID, State and CreatedAt are set
-	// by the caller. It returns ErrExists if the ID is taken.
+	// by the caller; account and user may be "". It returns ErrExists if the
+	// ID is taken, and ErrInvalid for what Session.Check refuses.
 	Create(ctx context.Context, s *Session) error
 
 	// Get returns a session of the account. It returns ErrNotFound where
@@ -40,15 +48,18 @@ type Store interface {
 	// in one transaction: concurrent updates of a session happen one after the
 	// other. If change returns an error, nothing is stored and Update returns
 	// that error as it is. Change may be called more than once, each time on a
-	// fresh copy, and must not touch the store. It may not change Account, ID,
-	// UserID or CreatedAt. If the result's Audio differs from what it was, the
-	// former audio is removed after the commit.
+	// fresh copy, and must not touch the store. A result that
+	// Session.CheckChange refuses is not stored, and the error is ErrInvalid:
+	// Account, ID, UserID and CreatedAt stay as they are. If the result's
+	// Audio differs from what it was, the former audio is removed after the
+	// commit. The session returned is what was stored.
 	Update(ctx context.Context, account, id string, change func(*Session) error) (*Session, error)
 
 	// Next applies change, as Update does, to the session that has been due
 	// longest: the one of the smallest Due that is not zero and not after now,
-	// of any account. Two concurrent calls never both see the same Due of one
-	// session. It returns ErrNoneDue where there is none.
+	// of any account. Change must move Due, else the error is ErrInvalid: so
+	// of all calls that succeed no two saw the same Due of one session. It
+	// returns ErrNoneDue where there is none.
 	Next(ctx context.Context, now time.Time, change func(*Session) error) (*Session, error)
 
 	// Due counts the sessions whose Due is not zero.
@@ -56,7 +67,8 @@ type Store interface {
 
 	// List returns at most limit sessions of one user of the account, ordered
 	// by CreatedAt descending and then ID ascending, beginning behind the
-	// cursor; nil is the beginning. A user without sessions has an empty list.
+	// cursor; nil is the beginning. A user without sessions has an empty list,
+	// and so has a limit below 1. The cursor's session need not exist.
 	List(ctx context.Context, account, userID string, after *Cursor, limit int) ([]*Session, error)
 
 	// Delete removes a session and its audio. It returns ErrNotFound as Get does.
@@ -73,7 +85,8 @@ type Store interface {
 	// trace of a user, session or account.
 	PutAudio(ctx context.Context, r io.Reader) (ref string, err error)
 
-	// OpenAudio opens stored audio for reading; ErrNotFound if there is none.
+	// OpenAudio opens stored audio for reading; ErrNotFound if there is none,
+	// whatever the reference looks like.
 	OpenAudio(ctx context.Context, ref string) (io.ReadCloser, error)
 
 	// RemoveAudio removes stored audio. Removing what is not there is no error.
@@ -82,8 +95,8 @@ type Store interface {
 	// Ping returns nil if the store can be written to now.
 	Ping(ctx context.Context) error
 
-	// Close releases the store. Every later call returns ErrClosed. Close
-	// waits for calls that are under way.
+	// Close releases the store. Every later call returns ErrClosed, a second
+	// Close too. Close waits for calls that are under way.
 	Close() error
 }
 
@@ -91,4 +104,12 @@ type Store interface {
 type Cursor struct {
 	CreatedAt time.Time
 	ID        string
+}
+
+// Before says whether c stands before d in a listing.
+func (c Cursor) Before(d Cursor) bool {
+	if n := c.CreatedAt.Compare(d.CreatedAt); n != 0 {
+		return n > 0
+	}
+	return c.ID < d.ID
 }
