@@ -1,0 +1,282 @@
+package wav
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+)
+
+const (
+	// unknown is the size of a data chunk that reaches to the end of the file.
+	unknown = math.MaxInt64
+
+	// streamed is the least size that is taken as left behind by a writer that
+	// did not know it: SoX writes the largest whole number of frames below
+	// 0x7FFFF000 bytes, others more, up to 0xFFFFFFFF. The slack is the largest
+	// frame.
+	streamed = 0x7FFFF000 - maxChannels*8
+)
+
+// header reads a file up to its samples.
+type header struct {
+	r     *bufio.Reader
+	order binary.ByteOrder
+	pos   int64 // bytes read so far
+	riff  int64 // size of the RIFF chunk as written; unknown if it is none
+
+	format   Format
+	dataSize int64 // bytes of samples; unknown if they go on to the end
+	cut      bool  // a file that ends before dataSize bytes were truncated
+}
+
+// ds64 is what the chunk of that name in an RF64 file says.
+type ds64 struct{ riff, data uint64 }
+
+func (h *header) read() error {
+	long, err := h.readRIFF()
+	if err != nil {
+		return err
+	}
+	var sizes *ds64
+	for {
+		id, size, err := h.readChunkHeader()
+		if err != nil {
+			return err
+		}
+		switch {
+		case id == "ds64" && long && sizes == nil:
+			sizes, err = h.readDS64(size)
+		case id == "fmt ":
+			err = h.readFormat(size)
+		case id == "data":
+			if h.format.Channels == 0 {
+				return FormatError("data chunk before the fmt chunk")
+			}
+			h.setDataSize(size, sizes)
+			return nil
+		default:
+			err = h.skip(id, int64(size))
+		}
+		if err == nil && size%2 == 1 {
+			err = h.skipPad()
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// readRIFF reads the first 12 bytes and says whether sizes are in a ds64 chunk.
+func (h *header) readRIFF() (long bool, err error) {
+	b, err := h.r.Peek(12)
+	if err != nil && err != io.EOF {
+		return false, readError(err)
+	}
+	if len(b) == 0 {
+		return false, FormatError("file is empty")
+	}
+	if name := otherFormat(b); name != "" {
+		return false, UnsupportedError(name + " file, only WAV is read")
+	}
+	if len(b) < 12 {
+		return false, FormatError("file ends in the RIFF header")
+	}
+	h.order = binary.LittleEndian
+	switch string(b[:4]) {
+	case "RIFF":
+	case "RIFX":
+		h.order = binary.BigEndian
+	case "RF64", "BW64":
+		long = true
+	default:
+		return false, FormatError("no RIFF header")
+	}
+	if string(b[8:12]) != "WAVE" {
+		return false, FormatError("RIFF file of another form than WAVE")
+	}
+	h.riff = int64(h.order.Uint32(b[4:]))
+	if h.riff >= streamed {
+		h.riff = unknown
+	}
+	_, err = h.r.Discard(12)
+	h.pos = 12
+	return long, err
+}
+
+// otherFormat recognises the audio files that people mistake for WAV files.
+func otherFormat(b []byte) string {
+	for magic, name := range map[string]string{
+		"fLaC": "FLAC", "OggS": "Ogg", "ID3": "MP3", "FORM": "AIFF", "caff": "CAF",
+		"\x1a\x45\xdf\xa3": "WebM", "#!AMR": "AMR",
+	} {
+		if len(b) >= len(magic) && string(b[:len(magic)]) == magic {
+			return name
+		}
+	}
+	switch {
+	case len(b) >= 8 && string(b[4:8]) == "ftyp":
+		return "MP4"
+	case len(b) >= 2 && b[0] == 0xff && b[1]&0xe6 == 0xe2: // frame sync, layer III
+		return "MP3"
+	}
+	return ""
+}
+
+func (h *header) readChunkHeader() (id string, size uint32, err error) {
+	var b [8]byte
+	n, err := readFull(h.r, b[:])
+	h.pos += int64(n)
+	switch {
+	case err == io.EOF && n == 0 && h.format.Channels == 0:
+		return "", 0, FormatError("file ends before its fmt chunk")
+	case err == io.EOF && n == 0:
+		return "", 0, FormatError("file ends before its data chunk")
+	case err == io.EOF:
+		return "", 0, FormatError("file ends in a chunk header")
+	case err != nil:
+		return "", 0, readError(err)
+	}
+	if !isID(b[:4]) {
+		return "", 0, FormatError(fmt.Sprintf("no chunk where one should begin, at byte %d", h.pos-8))
+	}
+	return string(b[:4]), h.order.Uint32(b[4:]), nil
+}
+
+// isID says whether b begins like a chunk: four printable ASCII characters.
+func isID(b []byte) bool {
+	if len(b) < 4 {
+		return false
+	}
+	for _, c := range b[:4] {
+		if c < ' ' || c > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// isCommonID says whether id is the name of a chunk that most files have.
+func isCommonID(id string) bool {
+	return id == "fmt " || id == "data" || id == "LIST" || id == "fact"
+}
+
+func (h *header) readFormat(size uint32) error {
+	if h.format.Channels != 0 {
+		return FormatError("second fmt chunk")
+	}
+	if size < minFmtSize || size > maxFmtSize {
+		return FormatError(fmt.Sprintf("fmt chunk of %d bytes", size))
+	}
+	var b [extFmtSize]byte
+	fields := b[:min(size, extFmtSize)]
+	if err := h.readBody("fmt ", fields); err != nil {
+		return err
+	}
+	var err error
+	if h.format, err = parseFormat(fields, h.order); err != nil {
+		return err
+	}
+	return h.skip("fmt ", int64(size)-int64(len(fields)))
+}
+
+func (h *header) readDS64(size uint32) (*ds64, error) {
+	const fields = 24 // riffSize, dataSize, sampleCount
+	if size < fields {
+		return nil, FormatError(fmt.Sprintf("ds64 chunk of %d bytes", size))
+	}
+	var b [fields]byte
+	if err := h.readBody("ds64", b[:]); err != nil {
+		return nil, err
+	}
+	s := &ds64{riff: h.order.Uint64(b[:]), data: h.order.Uint64(b[8:])}
+	return s, h.skip("ds64", int64(size)-fields)
+}
+
+func (h *header) readBody(id string, b []byte) error {
+	n, err := readFull(h.r, b)
+	h.pos += int64(n)
+	if err == io.EOF {
+		return FormatError(fmt.Sprintf("file ends in chunk %q", id))
+	}
+	return readError(err)
+}
+
+// skip passes over n bytes of a chunk.
+func (h *header) skip(id string, n int64) error {
+	for n > 0 {
+		m, err := h.r.Discard(int(min(n, 1<<20)))
+		n -= int64(m)
+		h.pos += int64(m)
+		if err == io.EOF {
+			return FormatError(fmt.Sprintf("file ends in chunk %q", id))
+		}
+		if err != nil {
+			return readError(err)
+		}
+	}
+	return nil
+}
+
+// skipPad passes over the byte that follows a chunk of odd size. Some writers
+// leave it out: then the next chunk begins here. A pad byte that looks like the
+// first letter of a name is told by the name after it.
+func (h *header) skipPad() error {
+	b, err := h.r.Peek(5)
+	if err != nil && err != io.EOF {
+		return readError(err)
+	}
+	if len(b) == 0 {
+		return nil
+	}
+	if isID(b) && !(len(b) == 5 && isCommonID(string(b[1:]))) {
+		return nil
+	}
+	_, err = h.r.Discard(1)
+	h.pos++
+	return err
+}
+
+// setDataSize decides how far the samples go.
+func (h *header) setDataSize(size uint32, sizes *ds64) {
+	n := int64(size)
+	riff := h.riff
+	if sizes != nil && size == math.MaxUint32 {
+		n = int64(min(sizes.data, unknown))
+		riff = int64(min(sizes.riff, unknown))
+		h.dataSize, h.cut = n, n != unknown
+	} else {
+		h.dataSize, h.cut = n, n < streamed
+		if size == math.MaxUint32 {
+			h.dataSize = unknown
+		}
+	}
+	// 0 bytes of samples are believed only of a writer that knew its sizes and
+	// says that the file goes on after them.
+	if n == 0 && (riff == unknown || riff+8 <= h.pos) {
+		h.dataSize, h.cut = unknown, false
+	}
+}
+
+// readFull fills b. Unlike io.ReadFull it returns io.EOF wherever the reader
+// ends, so that a reader's own io.ErrUnexpectedEOF (a connection that broke)
+// is not taken for the end of the file.
+func readFull(r io.Reader, b []byte) (n int, err error) {
+	for n < len(b) {
+		m, err := r.Read(b[n:])
+		n += m
+		if err != nil && n < len(b) {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// readError adds what was being done to an error of the reader.
+func readError(err error) error {
+	if err == nil || err == io.EOF {
+		return err
+	}
+	return fmt.Errorf("wav: read: %w", err)
+}
