@@ -24,20 +24,31 @@ type DecodeOptions struct {
 	MaxSamples int
 }
 
-// blockSamples is the size of the pieces in which Decode collects samples:
-// 256 KiB each, chosen so that the last, partly empty one costs little.
-const blockSamples = 32 << 10
+const (
+	// blockSamples is the size of the pieces in which Decode collects samples:
+	// 256 KiB each, chosen so that the last, partly empty one costs little.
+	blockSamples = 32 << 10
+
+	// maxFirstBlock is the most samples for which Decode makes room at once
+	// because the reader has the bytes: 128 MiB, chosen to hold six minutes,
+	// and so that a sparse file of any size does no harm.
+	maxFirstBlock = 16 << 20
+)
 
 // Decode reads a whole WAV file from r and returns one channel of it. The
 // samples may be none at all. The errors are those of [NewReader] and
 // [Reader.Read] but io.EOF, a [*ChannelError] if the recording does not have
 // the channel or has several and none was asked for, and [ErrTooLong]; beside
-// an error there are no samples. At its peak it holds twice the memory of the
-// samples.
+// an error there are no samples.
+//
+// At its peak it holds twice the memory of the samples. If r says how many
+// bytes it still has (a file or a bytes.Reader does), it holds once that of
+// the samples that so many bytes can hold.
 func Decode(r io.Reader, opts *DecodeOptions) (*Audio, error) {
 	if opts == nil {
 		opts = &DecodeOptions{}
 	}
+	there := remaining(r)
 	wr, err := NewReader(r)
 	if err != nil {
 		return nil, err
@@ -47,11 +58,40 @@ func Decode(r io.Reader, opts *DecodeOptions) (*Audio, error) {
 	if err != nil {
 		return nil, err
 	}
-	samples, err := collect(wr, first, f.Channels, opts.MaxSamples)
+	room := int64(blockSamples / 8)
+	if there > 0 {
+		room = min(there/int64(f.frameBytes()), maxFirstBlock)
+	}
+	if opts.MaxSamples > 0 {
+		room = min(room, int64(opts.MaxSamples))
+	}
+	samples, err := collect(wr, make([]float64, 0, room+1), first, opts.MaxSamples)
 	if err != nil {
 		return nil, err
 	}
 	return &Audio{Format: f, Samples: samples, Truncated: wr.Truncated()}, nil
+}
+
+// remaining is how many bytes r really has, 0 if it does not say.
+func remaining(r io.Reader) int64 {
+	switch r := r.(type) {
+	case interface{ Len() int }:
+		return int64(r.Len())
+	case io.Seeker:
+		here, err := r.Seek(0, io.SeekCurrent)
+		if err != nil {
+			return 0
+		}
+		end, err := r.Seek(0, io.SeekEnd)
+		if err != nil {
+			return 0
+		}
+		if _, err := r.Seek(here, io.SeekStart); err != nil {
+			return 0
+		}
+		return end - here
+	}
+	return 0
 }
 
 // channelIndex turns the number of a channel, 0 for the only one, into its
@@ -66,34 +106,22 @@ func channelIndex(channels, channel int) (int, error) {
 	return channel - 1, nil
 }
 
-// collect reads every step-th sample from the one at index first on. A limit
-// of 0 is none.
-func collect(r *Reader, first, step, limit int) ([]float64, error) {
-	var full [][]float64
-	total := 0
-	block := make([]float64, 0, blockSamples/8) // a short recording needs no full block
+// collect reads the samples of the channel at index first, into block and as
+// many more as it takes. A limit of 0 is none.
+func collect(r *Reader, block []float64, first, limit int) ([]float64, error) {
+	step := r.format.Channels
 	var frames []float64
 	if step > 1 {
 		frames = make([]float64, blockSamples/8/step*step)
 	}
+	var full [][]float64
+	total := 0
 	for {
 		if len(block) == cap(block) {
 			full = append(full, block)
 			block = make([]float64, 0, blockSamples)
 		}
-		free := block[len(block):cap(block)]
-		var n int
-		var err error
-		if step == 1 {
-			n, err = r.Read(free)
-		} else {
-			want := min(len(frames), len(free)*step)
-			n, err = r.Read(frames[:want])
-			n /= step
-			for i := range n {
-				free[i] = frames[i*step+first]
-			}
-		}
+		n, err := readChannel(r, block[len(block):cap(block)], frames, first, step)
 		block = block[:len(block)+n]
 		total += n
 		if limit > 0 && total > limit {
@@ -106,9 +134,26 @@ func collect(r *Reader, first, step, limit int) ([]float64, error) {
 			return nil, err
 		}
 	}
+	if full == nil {
+		return block, nil
+	}
 	samples := make([]float64, 0, total)
 	for _, b := range full {
 		samples = append(samples, b...)
 	}
 	return append(samples, block...), nil
+}
+
+// readChannel fills dst with samples of one channel out of step, by way of
+// frames if there are several.
+func readChannel(r *Reader, dst, frames []float64, first, step int) (int, error) {
+	if step == 1 {
+		return r.Read(dst)
+	}
+	n, err := r.Read(frames[:min(len(frames), len(dst)*step)])
+	n /= step
+	for i := range n {
+		dst[i] = frames[i*step+first]
+	}
+	return n, err
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"io"
 	"math"
 	"testing"
 
@@ -123,6 +124,13 @@ func TestOddFiles(t *testing.T) {
 				if o.broken || o.refused {
 					return
 				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				checkTone(t, a, o, c)
+
+				// The same out of a reader that does not say how much it has.
+				a, err = wav.Decode(struct{ io.Reader }{bytes.NewReader(o.file)}, &wav.DecodeOptions{Channel: c})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -146,6 +146,35 @@ func readAll(t *testing.T, file []byte, r io.Reader, piece int) []float64 {
 	return nil
 }
 
+// Decode reads from where a file stands, and longer recordings than a block.
+func TestDecodeFromFile(t *testing.T) {
+	file := riff(format(1, 2, 16), chunk("data", bytes.Repeat(pcm(16, 2), 100)))
+	path := filepath.Join(t.TempDir(), "long.wav")
+	if err := os.WriteFile(path, append([]byte("12345"), file...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.Seek(5, io.SeekStart); err != nil {
+		t.Fatal(err)
+	}
+	opts := &wav.DecodeOptions{Channel: 2}
+	got, err := wav.Decode(f, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := wav.Decode(struct{ io.Reader }{bytes.NewReader(file)}, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if i := firstDifference(got.Samples, want.Samples); i >= 0 || len(got.Samples) != 100*toneSamples {
+		t.Errorf("got %d samples, want %d, the first difference at %d", len(got.Samples), 100*toneSamples, i)
+	}
+}
+
 // A connection that breaks is neither a broken nor a truncated file.
 func TestErrorOfTheReaderIsKept(t *testing.T) {
 	file := riff(format(1, 1, 16), chunk("data", pcm(16, 1)))
