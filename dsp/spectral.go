@@ -1,0 +1,66 @@
+package dsp
+
+// A Spectral fills the tracks of an [Analysis] that come from the samples and
+// spectra of frames alone: Level, Loudness, Spectrum and MFCC. It owns its
+// scratch, allocates nothing after [NewSpectral], and is not safe for
+// concurrent use.
+//
+// Frame i is centred on the sample i·441, and the signal is taken as 0 before
+// its first and after its last sample. Each measure has the frame length that
+// its definition asks for: MFCC the 25 ms and the window of HTK (see [MFCC]),
+// loudness and the spectral measures share one power spectrum of 23.2 ms, and
+// the level is the RMS of those samples of 25 ms that are in the signal.
+type Spectral struct {
+	mfcc     *MFCC
+	spectrum *spectrometer
+	loudness *loudness
+	frame    []float64 // a frame for the cepstrum, where it crosses an edge
+}
+
+// NewSpectral returns a Spectral for mono samples at [SampleRate].
+func NewSpectral() *Spectral {
+	s := &Spectral{mfcc: NewMFCC(SampleRate, nil), spectrum: newSpectrometer(SampleRate, spectrumFrame)}
+	s.loudness = newLoudness(SampleRate, spectrumFrame, s.spectrum.window)
+	s.frame = make([]float64, s.mfcc.FrameLen())
+	return s
+}
+
+// Frames fills out.Level, out.Loudness, out.Spectrum and out.MFCC with the
+// [FrameCount](len(x)) frames of x, in their memory where that is large enough.
+// x is not changed. A frame with a NaN or an infinite sample has NaN measures.
+func (s *Spectral) Frames(x []float64, out *Analysis) {
+	n := FrameCount(len(x))
+	out.Level = sized(out.Level, n)
+	out.Loudness = sized(out.Loudness, n)
+	out.Spectrum = sized(out.Spectrum, n)
+	out.MFCC = sized(out.MFCC, n)
+	s.spectrum.reset()
+	for i := range n {
+		centre := i * hopSamples
+		lo, hi := overlap(levelFrame, len(x), centre-levelFrame/2)
+		start := centre - levelFrame/2
+		out.Level[i] = level(meanSquare(x[start+lo : start+hi]))
+
+		frame := s.frame
+		if start = centre - len(frame)/2; start >= 0 && start+len(frame) <= len(x) {
+			frame = x[start : start+len(frame)]
+		} else {
+			CopyFrame(frame, x, start)
+		}
+		s.mfcc.Coefficients(out.MFCC[i][:], frame)
+
+		CopyFrame(s.spectrum.frame, x, centre-spectrumFrame/2)
+		silent := !s.spectrum.analyze()
+		out.Spectrum[i] = s.spectrum.measure(silent)
+		out.Loudness[i] = s.loudness.of(s.spectrum.power)
+	}
+}
+
+// sized returns s with length n, in its memory if that is large enough. The
+// elements are whatever was there.
+func sized[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}

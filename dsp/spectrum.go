@@ -1,0 +1,242 @@
+package dsp
+
+import "math"
+
+// spectrumFrame is the length of the frames whose spectral measures are taken,
+// at [SampleRate]: 23.2 ms, the power of two nearest to the 20 ms of GeMAPS.
+const spectrumFrame = 1024
+
+// The bands of the spectral measures in Hz. Slopes, alpha ratio and Hammarberg
+// index are those of GeMAPS (Eyben et al., 2016, section 3.1).
+const (
+	slopeLow, slopeMid, slopeHigh         = 0, 500, 1500
+	alphaLow, alphaMid, alphaHigh         = 50, 1000, 5000
+	hammarbergMid, hammarbergHigh         = 2000, 5000
+	flatnessLow, flatnessHigh             = 50, 5000 // chosen: the band that every usual recording has
+	rolloffShare                          = 0.85
+	silentPower                           = 1e-24 // of the power of the mean: what is left of a constant by rounding
+	decibel                       float64 = 10
+)
+
+// A spectrometer takes the spectral measures of successive frames.
+//
+// The frame is multiplied by a periodic Hann window w after its mean Σwx/Σw was
+// taken off, so that an offset does not count. With P[k] its power spectrum and
+// f[k] = k·sr/N, over all bins but 0:
+//
+//	centroid    Σ f·P / Σ P
+//	roll-off    the frequency below which 85 % of Σ P lies, with the power of
+//	            bin k spread evenly over f[k] ± sr/2N
+//	flux        √Σ (a[k] − a′[k])², a = √P / √ΣP and a′ that of the frame before
+//	            (Tzanetakis and Cook, 2002, on magnitudes)
+//	flatness    geometric over arithmetic mean of P in 50 to 5000 Hz; above
+//	            that it would measure the bandwidth of the recording
+//	slopes      least-squares slope of 10·log10 P over 0 to 500 and 500 to 1500 Hz
+//	alpha       10·log10 of Σ P in 50 to 1000 Hz over Σ P in 1 to 5 kHz
+//	Hammarberg  10·log10 of max P in 0 to 2 kHz over max P in 2 to 5 kHz
+type spectrometer struct {
+	hz          float64 // from bin to bin
+	window      []float64
+	windowSum   float64
+	fft         *FFT
+	frame       []float64
+	power       []float64
+	magnitude   []float64 // of the frame before, of unit norm
+	hasPrevious bool      // whether there is one
+	first       bool
+}
+
+func newSpectrometer(sr float64, n int) *spectrometer {
+	s := &spectrometer{
+		hz:        sr / float64(n),
+		window:    PeriodicHann(n),
+		fft:       NewFFT(n),
+		frame:     make([]float64, n),
+		power:     make([]float64, n/2+1),
+		magnitude: make([]float64, n/2+1),
+		first:     true,
+	}
+	s.windowSum = sum(s.window)
+	return s
+}
+
+// reset forgets the frame before.
+func (s *spectrometer) reset() { s.first, s.hasPrevious = true, false }
+
+// analyze fills s.power from the samples in s.frame, which it overwrites, and
+// reports whether there is any.
+func (s *spectrometer) analyze() bool {
+	y, w := s.frame, s.window[:len(s.frame)]
+	var total float64
+	for j := range y {
+		y[j] *= w[j]
+		total += y[j]
+	}
+	mean := total / s.windowSum
+	for j := range y {
+		y[j] -= mean * w[j]
+	}
+	s.fft.Power(s.power, y)
+	s.power[0] = 0
+	return sum(s.power) > silentPower*total*total
+}
+
+// band is the range lo ≤ k < hi of the bins with low < f[k] ≤ high, without 0.
+func (s *spectrometer) band(low, high float64) (lo, hi int) {
+	lo = max(int(low/s.hz), 0) + 1
+	hi = min(int(high/s.hz)+1, len(s.power))
+	return min(lo, hi), hi
+}
+
+// measure takes the measures of the frame just analyzed. silent says that
+// analyze found nothing.
+func (s *spectrometer) measure(silent bool) Spectrum {
+	first := s.first
+	s.first = false
+	if silent {
+		s.hasPrevious = false
+		nan := math.NaN()
+		return Spectrum{nan, nan, nan, nan, nan, nan, nan, nan}
+	}
+	var m Spectrum
+	total, moment := moments(s.power)
+	m.Centroid = moment / total * s.hz
+	m.Rolloff85 = s.rolloff(rolloffShare * total)
+	m.Flux = s.flux(1 / math.Sqrt(total))
+	switch {
+	case first:
+		m.Flux = 0
+	case !s.hasPrevious:
+		m.Flux = math.NaN()
+	}
+	s.hasPrevious = true
+	m.Flatness = s.flatness(s.band(flatnessLow, flatnessHigh))
+	m.Slope500 = s.slope(s.band(slopeLow, slopeMid))
+	m.Slope1500 = s.slope(s.band(slopeMid, slopeHigh))
+	low, _ := moments(s.bins(s.band(alphaLow, alphaMid)))
+	high, _ := moments(s.bins(s.band(alphaMid, alphaHigh)))
+	m.Alpha = ratioDB(low, high)
+	m.Hammarberg = ratioDB(largest(s.bins(s.band(0, hammarbergMid))), largest(s.bins(s.band(hammarbergMid, hammarbergHigh))))
+	return m
+}
+
+func (s *spectrometer) bins(lo, hi int) []float64 { return s.power[lo:hi] }
+
+// moments returns Σ p[k] and Σ k·p[k].
+func moments(p []float64) (total, moment float64) {
+	var t0, t1, m0, m1 float64
+	k := 0.0
+	for len(p) >= 2 {
+		t0 += p[0]
+		m0 += k * p[0]
+		t1 += p[1]
+		m1 += (k + 1) * p[1]
+		k += 2
+		p = p[2:]
+	}
+	if len(p) == 1 {
+		t0 += p[0]
+		m0 += k * p[0]
+	}
+	return t0 + t1, m0 + m1
+}
+
+// rolloff is the frequency below which the power is share.
+func (s *spectrometer) rolloff(share float64) float64 {
+	var below float64
+	for k, p := range s.power {
+		if below+p >= share && p > 0 {
+			return (float64(k) - 0.5 + (share-below)/p) * s.hz
+		}
+		below += p
+	}
+	return float64(len(s.power)-1) * s.hz
+}
+
+// flux returns the distance of the frame's magnitudes, times scale, to those
+// of the frame before, and keeps them.
+func (s *spectrometer) flux(scale float64) float64 {
+	var d2 float64
+	before := s.magnitude[:len(s.power)]
+	for k, p := range s.power {
+		a := math.Sqrt(p) * scale
+		d := a - before[k]
+		d2 += d * d
+		before[k] = a
+	}
+	return math.Sqrt(d2)
+}
+
+// flatness is the geometric over the arithmetic mean of the bins lo to hi−1.
+func (s *spectrometer) flatness(lo, hi int) float64 {
+	p := s.power[lo:hi]
+	n := float64(len(p))
+	total, _ := moments(p)
+	if !(total > 0) {
+		return math.NaN()
+	}
+	return math.Exp(sumLog(p)/n) / (total / n)
+}
+
+// sumLog is Σ ln p[k] for p ≥ 0, −Inf if one of them is 0. It multiplies the
+// mantissas and adds the exponents, so that one logarithm does for all.
+func sumLog(p []float64) float64 {
+	const (
+		mantissa = 1<<52 - 1
+		one      = 1023 << 52 // the exponent of [1, 2)
+		block    = 512        // mantissas below 2 multiply to less than 2⁵¹²
+	)
+	exponent, s := 0, 0.0
+	for len(p) > 0 {
+		part := p[:min(len(p), block)]
+		p = p[len(part):]
+		product := 1.0
+		for _, v := range part {
+			bits := math.Float64bits(v)
+			if bits < 1<<52 { // 0 or subnormal
+				s += math.Log(v)
+				continue
+			}
+			exponent += int(bits>>52) - 1023
+			product *= math.Float64frombits(bits&mantissa | one)
+		}
+		s += math.Log(product)
+	}
+	return s + float64(exponent)*math.Ln2
+}
+
+// slope is the slope in dB per Hz of the regression of 10·log10 P on f over the
+// bins lo to hi−1.
+func (s *spectrometer) slope(lo, hi int) float64 {
+	n := float64(hi - lo)
+	middle := float64(lo+hi-1) / 2
+	var sxy, sxx float64
+	for k, p := range s.power[lo:hi] {
+		dx := float64(lo+k) - middle
+		sxy += dx * math.Log(p)
+		sxx += dx * dx
+	}
+	if n < 2 || math.IsInf(sxy, 0) {
+		return math.NaN()
+	}
+	return sxy * (decibel / math.Ln10) / (sxx * s.hz)
+}
+
+// ratioDB is 10·log10(a/b), NaN if either is not positive.
+func ratioDB(a, b float64) float64 {
+	if !(a > 0 && b > 0) {
+		return math.NaN()
+	}
+	return decibel * math.Log10(a/b)
+}
+
+// largest is the largest of p and 0.
+func largest(p []float64) float64 {
+	m := 0.0
+	for _, v := range p {
+		if v > m {
+			m = v
+		}
+	}
+	return m
+}

@@ -1,0 +1,49 @@
+package dsp
+
+import (
+	"math"
+
+	"github.com/mjibson/go-dsp/window"
+)
+
+// Hann returns the symmetric Hann window of n points,
+// w[j] = ½ − ½·cos(2π·j/(n−1)), whose first and last points are 0.
+func Hann(n int) []float64 { return window.Hann(n) }
+
+// Hamming returns the symmetric Hamming window of n points,
+// w[j] = 0.54 − 0.46·cos(2π·j/(n−1)), the window of HTK.
+func Hamming(n int) []float64 { return window.Hamming(n) }
+
+// PeriodicHann returns the first n points of the Hann window of n+1,
+// w[j] = ½ − ½·cos(2π·j/n). It is centred on the point n/2, and its DFT has
+// just three values that are not 0.
+func PeriodicHann(n int) []float64 { return window.Hann(n + 1)[:n] }
+
+// Gaussian returns the Gaussian window of n points of Boersma (1993,
+// Accurate short-term analysis of the fundamental frequency and the
+// harmonics-to-noise ratio of a sampled sound, Proc. Inst. Phonetic Sciences
+// 17, note on the Gaussian window),
+//
+//	w(t) = (exp(−12·(2t/T − 1)²) − e⁻¹²) / (1 − e⁻¹²)
+//
+// taken at the midpoints t/T = (j+½)/n. It is symmetric and falls to 0 at both
+// ends. Its effective length is half its length.
+func Gaussian(n int) []float64 {
+	const a = 12
+	edge := math.Exp(-a)
+	w := make([]float64, n)
+	for j := range w {
+		u := float64(2*j+1-n) / float64(n) // 2t/T − 1
+		w[j] = (math.Exp(-a*u*u) - edge) / (1 - edge)
+	}
+	return w
+}
+
+// sum is Σ x[j].
+func sum(x []float64) float64 {
+	var s float64
+	for _, v := range x {
+		s += v
+	}
+	return s
+}
