@@ -3,6 +3,7 @@ module github.com/voicescreen/voicescreen
 go 1.26.0
 
 require (
+	github.com/go-audio/audio v1.0.0
 	github.com/go-audio/wav v1.1.0
 	github.com/mjibson/go-dsp v0.0.0-20180508042940-11479a337f12
 	gonum.org/v1/gonum v0.17.0
@@ -10,7 +11,6 @@ require (
 
 require (
 	github.com/getkin/kin-openapi v0.152.0 // indirect
-	github.com/go-audio/audio v1.0.0 // indirect
 	github.com/go-audio/riff v1.0.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db // indirect

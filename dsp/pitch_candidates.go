@@ -1,0 +1,249 @@
+package dsp
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+const (
+	windowPeriods  = 3    // length of the window in longest periods (Boersma 1993, section 3)
+	maxCandidates  = 15   // voiced candidates of a frame (the method's published setting)
+	windowPhases   = 8    // window positions between two samples, so that frames are centred to 0.03 ms
+	interpTaps     = 12   // points of the interpolation of the autocorrelation
+	interpPhases   = 64   // steps between two samples at which it is tabulated; Newton's step does the rest
+	leastWindow    = 0.02 // least share of the window's power that must lie in x; chosen
+	leastSelfRatio = 0.05 // lags whose window autocorrelation is below this are not looked at; chosen
+)
+
+// A correlogram computes the pitch candidates of frames.
+type correlogram struct {
+	rate    float64
+	opts    PitchOptions
+	fft     *FFT
+	windows [windowPhases][]float64 // Hann windows centred half+phase/windowPhases into half*2+2 samples
+	self    []float64               // autocorrelation of the whole window, normalised, at the lags 0 … maxLag+pad
+	edge    []float64               // the same of a window cut by an end of x
+	half    int
+	minLag  int
+	maxLag  int
+	kernel  [interpPhases + 1][3][interpTaps]float64 // value, first and second derivative
+
+	y      []float64 // the signal, and where it lies in time
+	offset float64
+	peak   float64 // largest magnitude of y
+	power  float64 // of the whole window
+
+	frameBuf []float64
+	coef     []complex128
+	r        []float64 // lags −pad … maxLag+pad
+}
+
+// interpPad is the number of lags beyond the range that interpolation needs.
+const interpPad = interpTaps / 2
+
+func newCorrelogram(rate float64, o PitchOptions) *correlogram {
+	c := &correlogram{rate: rate, opts: o}
+	width := windowPeriods / o.Floor * rate
+	c.half = int(math.Ceil(width / 2))
+	c.minLag = max(1, int(rate/o.Ceiling))
+	c.maxLag = int(math.Ceil(rate / o.Floor))
+	n := 4
+	for n < 2*c.half+2+c.maxLag+interpPad {
+		n *= 2
+	}
+	c.fft = NewFFT(n)
+	c.frameBuf = make([]float64, n)
+	c.coef = make([]complex128, n/2+1)
+	c.r = make([]float64, c.maxLag+2*interpPad+1)
+	c.self = make([]float64, c.maxLag+interpPad+1)
+	c.edge = make([]float64, c.maxLag+interpPad+1)
+	for p := range c.windows {
+		w := make([]float64, 2*c.half+2)
+		for i := range w {
+			if d := (float64(i-c.half) - float64(p)/windowPhases) / width; math.Abs(d) < 0.5 {
+				w[i] = 0.5 + 0.5*math.Cos(2*math.Pi*d)
+			}
+		}
+		c.windows[p] = w
+	}
+	copy(c.frameBuf, c.windows[0])
+	c.correlate()
+	c.power = c.frameBuf[0]
+	c.normalisedSelf(c.self)
+	c.tabulate()
+	return c
+}
+
+// normalisedSelf copies the autocorrelation of the window in frameBuf to dst,
+// divided by its value at lag 0.
+func (c *correlogram) normalisedSelf(dst []float64) {
+	for k := range dst {
+		dst[k] = c.frameBuf[k] / c.frameBuf[0]
+	}
+}
+
+// tabulate fills the kernels: Lagrange's interpolation through interpTaps
+// points, two points of the middle being 0 and 1, and its derivatives.
+func (c *correlogram) tabulate() {
+	for p := range c.kernel {
+		u := float64(p) / interpPhases
+		for j := range interpTaps {
+			// Taylor coefficients of Π (u−m)/(j−m) round u, to the second order
+			v0, v1, v2 := 1.0, 0.0, 0.0
+			at := float64(j - interpPad + 1)
+			for m := range interpTaps {
+				if m == j {
+					continue
+				}
+				mm := float64(m - interpPad + 1)
+				a, b := (u-mm)/(at-mm), 1/(at-mm)
+				v2 = v2*a + v1*b
+				v1 = v1*a + v0*b
+				v0 *= a
+			}
+			c.kernel[p][0][j], c.kernel[p][1][j], c.kernel[p][2][j] = v0, v1, 2*v2
+		}
+	}
+}
+
+// correlate replaces frameBuf by its autocorrelation (Wiener–Khinchin).
+func (c *correlogram) correlate() {
+	c.fft.Coefficients(c.coef, c.frameBuf)
+	for k, v := range c.coef {
+		c.coef[k] = complex(real(v)*real(v)+imag(v)*imag(v), 0)
+	}
+	c.fft.Sequence(c.frameBuf, c.coef)
+}
+
+// start takes the low-passed signal y, sample 0 of which is centred offset
+// samples (of y) after the beginning of the recording.
+func (c *correlogram) start(y []float64, offset float64) {
+	c.y, c.offset = y, offset
+	c.peak = 0
+	for _, v := range y {
+		c.peak = max(c.peak, math.Abs(v))
+	}
+}
+
+// window fills frameBuf with the windowed frame centred on t seconds, less its
+// weighted mean, and returns its largest magnitude within half a longest
+// period of t and the autocorrelation of the window. ok is false if hardly any
+// of the window lies in the recording.
+func (c *correlogram) window(t float64) (local float64, self []float64, ok bool) {
+	at := t*c.rate - c.offset
+	i0 := math.Floor(at)
+	w := c.windows[int((at-i0)*windowPhases)]
+	from := int(i0) - c.half
+	lo, hi := max(0, -from), min(len(w), len(c.y)-from)
+	if lo >= hi {
+		return 0, nil, false
+	}
+	self = c.self
+	if lo > 0 || hi < len(w) {
+		c.fill(w, lo, hi)
+		c.correlate()
+		if c.frameBuf[0] < leastWindow*c.power {
+			return 0, nil, false
+		}
+		c.normalisedSelf(c.edge)
+		self = c.edge
+	}
+	c.fill(w, lo, hi)
+	y, frame := c.y[from+lo:from+hi], c.frameBuf[lo:hi]
+	mean := floats.Dot(y, frame) / floats.Sum(frame)
+	near := int(0.5 * c.rate / c.opts.Floor)
+	for i := max(lo, c.half-near); i < min(hi, c.half+near+1); i++ {
+		local = max(local, math.Abs(c.y[from+i]-mean))
+	}
+	for i, v := range y {
+		frame[i] *= v - mean
+	}
+	return local, self, true
+}
+
+// fill sets frameBuf to the samples lo … hi−1 of the window w, 0 elsewhere.
+func (c *correlogram) fill(w []float64, lo, hi int) {
+	clear(c.frameBuf[:lo])
+	copy(c.frameBuf[lo:], w[lo:hi])
+	clear(c.frameBuf[hi:])
+}
+
+// frame adds the candidates of the frame centred on t seconds to path.
+func (c *correlogram) frame(t float64, path *pitchPath) {
+	path.begin()
+	local, self, ok := c.window(t)
+	if !ok {
+		return
+	}
+	c.correlate()
+	if !(c.frameBuf[0] > 0) {
+		return
+	}
+	// Boersma, eq. 9: r_x(τ) ≈ r_xw(τ)/r_w(τ)
+	top := c.maxLag
+	for k := 0; k <= c.maxLag+interpPad; k++ {
+		if self[k] < leastSelfRatio {
+			top = min(top, k-interpPad-1)
+			c.r[interpPad+k] = 0
+			continue
+		}
+		c.r[interpPad+k] = c.frameBuf[k] / (c.frameBuf[0] * self[k])
+	}
+	for k := 1; k <= interpPad; k++ {
+		c.r[interpPad-k] = c.r[interpPad+k]
+	}
+	path.setUnvoiced(c.opts.VoicingThreshold + c.silence(local))
+	c.peaks(top, path)
+}
+
+// silence is what the unvoiced candidate gains in a frame whose largest
+// magnitude is local (Boersma, eq. 23).
+func (c *correlogram) silence(local float64) float64 {
+	o := c.opts
+	return max(0, 2-local/c.peak*(1+o.VoicingThreshold)/o.SilenceThreshold)
+}
+
+// peaks adds the maxima of r up to the lag top.
+func (c *correlogram) peaks(top int, path *pitchPath) {
+	r := c.r
+	for k := max(c.minLag, 1); k <= top; k++ {
+		a, b, d := r[interpPad+k-1], r[interpPad+k], r[interpPad+k+1]
+		// Boersma: maxima of less than half the voicing threshold are not candidates
+		if !(b > a && b >= d) || b < 0.5*c.opts.VoicingThreshold {
+			continue
+		}
+		tau, v := c.refine(k, a, b, d)
+		f := c.rate / tau
+		if f < c.opts.Floor || f > c.opts.Ceiling {
+			continue
+		}
+		if v > 1 {
+			v = 1 / v // Boersma: what exceeds 1 is reflected
+		}
+		octave := math.Log2(f / c.opts.Floor)
+		path.candidate(f, octave, v+c.opts.OctaveCost*octave)
+	}
+}
+
+// refine returns the place and the height of the maximum near lag k, whose
+// value and neighbours are b, a and d: the parabola's maximum, then two of
+// Newton's steps on the interpolated autocorrelation.
+func (c *correlogram) refine(k int, a, b, d float64) (tau, v float64) {
+	u := float64(k) + 0.5*(a-d)/(a-2*b+d)
+	for range 2 {
+		m := int(u)
+		p := int((u-float64(m))*interpPhases + 0.5)
+		y := c.r[m+1 : m+1+interpTaps] // lags m−interpPad+1 … m+interpPad
+		ker := &c.kernel[p]
+		v0, v1, v2 := floats.Dot(ker[0][:], y), floats.Dot(ker[1][:], y), floats.Dot(ker[2][:], y)
+		at := float64(m) + float64(p)/interpPhases
+		if !(v2 < 0) {
+			return at, v0
+		}
+		step := min(max(-v1/v2, -0.5), 0.5)
+		u = min(max(at+step, float64(k-1)), float64(k+1))
+		v = v0 + (v1+0.5*v2*(u-at))*(u-at)
+	}
+	return u, v
+}
