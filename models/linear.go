@@ -1,0 +1,156 @@
+package models
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// maxContributions is how many contributions a Score carries at most. Chosen:
+// all of the depression and anxiety models, and of the hundreds of the
+// deepfake model those that a person will look at.
+const maxContributions = 20
+
+// z90 is the 95th percentile of the normal distribution: the half-width of
+// its central 90 % in standard deviations.
+const z90 = 1.6448536269514722
+
+// Linear is the Scorer of a model File. It is immutable and safe for
+// concurrent use.
+type Linear struct {
+	file   *File
+	schema *Schema
+	index  []int // of each of the file's features in the schema
+}
+
+// NewLinear checks f and returns its scorer, which keeps f: the caller must
+// not change it afterwards.
+func NewLinear(f *File) (*Linear, error) {
+	if err := f.Check(); err != nil {
+		return nil, err
+	}
+	l := &Linear{file: f, schema: schemas[f.Schema], index: make([]int, len(f.Features))}
+	for i, x := range f.Features {
+		l.index[i] = l.schema.Index(x.Name)
+	}
+	return l, nil
+}
+
+// Info says what the model is.
+func (l *Linear) Info() Info {
+	return Info{
+		Name: l.file.Name, Version: l.file.Version, Categories: []Category{l.file.Category},
+		Calibrated: l.file.IsCalibrated, CalibratedOn: l.file.CalibratedOn,
+	}
+}
+
+// File returns what the scorer was made from. The caller must not change it.
+func (l *Linear) File() *File { return l.file }
+
+// Score returns the one score of the recording. Whatever the features are, no
+// number in it is NaN or infinite.
+func (l *Linear) Score(ctx context.Context, in *Recording) ([]Score, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	v, err := l.vector(in)
+	if err != nil {
+		return nil, fmt.Errorf("models: %s: %w", l.file.Name, err)
+	}
+	return []Score{l.ScoreVector(v)}, nil
+}
+
+// vector gets the features of the model's schema.
+func (l *Linear) vector(in *Recording) (Vector, error) {
+	if in.Features.Schema != l.schema {
+		return Vector{}, errors.New("the recording has no features of schema " + l.schema.name)
+	}
+	return in.Features, nil
+}
+
+// ScoreVector returns the score of a vector, which must be of the model's
+// schema; it panics if the length differs. A feature that is NaN or infinite
+// counts as not measured.
+//
+// The interval is that of the probability whose logit has the standard error
+//
+//	√(logit_sd² + Σ (z·weight_sd)² + Σ′ (weight² + weight_sd²))
+//
+// with Σ over the measured features and Σ′ over the others, whose z is taken
+// to be unknown with variance 1. It covers what is not known about the model,
+// not how the people differ who share a probability.
+func (l *Linear) ScoreVector(v Vector) Score {
+	if len(v.Values) != l.schema.Len() {
+		panic(fmt.Sprintf("models: vector of %d features, want %d", len(v.Values), l.schema.Len()))
+	}
+	f := l.file
+	eta, variance := f.Intercept, f.LogitSD*f.LogitSD
+	var there, all float64
+	var parts []Contribution
+	for i, x := range f.Features {
+		value := v.Values[l.index[i]]
+		all += math.Abs(x.Weight)
+		if !finite(value) {
+			variance += x.Weight*x.Weight + x.WeightSD*x.WeightSD
+			continue
+		}
+		z := min(max((value-x.Center)/x.Scale, -f.Clip), f.Clip)
+		eta += z * x.Weight
+		variance += z * x.WeightSD * z * x.WeightSD
+		there += math.Abs(x.Weight)
+		if x.Weight != 0 {
+			parts = append(parts, Contribution{Feature: x.Name, Value: value, Unit: x.Unit, Logits: z * x.Weight})
+		}
+	}
+	slices.SortStableFunc(parts, func(a, b Contribution) int { return cmp.Compare(math.Abs(b.Logits), math.Abs(a.Logits)) })
+	s := Score{
+		Category: f.Category, Model: f.Name, Version: f.Version, Calibrated: f.IsCalibrated,
+		Coverage: 1, Contributions: parts[:min(len(parts), maxContributions)],
+	}
+	if all > 0 {
+		s.Coverage = min(there/all, 1)
+	}
+	l.decide(&s, eta, z90*math.Sqrt(variance))
+	return s
+}
+
+// decide fills in probability, interval, decision and class for the linear
+// predictor eta and the half-width of its interval.
+func (l *Linear) decide(s *Score, eta, half float64) {
+	f := l.file
+	if c := f.Calibration; c != nil {
+		eta, half = c.A*eta+c.B, c.A*half
+	}
+	shift := 0.0
+	if f.Link.Kind == Ordinal {
+		shift = f.Link.Thresholds[f.Link.Decision-1]
+		s.Severity = 1
+		for _, cut := range f.Link.Cuts {
+			if eta >= cut {
+				s.Severity++
+			}
+		}
+	}
+	s.Probability = logistic(eta - shift)
+	s.Low, s.High = logistic(eta-shift-half), logistic(eta-shift+half)
+	switch b := f.Indeterminate; {
+	case s.Probability < b.Low:
+		s.Decision = Negative
+	case s.Probability > b.High:
+		s.Decision = Positive
+	default:
+		s.Decision = Indeterminate
+	}
+}
+
+// logistic is 1/(1 + exp(−x)), exact to rounding at both ends.
+func logistic(x float64) float64 {
+	if x < 0 {
+		e := math.Exp(x)
+		return e / (1 + e)
+	}
+	return 1 / (1 + math.Exp(-x))
+}

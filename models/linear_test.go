@@ -1,0 +1,139 @@
+package models_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"reflect"
+	"testing"
+
+	"github.com/voicescreen/voicescreen/models"
+)
+
+// tolerance is what a few roundings may move a number of order 1.
+const tolerance = 1e-12
+
+// voice is a vector of voice/1 in which only the given features were measured.
+func voice(features map[string]float64) models.Vector {
+	v := constant(math.NaN())
+	for name, x := range features {
+		v.Values[v.Schema.Index(name)] = x
+	}
+	return v
+}
+
+func sigma(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+
+func linear(t *testing.T, f *models.File) *models.Linear {
+	t.Helper()
+	l, err := models.NewLinear(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func TestScoreVector(t *testing.T) {
+	const z90 = 1.6448536269514722
+	both := map[string]float64{"f0.sd_st": 5, "hnr.mean_db": 12.5} // z = 1 and 0.5
+	cases := []struct {
+		name      string
+		change    func(*models.File)
+		features  map[string]float64
+		eta, half float64 // after calibration, and less the threshold
+		coverage  float64
+		decision  models.Decision
+		severity  int
+		first     string
+	}{
+		{"both features", nil, both, 0.5 + 1 - 1, z90 * 0.1, 1, models.Positive, 0, "f0.sd_st"},
+		{"a missing feature counts as unknown", nil, map[string]float64{"f0.sd_st": 5}, 1.5, z90 * math.Sqrt(0.01+4), 1. / 3, models.Positive, 0, "f0.sd_st"},
+		{"nothing measured", nil, nil, 0.5, z90 * math.Sqrt(1.01+4), 0, models.Positive, 0, ""},
+		{"a value far out is held at the clip", nil, map[string]float64{"f0.sd_st": 1000, "hnr.mean_db": 10}, 3.5, z90 * 0.3, 1, models.Positive, 0, "f0.sd_st"},
+		{"the larger contribution comes first", nil, map[string]float64{"f0.sd_st": 2, "hnr.mean_db": 15}, 0.5 - 0.5 - 2, z90 * 0.05, 1, models.Negative, 0, "hnr.mean_db"},
+		{"inside the band", func(f *models.File) { f.Intercept = 0 }, both, 0, z90 * 0.1, 1, models.Indeterminate, 0, "f0.sd_st"},
+		{"calibrated", func(f *models.File) { f.Calibration = &models.Calibration{A: 2, B: -3} }, both, -2, 2 * z90 * 0.1, 1, models.Negative, 0, "f0.sd_st"},
+		{"common uncertainty", func(f *models.File) { f.LogitSD = 0.3 }, both, 0.5, z90 * math.Sqrt(0.09+0.01), 1, models.Positive, 0, "f0.sd_st"},
+		{"ordinal, lowest class", func(f *models.File) { f.Link = small(models.Ordinal).Link; f.Intercept = 0 }, both, -1, z90 * 0.1, 1, models.Negative, 1, "f0.sd_st"},
+		{"ordinal, a value at the cut is in the upper class", func(f *models.File) { f.Link = small(models.Ordinal).Link }, both, -0.5, z90 * 0.1, 1, models.Negative, 2, "f0.sd_st"},
+		{"ordinal, highest class", func(f *models.File) { f.Link = small(models.Ordinal).Link; f.Intercept = 4 }, both, 3, z90 * 0.1, 1, models.Positive, 3, "f0.sd_st"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			f := small(models.Logit)
+			if c.change != nil {
+				c.change(f)
+			}
+			s := linear(t, f).ScoreVector(voice(c.features))
+			for what, pair := range map[string][2]float64{
+				"probability": {s.Probability, sigma(c.eta)}, "low": {s.Low, sigma(c.eta - c.half)},
+				"high": {s.High, sigma(c.eta + c.half)}, "coverage": {s.Coverage, c.coverage},
+			} {
+				if math.Abs(pair[0]-pair[1]) > tolerance {
+					t.Errorf("%s: got %v, want %v", what, pair[0], pair[1])
+				}
+			}
+			if s.Decision != c.decision || s.Severity != c.severity {
+				t.Errorf("got %v, class %d, want %v, class %d", s.Decision, s.Severity, c.decision, c.severity)
+			}
+			if len(s.Contributions) != len(c.features) {
+				t.Errorf("got %d contributions, want %d", len(s.Contributions), len(c.features))
+			}
+			if c.first != "" && s.Contributions[0].Feature != c.first {
+				t.Errorf("got %s first, want %s", s.Contributions[0].Feature, c.first)
+			}
+			if _, err := json.Marshal(s); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestScoreRefusesAnotherSchema(t *testing.T) {
+	l := linear(t, small(models.Logit))
+	if _, err := l.Score(context.Background(), &models.Recording{}); err == nil {
+		t.Error("got no error for a recording without features")
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := l.Score(ctx, &models.Recording{Features: voice(nil)}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want context.Canceled", err)
+	}
+}
+
+// TestShippedScoresAreNumbers scores vectors at the edges of everything.
+func TestShippedScoresAreNumbers(t *testing.T) {
+	scorers, err := models.Shipped()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []models.Category
+	for _, s := range scorers {
+		got = append(got, s.Info().Categories...)
+		if s.Info().Calibrated {
+			t.Errorf("%s says that it is calibrated", s.Info().Name)
+		}
+		for _, x := range []float64{math.NaN(), 0, 1, math.Inf(1), math.Inf(-1), 1e300, -1e300} {
+			if s.(*models.Linear).File().Schema != "voice/1" {
+				continue
+			}
+			in := &models.Recording{Features: constant(x)}
+			scores, err := s.Score(context.Background(), in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := json.Marshal(scores); err != nil {
+				t.Errorf("%s, all features %v: %v", s.Info().Name, x, err)
+			}
+			again, _ := s.Score(context.Background(), in)
+			if !reflect.DeepEqual(scores, again) {
+				t.Errorf("%s: got %v, then %v", s.Info().Name, scores, again)
+			}
+		}
+	}
+	want := []models.Category{models.Depression, models.Anxiety}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got categories %v, want %v", got, want)
+	}
+}

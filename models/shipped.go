@@ -1,0 +1,40 @@
+package models
+
+import (
+	"embed"
+	"fmt"
+)
+
+//go:embed files/*.json
+var shippedFiles embed.FS
+
+// shipped names the embedded files in the order of their categories.
+var shipped = []string{"depression.json", "anxiety.json"}
+
+// Shipped returns the scorers that come with the module: depression, anxiety
+// and deepfake, in that order. Their cards are DEPRESSION.md, ANXIETY.md and
+// DEEPFAKE.md beside this file. An error means that the build is broken.
+func Shipped() ([]Scorer, error) {
+	var scorers []Scorer
+	for _, name := range shipped {
+		s, err := loadShipped(name)
+		if err != nil {
+			return nil, err
+		}
+		scorers = append(scorers, s)
+	}
+	return scorers, nil
+}
+
+func loadShipped(name string) (Scorer, error) {
+	r, err := shippedFiles.Open("files/" + name)
+	if err != nil {
+		return nil, fmt.Errorf("models: shipped model: %w", err)
+	}
+	defer r.Close()
+	s, err := Load(r)
+	if err != nil {
+		return nil, fmt.Errorf("models: shipped model %s: %w", name, err)
+	}
+	return s, nil
+}
