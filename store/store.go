@@ -47,7 +47,7 @@ type Store interface {
 	// Update applies change to the current record and stores the result, all
 	// in one transaction: concurrent updates of a session happen one after the
 	// other. If change returns an error, nothing is stored and Update returns
-	// that error as it is. Change may be called more than once, each time on a
+	// that error as it is; if it panics, nothing is stored either. Change may be called more than once, each time on a
 	// fresh copy, and must not touch the store. A result that
 	// Session.CheckChange refuses is not stored, and the error is ErrInvalid:
 	// Account, ID, UserID and CreatedAt stay as they are. If the result's
@@ -80,7 +80,8 @@ type Store interface {
 
 	// PutAudio stores all that r gives and returns a reference to it. The
 	// audio is durable when PutAudio returns; it stays until a session that
-	// refers to it lets go of it, or RemoveAudio. If reading r fails, the
+	// refers to it lets go of it, or RemoveAudio. Audio that no session refers
+	// to may also be removed when the store is opened the next time. If reading r fails, the
 	// error is returned as it is and nothing is kept. A reference holds no
 	// trace of a user, session or account.
 	PutAudio(ctx context.Context, r io.Reader) (ref string, err error)

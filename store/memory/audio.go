@@ -15,11 +15,8 @@ func (m *Store) PutAudio(ctx context.Context, r io.Reader) (string, error) {
 		return "", err
 	}
 	defer m.calls.End()
-	data, err := io.ReadAll(r)
+	data, err := io.ReadAll(reader{ctx, r})
 	if err != nil {
-		return "", err
-	}
-	if err := ctx.Err(); err != nil {
 		return "", err
 	}
 	ref := rand.Text()
@@ -54,4 +51,17 @@ func (m *Store) RemoveAudio(ctx context.Context, ref string) error {
 	defer m.mu.Unlock()
 	delete(m.audio, ref)
 	return nil
+}
+
+// reader reads until its context is done.
+type reader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (r reader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.r.Read(p)
 }

@@ -1,0 +1,109 @@
+package storetest
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/voicescreen/voicescreen/store"
+)
+
+// RunDurable runs the cases of stores that outlive the process. Open opens the
+// store in a directory, which is empty the first time.
+func RunDurable(t *testing.T, open func(t *testing.T, dir string) store.Store) {
+	for _, c := range []struct {
+		promise string
+		test    func(t *testing.T, st store.Store, reopen func(store.Store) store.Store)
+	}{
+		{"sessions are there after reopening", sessionsSurvive},
+		{"audio is there after reopening", audioSurvives},
+		{"the queue goes on after reopening", queueSurvives},
+		{"what was removed stays removed", removalSurvives},
+		{"histories with reopening are as the model says", checkHistories},
+	} {
+		t.Run(c.promise, func(t *testing.T) {
+			dir := t.TempDir()
+			current := open(t, dir)
+			t.Cleanup(func() {
+				if err := current.Close(); err != nil && !errors.Is(err, store.ErrClosed) {
+					t.Errorf("Close: %v", err)
+				}
+			})
+			c.test(t, current, func(st store.Store) store.Store {
+				if err := st.Close(); err != nil {
+					t.Fatalf("Close: %v", err)
+				}
+				current = open(t, dir)
+				return current
+			})
+		})
+	}
+}
+
+func sessionsSurvive(t *testing.T, st store.Store, reopen func(store.Store) store.Store) {
+	want := full()
+	create(t, st, want)
+	listing := createListing(t, st)
+	st = reopen(st)
+	wantSame(t, "Get", get(t, st, want.Account, want.ID), want)
+	wantBehind(t, st, get(t, st, "a", listing[2]).Cursor(), listing[3:])
+	wantErr(t, "Create", st.Create(t.Context(), session("other", listing[0], "u")), store.ErrExists)
+	if _, err := st.Update(t.Context(), want.Account, want.ID, func(s *store.Session) error { s.Attempts = 7; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	want.Attempts = 7
+	st = reopen(st)
+	wantSame(t, "Get", get(t, st, want.Account, want.ID), want)
+}
+
+func audioSurvives(t *testing.T, st store.Store, reopen func(store.Store) store.Store) {
+	create(t, st, session("a", "s", "u"))
+	ref := put(t, st, strings.NewReader("audio"))
+	setAudio(t, st, "s", ref)
+	for range 3 {
+		st = reopen(st)
+		wantAudio(t, st, ref, []byte("audio"))
+	}
+	setAudio(t, st, "s", "")
+	st = reopen(st)
+	wantNoAudio(t, st, ref)
+}
+
+func queueSurvives(t *testing.T, st store.Store, reopen func(store.Store) store.Store) {
+	create(t, st, queued("a", "s1", at(30)), queued("b", "s2", at(10)), queued("a", "s3", at(20)))
+	if _, err := st.Next(t.Context(), at(10), func(s *store.Session) error { s.Due = at(25); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	st = reopen(st)
+	wantDue(t, st, 3)
+	for _, want := range []string{"s3", "s2", "s1"} {
+		if got := next(t, st, at(99)); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		st = reopen(st)
+	}
+	_, err := st.Next(t.Context(), time.Now(), never(t))
+	wantErr(t, "Next", err, store.ErrNoneDue)
+}
+
+func removalSurvives(t *testing.T, st store.Store, reopen func(store.Store) store.Store) {
+	var refs []string
+	for i, user := range []string{"u", "v", "v"} {
+		s := queued("a", numbered(i), at(1))
+		s.UserID = user
+		s.Audio = put(t, st, strings.NewReader("audio"))
+		refs = append(refs, s.Audio)
+		create(t, st, s)
+	}
+	wantErr(t, "Delete", st.Delete(t.Context(), "a", numbered(0)), nil)
+	_, err := st.Forget(t.Context(), "a", "v")
+	wantErr(t, "Forget", err, nil)
+	st = reopen(st)
+	for i, ref := range refs {
+		_, err := st.Get(t.Context(), "a", numbered(i))
+		wantErr(t, "Get", err, store.ErrNotFound)
+		wantNoAudio(t, st, ref)
+	}
+	wantDue(t, st, 0)
+}

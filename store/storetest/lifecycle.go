@@ -1,0 +1,115 @@
+package storetest
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/voicescreen/voicescreen/store"
+)
+
+var lifecycleCases = []testCase{
+	{"a store that can be written to answers a Ping", func(t *testing.T, st store.Store) {
+		wantErr(t, "Ping", st.Ping(t.Context()), nil)
+		create(t, st, session("a", "s", "u"))
+		wantErr(t, "Ping", st.Ping(t.Context()), nil)
+	}},
+	{"a context that is done ends each call", func(t *testing.T, st store.Store) {
+		create(t, st, queued("a", "s", at(1)))
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		for name, err := range everyCall(ctx, t, st) {
+			wantErr(t, name, err, context.Canceled)
+		}
+		wantSame(t, "Get", get(t, st, "a", "s"), queued("a", "s", at(1)))
+	}},
+	{"a closed store says so", func(t *testing.T, st store.Store) {
+		create(t, st, queued("a", "s", at(1)))
+		if err := st.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for name, err := range everyCall(t.Context(), t, st) {
+			wantErr(t, name, err, store.ErrClosed)
+		}
+		wantErr(t, "Close", st.Close(), store.ErrClosed)
+	}},
+	{"Close waits for an update", func(t *testing.T, st store.Store) {
+		create(t, st, session("a", "s", "u"))
+		waits(t, st, func(began chan<- struct{}, goOn <-chan struct{}) error {
+			_, err := st.Update(t.Context(), "a", "s", func(*store.Session) error {
+				close(began)
+				<-goOn
+				return nil
+			})
+			return err
+		})
+	}},
+	{"Close waits for audio that is being stored", func(t *testing.T, st store.Store) {
+		waits(t, st, func(began chan<- struct{}, goOn <-chan struct{}) error {
+			_, err := st.PutAudio(t.Context(), readerFunc(func([]byte) (int, error) {
+				close(began)
+				<-goOn
+				return 0, io.EOF
+			}))
+			return err
+		})
+	}},
+	{"a store may be closed while it is used", func(t *testing.T, st store.Store) {
+		create(t, st, session("a", "s", "u"))
+		race(racers, func(i int) {
+			if i == racers/2 {
+				wantErr(t, "Close", st.Close(), nil)
+				return
+			}
+			for range 10 {
+				_, err := st.Update(t.Context(), "a", "s", func(s *store.Session) error { s.Attempts++; return nil })
+				if err != nil {
+					wantErr(t, "Update", err, store.ErrClosed)
+					return
+				}
+			}
+		})
+	}},
+}
+
+// everyCall makes every call but Close and returns what each answered. None
+// may do anything.
+func everyCall(ctx context.Context, t *testing.T, st store.Store) map[string]error {
+	errs := map[string]error{
+		"Create":      st.Create(ctx, session("a", "new", "u")),
+		"Delete":      st.Delete(ctx, "a", "s"),
+		"RemoveAudio": st.RemoveAudio(ctx, "x"),
+		"Ping":        st.Ping(ctx),
+	}
+	_, errs["Get"] = st.Get(ctx, "a", "s")
+	_, errs["Update"] = st.Update(ctx, "a", "s", never(t))
+	_, errs["Next"] = st.Next(ctx, at(99), never(t))
+	_, errs["Due"] = st.Due(ctx)
+	_, errs["List"] = st.List(ctx, "a", "user", nil, 9)
+	_, errs["Forget"] = st.Forget(ctx, "a", "user")
+	_, errs["PutAudio"] = st.PutAudio(ctx, strings.NewReader("audio"))
+	_, errs["OpenAudio"] = st.OpenAudio(ctx, "x")
+	return errs
+}
+
+// waits shows that Close returns after a call that had begun, and that the
+// call succeeds.
+func waits(t *testing.T, st store.Store, call func(began chan<- struct{}, goOn <-chan struct{}) error) {
+	t.Helper()
+	began, goOn := make(chan struct{}), make(chan struct{})
+	called, closed := make(chan error, 1), make(chan error, 1)
+	go func() { called <- call(began, goOn) }()
+	<-began
+	go func() { closed <- st.Close() }()
+	select {
+	case err := <-closed:
+		t.Errorf("Close returned %v while a call was under way", err)
+		closed <- err
+	case <-time.After(30 * time.Millisecond): // chosen: a Close that does not wait takes less
+	}
+	close(goOn)
+	wantErr(t, "the call under way", <-called, nil)
+	wantErr(t, "Close", <-closed, nil)
+}

@@ -1,0 +1,299 @@
+package storetest
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/voicescreen/voicescreen/store"
+)
+
+// The world of the histories is small, so that accounts, users and IDs meet.
+var (
+	worldAccounts = []string{"", "a", "a\x00"}
+	worldUsers    = []string{"u", "a", "\x00u"}
+	worldIDs      = []string{"s", "t", "ss", "s\x00", "\x00s"}
+)
+
+// checkHistories compares random histories with a model: every call of every
+// account, on IDs that may be another account's. If reopen is not nil, the
+// histories contain it; it closes the store and opens it again.
+func checkHistories(t *testing.T, st store.Store, reopen func(store.Store) store.Store) {
+	rapid.Check(t, func(rt *rapid.T) {
+		h := &history{T: rt, t: t, st: st, sessions: map[string]*store.Session{}, audio: map[string]string{}}
+		defer func() { // leave the store empty, also when the history failed
+			st = h.st
+			for _, account := range worldAccounts {
+				for _, user := range worldUsers {
+					if _, err := st.Forget(t.Context(), account, user); err != nil {
+						t.Errorf("Forget: %v", err)
+					}
+				}
+			}
+			for ref := range h.audio {
+				if err := st.RemoveAudio(t.Context(), ref); err != nil {
+					t.Errorf("RemoveAudio: %v", err)
+				}
+			}
+		}()
+		actions := map[string]func(*rapid.T){
+			"create": h.create, "get": h.get, "update": h.update, "next": h.next,
+			"list": h.list, "delete": h.delete, "forget": h.forget, "audio": h.putAudio, "": h.check,
+		}
+		if reopen != nil {
+			actions["reopen"] = func(*rapid.T) {
+				h.st = reopen(h.st)
+				maps.DeleteFunc(h.audio, func(ref, _ string) bool { // what nobody refers to may be gone
+					kept := slices.ContainsFunc(slices.Collect(maps.Values(h.sessions)), func(s *store.Session) bool { return s.Audio == ref })
+					if !kept {
+						wantErr(t, "RemoveAudio", h.st.RemoveAudio(t.Context(), ref), nil)
+					}
+					return !kept
+				})
+			}
+		}
+		rt.Repeat(actions)
+	})
+}
+
+// history is one random history: the store, and the model of what is in it.
+type history struct {
+	*rapid.T
+	t        *testing.T
+	st       store.Store
+	sessions map[string]*store.Session // by ID
+	audio    map[string]string         // by reference
+}
+
+func (h *history) account() string { return rapid.SampledFrom(worldAccounts).Draw(h.T, "account") }
+func (h *history) user() string    { return rapid.SampledFrom(worldUsers).Draw(h.T, "user") }
+func (h *history) id() string      { return rapid.SampledFrom(worldIDs).Draw(h.T, "id") }
+
+// time draws one of a few times, so that there are ties; often none.
+func (h *history) time(name string) time.Time {
+	if n := rapid.IntRange(-2, 5).Draw(h.T, name); n >= 0 {
+		return at(n)
+	}
+	return time.Time{}
+}
+
+// ref draws audio that no session has, or none.
+func (h *history) ref() string {
+	free := []string{""}
+	for _, ref := range slices.Sorted(maps.Keys(h.audio)) {
+		if !slices.ContainsFunc(slices.Collect(maps.Values(h.sessions)), func(s *store.Session) bool { return s.Audio == ref }) {
+			free = append(free, ref)
+		}
+	}
+	return free[rapid.IntRange(0, len(free)-1).Draw(h.T, "audio")]
+}
+
+func (h *history) find(account, id string) *store.Session {
+	if s := h.sessions[id]; s != nil && s.Account == account {
+		return s
+	}
+	return nil
+}
+
+func (h *history) want(call string, got, want error) {
+	h.Helper()
+	if !errors.Is(got, want) {
+		h.Fatalf("%s: got error %v, want %v", call, got, want)
+	}
+}
+
+func (h *history) create(*rapid.T) {
+	s := session(h.account(), h.id(), h.user())
+	s.CreatedAt, s.Due, s.Audio = at(rapid.IntRange(0, 2).Draw(h.T, "created")), h.time("due"), h.ref()
+	err := h.st.Create(h.t.Context(), s)
+	if h.sessions[s.ID] != nil {
+		h.want("Create", err, store.ErrExists)
+		return
+	}
+	h.want("Create", err, nil)
+	h.sessions[s.ID] = s
+}
+
+func (h *history) get(*rapid.T) {
+	account, id := h.account(), h.id()
+	got, err := h.st.Get(h.t.Context(), account, id)
+	want := h.find(account, id)
+	if want == nil {
+		h.want("Get", err, store.ErrNotFound)
+		return
+	}
+	h.want("Get", err, nil)
+	wantSame(h.T, "Get", got, want)
+}
+
+// draw returns a change that is drawn beforehand, since it may be called more
+// than once.
+func (h *history) draw(moveDue bool) func(*store.Session) error {
+	fail, due, ref, attempts := rapid.IntRange(0, 4).Draw(h.T, "fail") == 0, h.time("due"), h.ref(), rapid.IntRange(0, 3).Draw(h.T, "attempts")
+	return func(s *store.Session) error {
+		if moveDue && due.Equal(s.Due) {
+			due = due.Add(time.Minute)
+		}
+		s.Due, s.Audio, s.Attempts = due, ref, attempts
+		if fail {
+			return errChange
+		}
+		return nil
+	}
+}
+
+// apply does to the model what a change did to the store.
+func (h *history) apply(call string, before *store.Session, change func(*store.Session) error, got *store.Session, err error) {
+	after := before.Clone()
+	if change(after) != nil {
+		h.want(call, err, errChange)
+		return
+	}
+	h.want(call, err, nil)
+	wantSame(h.T, call, got, after)
+	h.sessions[after.ID] = after
+	if before.Audio != after.Audio {
+		delete(h.audio, before.Audio)
+	}
+}
+
+func (h *history) update(*rapid.T) {
+	account, id, change := h.account(), h.id(), h.draw(false)
+	got, err := h.st.Update(h.t.Context(), account, id, change)
+	before := h.find(account, id)
+	if before == nil {
+		h.want("Update", err, store.ErrNotFound)
+		return
+	}
+	h.apply("Update", before, change, got, err)
+}
+
+func (h *history) next(*rapid.T) {
+	now, change := at(rapid.IntRange(-1, 6).Draw(h.T, "now")), h.draw(true)
+	var longest time.Time
+	for _, s := range h.sessions {
+		if !s.Due.IsZero() && !s.Due.After(now) && (longest.IsZero() || s.Due.Before(longest)) {
+			longest = s.Due
+		}
+	}
+	var seen *store.Session
+	got, err := h.st.Next(h.t.Context(), now, func(s *store.Session) error {
+		seen = s.Clone()
+		return change(s)
+	})
+	if longest.IsZero() {
+		h.want("Next", err, store.ErrNoneDue)
+		return
+	}
+	if seen == nil || !seen.Due.Equal(longest) || h.sessions[seen.ID] == nil {
+		h.Fatalf("Next: got %+v and error %v, want a session due %v", seen, err, longest)
+	}
+	wantSame(h.T, "Next", seen, h.sessions[seen.ID])
+	h.apply("Next", h.sessions[seen.ID], change, got, err)
+}
+
+// listing returns the model's sessions of a user in order.
+func (h *history) listing(account, user string) []*store.Session {
+	var list []*store.Session
+	for _, s := range h.sessions {
+		if s.Account == account && s.UserID == user {
+			list = append(list, s)
+		}
+	}
+	slices.SortFunc(list, func(a, b *store.Session) int {
+		if n := b.CreatedAt.Compare(a.CreatedAt); n != 0 {
+			return n
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	return list
+}
+
+func (h *history) list(*rapid.T) {
+	account, user := h.account(), h.user()
+	want := h.listing(account, user)
+	var after *store.Cursor
+	if rapid.Bool().Draw(h.T, "from a cursor") {
+		after = &store.Cursor{CreatedAt: at(rapid.IntRange(-1, 3).Draw(h.T, "cursor")), ID: h.id()}
+		want = slices.DeleteFunc(want, func(s *store.Session) bool {
+			return s.CreatedAt.After(after.CreatedAt) || s.CreatedAt.Equal(after.CreatedAt) && s.ID <= after.ID
+		})
+	}
+	limit := rapid.IntRange(-1, 6).Draw(h.T, "limit")
+	want = want[:max(0, min(limit, len(want)))]
+	got, err := h.st.List(h.t.Context(), account, user, after, limit)
+	h.want("List", err, nil)
+	if !slices.Equal(ids(got), ids(want)) {
+		h.Fatalf("List: got %q, want %q", ids(got), ids(want))
+	}
+	for i := range got {
+		wantSame(h.T, "List", got[i], want[i])
+	}
+}
+
+func (h *history) delete(*rapid.T) {
+	account, id := h.account(), h.id()
+	err := h.st.Delete(h.t.Context(), account, id)
+	s := h.find(account, id)
+	if s == nil {
+		h.want("Delete", err, store.ErrNotFound)
+		return
+	}
+	h.want("Delete", err, nil)
+	delete(h.sessions, id)
+	delete(h.audio, s.Audio)
+}
+
+func (h *history) forget(*rapid.T) {
+	account, user := h.account(), h.user()
+	n, err := h.st.Forget(h.t.Context(), account, user)
+	h.want("Forget", err, nil)
+	want := h.listing(account, user)
+	if n != len(want) {
+		h.Fatalf("Forget: got %d, want %d", n, len(want))
+	}
+	for _, s := range want {
+		delete(h.sessions, s.ID)
+		delete(h.audio, s.Audio)
+	}
+}
+
+func (h *history) putAudio(*rapid.T) {
+	content := rapid.StringN(0, 20, 20).Draw(h.T, "content")
+	ref, err := h.st.PutAudio(h.t.Context(), strings.NewReader(content))
+	h.want("PutAudio", err, nil)
+	h.audio[ref] = content
+}
+
+// check compares the whole store with the model, after every step.
+func (h *history) check(*rapid.T) {
+	due := 0
+	for id, want := range h.sessions {
+		if !want.Due.IsZero() {
+			due++
+		}
+		for _, account := range worldAccounts {
+			got, err := h.st.Get(h.t.Context(), account, id)
+			if account != want.Account {
+				h.want("Get in another account", err, store.ErrNotFound)
+				continue
+			}
+			h.want("Get", err, nil)
+			wantSame(h.T, "Get", got, want)
+		}
+		if _, stored := h.audio[want.Audio]; want.Audio != "" && !stored {
+			h.Fatalf("a session refers to audio that was removed") // a fault of the model
+		}
+	}
+	if got, err := h.st.Due(h.t.Context()); got != due || err != nil {
+		h.Fatalf("Due: got %d and error %v, want %d", got, err, due)
+	}
+	for ref, content := range h.audio {
+		wantAudio(h.T, h.st, ref, []byte(content))
+	}
+}

@@ -1,0 +1,198 @@
+package storetest
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/voicescreen/voicescreen/store"
+)
+
+var queueCases = []testCase{
+	{"Next takes the one due longest, of any account", func(t *testing.T, st store.Store) {
+		create(t, st, queued("b", "s1", at(30)), queued("a", "s2", at(10)), queued("a", "s3", at(20)), session("a", "s0", "u"))
+		create(t, st, queued("c", "s4", at(10).Add(-time.Nanosecond)), queued("c", "s5", epoch.AddDate(-100, 0, 0)))
+		for _, want := range []string{"s5", "s4", "s2", "s3", "s1"} {
+			if got := next(t, st, at(30)); got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		}
+		_, err := st.Next(t.Context(), at(30), never(t))
+		wantErr(t, "Next", err, store.ErrNoneDue)
+	}},
+	{"a session is due from its time on", func(t *testing.T, st store.Store) {
+		create(t, st, queued("a", "s", at(10)))
+		_, err := st.Next(t.Context(), at(10).Add(-time.Nanosecond), never(t))
+		wantErr(t, "Next before the time", err, store.ErrNoneDue)
+		if got := next(t, st, at(10)); got != "s" {
+			t.Errorf("got %q, want %q", got, "s")
+		}
+	}},
+	{"Next stores and returns what change made", func(t *testing.T, st store.Store) {
+		want := full()
+		create(t, st, want)
+		got, err := st.Next(t.Context(), want.Due, func(s *store.Session) error {
+			wantSame(t, "change", s, want)
+			s.State, s.Owner, s.Due = store.Running, "worker", at(1_000_000)
+			s.Token++
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want.State, want.Owner, want.Due = store.Running, "worker", at(1_000_000)
+		want.Token++
+		wantSame(t, "Next", got, want)
+		wantSame(t, "Get", get(t, st, want.Account, want.ID), want)
+	}},
+	{"a session stays due if change fails", func(t *testing.T, st store.Store) {
+		create(t, st, queued("a", "s", at(10)))
+		_, err := st.Next(t.Context(), at(10), func(s *store.Session) error { s.Due = at(99); return errChange })
+		if err != errChange { // as it is
+			t.Errorf("got error %v, want the error itself", err)
+		}
+		if got := next(t, st, at(10)); got != "s" {
+			t.Errorf("got %q, want %q", got, "s")
+		}
+	}},
+	{"a change that leaves Due as it was is refused", func(t *testing.T, st store.Store) {
+		create(t, st, queued("a", "s", at(10)))
+		_, err := st.Next(t.Context(), at(10), func(s *store.Session) error { s.Attempts++; return nil })
+		wantErr(t, "Next", err, store.ErrInvalid)
+		if got := get(t, st, "a", "s").Attempts; got != 0 {
+			t.Errorf("got %d attempts, want 0", got)
+		}
+	}},
+	{"Update moves a session in the queue", func(t *testing.T, st store.Store) {
+		create(t, st, queued("a", "s1", at(10)), queued("a", "s2", at(20)), session("a", "s3", "u"))
+		setDue(t, st, "s1", at(30))
+		setDue(t, st, "s2", time.Time{})
+		setDue(t, st, "s3", at(15))
+		for _, want := range []string{"s3", "s1"} {
+			if got := next(t, st, at(99)); got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		}
+		_, err := st.Next(t.Context(), at(99), never(t))
+		wantErr(t, "Next", err, store.ErrNoneDue)
+	}},
+	{"a lease that runs out makes the session due again", func(t *testing.T, st store.Store) {
+		create(t, st, queued("a", "s", at(10)))
+		for lease := range 3 {
+			now := at(10 + 60*lease)
+			s, err := st.Next(t.Context(), now, func(s *store.Session) error { s.Due = now.Add(time.Minute); s.Token++; return nil })
+			if err != nil || s.Token != uint64(lease+1) {
+				t.Fatalf("lease %d: got %v and error %v, want token %d", lease, s, err, lease+1)
+			}
+			_, err = st.Next(t.Context(), now.Add(59*time.Second), never(t))
+			wantErr(t, "Next during a lease", err, store.ErrNoneDue)
+		}
+	}},
+	{"what was removed is not due", func(t *testing.T, st store.Store) {
+		create(t, st, queued("a", "s1", at(10)), queued("b", "s2", at(10)))
+		if err := st.Delete(t.Context(), "a", "s1"); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := st.Forget(t.Context(), "b", "user"); n != 1 || err != nil {
+			t.Fatalf("Forget: got %d and error %v, want 1", n, err)
+		}
+		_, err := st.Next(t.Context(), at(99), never(t))
+		wantErr(t, "Next", err, store.ErrNoneDue)
+		wantDue(t, st, 0)
+	}},
+	{"Due counts what is due now or later", func(t *testing.T, st store.Store) {
+		wantDue(t, st, 0)
+		create(t, st, queued("a", "s1", at(10)), queued("b", "s2", at(1_000_000)), session("a", "s3", "u"))
+		wantDue(t, st, 2)
+		setDue(t, st, "s3", at(5))
+		setDue(t, st, "s1", at(6))
+		wantDue(t, st, 3)
+		next(t, st, at(5))
+		wantDue(t, st, 2)
+		_, err := st.Next(t.Context(), at(6), func(s *store.Session) error { s.Due = at(77); return nil })
+		wantErr(t, "Next", err, nil)
+		wantDue(t, st, 2)
+	}},
+	{"concurrent calls never see the same Due of a session", nextRace},
+}
+
+// nextRace lets workers lease sessions again and again.
+func nextRace(t *testing.T, st store.Store) {
+	const sessions, leases = 12, 4
+	for i := range sessions {
+		create(t, st, queued(numbered(i%3), numbered(i), at(i%2)))
+	}
+	type sight struct {
+		id  string
+		due time.Time
+	}
+	var mu sync.Mutex // protects seen
+	seen := map[sight]int{}
+	race(racers, func(int) {
+		for {
+			var before sight
+			_, err := st.Next(t.Context(), at(1000), func(s *store.Session) error {
+				before = sight{s.ID, s.Due}
+				s.Attempts++
+				s.Due = s.Due.Add(2 * time.Second)
+				if s.Attempts == leases {
+					s.Due = time.Time{}
+				}
+				return nil
+			})
+			if errors.Is(err, store.ErrNoneDue) {
+				return
+			}
+			if err != nil {
+				t.Errorf("Next: %v", err)
+				return
+			}
+			mu.Lock()
+			seen[before]++
+			mu.Unlock()
+		}
+	})
+	if len(seen) != sessions*leases {
+		t.Errorf("got %d leases, want %d", len(seen), sessions*leases)
+	}
+	for s, n := range seen {
+		if n != 1 {
+			t.Errorf("session %q due %v was handed out %d times, want once", s.id, s.due, n)
+		}
+	}
+	wantDue(t, st, 0)
+}
+
+// next takes the next session out of the queue for good and returns its ID.
+func next(t *testing.T, st store.Store, now time.Time) string {
+	t.Helper()
+	s, err := st.Next(t.Context(), now, func(s *store.Session) error { s.Due = time.Time{}; return nil })
+	if err != nil {
+		t.Fatalf("Next: %v", err)
+	}
+	return s.ID
+}
+
+// never is a change that must not be called.
+func never(t *testing.T) func(*store.Session) error {
+	return func(s *store.Session) error {
+		t.Errorf("change was called with session %q", s.ID)
+		return nil
+	}
+}
+
+// setDue sets when a session of account a is due.
+func setDue(t *testing.T, st store.Store, id string, due time.Time) {
+	t.Helper()
+	if _, err := st.Update(t.Context(), "a", id, func(s *store.Session) error { s.Due = due; return nil }); err != nil {
+		t.Fatalf("Update: %v", err)
+	}
+}
+
+func wantDue(t *testing.T, st store.Store, want int) {
+	t.Helper()
+	if got, err := st.Due(t.Context()); got != want || err != nil {
+		t.Errorf("Due: got %d and error %v, want %d", got, err, want)
+	}
+}

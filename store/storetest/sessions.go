@@ -1,0 +1,136 @@
+package storetest
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/voicescreen/voicescreen/store"
+)
+
+var sessionCases = []testCase{
+	{"a created session can be read", func(t *testing.T, st store.Store) {
+		s := session("a", "s", "u")
+		create(t, st, s)
+		wantSame(t, "Get", get(t, st, "a", "s"), s)
+	}},
+	{"what does not exist is not found", func(t *testing.T, st store.Store) {
+		create(t, st, session("a", "s", "u"))
+		for _, id := range []string{"", "t", "s ", "s\x00", strings.Repeat("s", 100_000)} {
+			_, err := st.Get(t.Context(), "a", id)
+			wantErr(t, "Get", err, store.ErrNotFound)
+		}
+	}},
+	{"a session of another account is not found", func(t *testing.T, st store.Store) {
+		create(t, st, session("a", "s", "u"))
+		for _, account := range []string{"", "b", "a\x00", "as", "A"} {
+			_, err := st.Get(t.Context(), account, "s")
+			wantErr(t, "Get", err, store.ErrNotFound)
+		}
+	}},
+	{"an ID can be taken once", func(t *testing.T, st store.Store) {
+		create(t, st, session("a", "s", "u"))
+		wantErr(t, "Create", st.Create(t.Context(), session("a", "s", "v")), store.ErrExists)
+		if got := get(t, st, "a", "s").UserID; got != "u" {
+			t.Errorf("got user %q after a second Create, want the first", got)
+		}
+	}},
+	{"an ID is taken in all accounts", func(t *testing.T, st store.Store) {
+		create(t, st, session("a", "s", "u"))
+		wantErr(t, "Create", st.Create(t.Context(), session("b", "s", "u")), store.ErrExists)
+		_, err := st.Get(t.Context(), "b", "s")
+		wantErr(t, "Get", err, store.ErrNotFound)
+	}},
+	{"an ID may begin like another", func(t *testing.T, st store.Store) {
+		names := []string{"s", "ss", "s\x00", "sss", "\x00", strings.Repeat("s", store.MaxID)}
+		for _, id := range names {
+			create(t, st, session("a", id, "u"))
+		}
+		for _, id := range names {
+			get(t, st, "a", id)
+		}
+	}},
+	{"accounts and users may be any bytes", anyBytes},
+	{"every field comes back as it went in", func(t *testing.T, st store.Store) {
+		s := full()
+		create(t, st, s)
+		wantSame(t, "Get", get(t, st, s.Account, s.ID), s)
+	}},
+	{"empty slices and maps come back nil", func(t *testing.T, st store.Store) {
+		s := session("a", "s", "u")
+		s.Features = map[string]float64{}
+		s.Labels.PHQ9 = []int{}
+		create(t, st, s)
+		wantSame(t, "Get", get(t, st, "a", "s"), s)
+	}},
+	{"times far away come back", func(t *testing.T, st store.Store) {
+		s := session("a", "s", "u")
+		s.CreatedAt = time.Date(1, 1, 1, 0, 0, 0, 1, time.UTC)
+		s.UpdatedAt = time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC)
+		s.SubmittedAt = time.Date(1969, 12, 31, 23, 59, 59, 999_999_999, time.UTC)
+		create(t, st, s)
+		wantSame(t, "Get", get(t, st, "a", "s"), s)
+	}},
+	{"records go in by value", func(t *testing.T, st store.Store) {
+		s := full()
+		want := s.Clone()
+		create(t, st, s)
+		scribble(s)
+		wantSame(t, "Get", get(t, st, want.Account, want.ID), want)
+	}},
+	{"records come out by value", func(t *testing.T, st store.Store) {
+		want := full()
+		create(t, st, want)
+		scribble(get(t, st, want.Account, want.ID))
+		list, err := st.List(t.Context(), want.Account, want.UserID, nil, 1)
+		if err != nil || len(list) != 1 {
+			t.Fatalf("List: got %d sessions and error %v, want 1", len(list), err)
+		}
+		scribble(list[0])
+		wantSame(t, "Get", get(t, st, want.Account, want.ID), want)
+	}},
+	{"what cannot be stored is refused", refused},
+}
+
+// anyBytes tries accounts and users that a careless key would confuse.
+func anyBytes(t *testing.T, st store.Store) {
+	long := strings.Repeat("long", 10_000)
+	names := []string{"", "a", "ab", "b", "a\x00", "\x00a", "\x00", "\x00\x00", "a/b", "/", "\xff", "\xfe", "é", "e\u0301", long, long + "x"}
+	owner := map[string][2]string{}
+	for i, account := range names {
+		for j, user := range names {
+			id := numbered(i*len(names) + j)
+			owner[id] = [2]string{account, user}
+			create(t, st, session(account, id, user))
+		}
+	}
+	for id, o := range owner {
+		if s := get(t, st, o[0], id); s.Account != o[0] || s.UserID != o[1] {
+			t.Errorf("got account %.9q, user %.9q, want %.9q, %.9q", s.Account, s.UserID, o[0], o[1])
+		}
+		list, err := st.List(t.Context(), o[0], o[1], nil, 10)
+		if got := ids(list); err != nil || len(got) != 1 || got[0] != id {
+			t.Errorf("List of account %.9q, user %.9q: got %v and error %v, want %q alone", o[0], o[1], got, err, id)
+		}
+	}
+}
+
+func refused(t *testing.T, st store.Store) {
+	for name, spoil := range map[string]func(*store.Session){
+		"no ID":           func(s *store.Session) { s.ID = "" },
+		"too long an ID":  func(s *store.Session) { s.ID = strings.Repeat("s", store.MaxID+1) },
+		"no state":        func(s *store.Session) { s.State = 0 },
+		"unknown state":   func(s *store.Session) { s.State = 99 },
+		"unknown product": func(s *store.Session) { s.Product = 99 },
+		"a time too late": func(s *store.Session) { s.Due = time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC) },
+	} {
+		s := session("a", "s", "u")
+		spoil(s)
+		wantErr(t, "Create with "+name, st.Create(t.Context(), s), store.ErrInvalid)
+		_, err := st.Get(t.Context(), "a", s.ID)
+		wantErr(t, "Get after Create with "+name, err, store.ErrNotFound)
+	}
+	if n, err := st.Due(t.Context()); n != 0 || err != nil {
+		t.Errorf("Due: got %d and error %v, want 0", n, err)
+	}
+}

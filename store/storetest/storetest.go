@@ -1,0 +1,113 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/voicescreen/voicescreen/store"
+)
+
+// Run runs the suite. Open returns a new, empty store each time; the suite
+// closes it.
+func Run(t *testing.T, open func(t *testing.T) store.Store) {
+	for _, group := range []struct {
+		name  string
+		cases []testCase
+	}{
+		{"sessions", sessionCases},
+		{"updates", updateCases},
+		{"queue", queueCases},
+		{"listing", listingCases},
+		{"removal", removalCases},
+		{"audio", audioCases},
+		{"lifecycle", lifecycleCases},
+	} {
+		t.Run(group.name, func(t *testing.T) {
+			for _, c := range group.cases {
+				t.Run(c.promise, func(t *testing.T) { c.test(t, opened(t, open)) })
+			}
+		})
+	}
+	t.Run("histories are as the model says", func(t *testing.T) {
+		checkHistories(t, opened(t, open), nil)
+	})
+}
+
+// testCase shows that one promise is kept.
+type testCase struct {
+	promise string
+	test    func(t *testing.T, st store.Store)
+}
+
+// opened returns a store that is closed at the end of the test.
+func opened(t *testing.T, open func(t *testing.T) store.Store) store.Store {
+	t.Helper()
+	st := open(t)
+	t.Cleanup(func() {
+		if err := st.Close(); err != nil && !errors.Is(err, store.ErrClosed) {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return st
+}
+
+// epoch is when the stories of the suite begin.
+var epoch = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// at is so many seconds after epoch.
+func at(seconds int) time.Time { return epoch.Add(time.Duration(seconds) * time.Second) }
+
+// session returns a new one, created at epoch.
+func session(account, id, user string) *store.Session {
+	return &store.Session{Account: account, ID: id, UserID: user, State: store.Initiated, CreatedAt: epoch, UpdatedAt: epoch}
+}
+
+// queued returns a session that is due.
+func queued(account, id string, due time.Time) *store.Session {
+	s := session(account, id, "user")
+	s.State = store.Queued
+	s.Due = due
+	return s
+}
+
+// create stores sessions or ends the test.
+func create(t *testing.T, st store.Store, sessions ...*store.Session) {
+	t.Helper()
+	for _, s := range sessions {
+		if err := st.Create(t.Context(), s); err != nil {
+			t.Fatalf("Create of %q: %v", s.ID, err)
+		}
+	}
+}
+
+// get reads a session or ends the test.
+func get(t *testing.T, st store.Store, account, id string) *store.Session {
+	t.Helper()
+	s, err := st.Get(t.Context(), account, id)
+	if err != nil {
+		t.Fatalf("Get of %q: %v", id, err)
+	}
+	return s
+}
+
+// ids returns what a listing consists of.
+func ids(list []*store.Session) []string {
+	names := []string{}
+	for _, s := range list {
+		names = append(names, s.ID)
+	}
+	return names
+}
+
+// wantErr says that a call must have returned an error of this kind.
+func wantErr(t *testing.T, call string, got, want error) {
+	t.Helper()
+	if !errors.Is(got, want) {
+		t.Errorf("%s: got error %v, want %v", call, got, want)
+	}
+}
+
+// numbered returns names such as "s07".
+func numbered(i int) string { return fmt.Sprintf("s%02d", i) }

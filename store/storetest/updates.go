@@ -1,0 +1,215 @@
+package storetest
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/voicescreen/voicescreen/store"
+)
+
+// racers is how many goroutines race in a test. Chosen: more than there are
+// processors, few enough for a slow disk.
+const racers = 24
+
+var errChange = errors.New("the change went wrong")
+
+var updateCases = []testCase{
+	{"change sees the current record, and its result is stored and returned", func(t *testing.T, st store.Store) {
+		want := full()
+		create(t, st, want)
+		s, err := st.Update(t.Context(), want.Account, want.ID, func(s *store.Session) error {
+			wantSame(t, "change", s, want)
+			s.Attempts = 41
+			s.Labels.PHQ9 = []int{0, 1, 2, 3, 0, 1, 2, 3, 0}
+			s.Scores[0].Probability = 0.25
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want.Attempts = 41
+		want.Labels.PHQ9 = []int{0, 1, 2, 3, 0, 1, 2, 3, 0}
+		want.Scores[0].Probability = 0.25
+		wantSame(t, "Update", s, want)
+		wantSame(t, "Get", get(t, st, want.Account, want.ID), want)
+	}},
+	{"what change and the caller hold is theirs", func(t *testing.T, st store.Store) {
+		want := full()
+		create(t, st, want)
+		var held *store.Session
+		s, err := st.Update(t.Context(), want.Account, want.ID, func(s *store.Session) error {
+			held = s
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		scribble(held)
+		wantSame(t, "Update", s, want)
+		scribble(s)
+		wantSame(t, "Get", get(t, st, want.Account, want.ID), want)
+	}},
+	{"the error of change is returned as it is and nothing is stored", func(t *testing.T, st store.Store) {
+		want := full()
+		create(t, st, want)
+		_, err := st.Update(t.Context(), want.Account, want.ID, func(s *store.Session) error {
+			scribble(s)
+			return errChange
+		})
+		if err != errChange { // as it is
+			t.Errorf("got error %v, want the error itself", err)
+		}
+		wantSame(t, "Get", get(t, st, want.Account, want.ID), want)
+	}},
+	{"a change that panics stores nothing and leaves the store usable", func(t *testing.T, st store.Store) {
+		create(t, st, session("a", "s", "u"))
+		func() {
+			defer func() {
+				if recover() != errChange { // as it is
+					t.Error("the panic of change did not come through")
+				}
+			}()
+			_, _ = st.Update(t.Context(), "a", "s", func(s *store.Session) error {
+				s.Attempts = 1
+				panic(errChange)
+			})
+		}()
+		if got := get(t, st, "a", "s").Attempts; got != 0 {
+			t.Errorf("got %d attempts, want 0", got)
+		}
+		create(t, st, session("a", "t", "u"))
+	}},
+	{"what is not found is not changed", func(t *testing.T, st store.Store) {
+		create(t, st, session("a", "s", "u"))
+		for _, key := range [][2]string{{"a", "t"}, {"b", "s"}, {"", "s"}, {"a", ""}} {
+			_, err := st.Update(t.Context(), key[0], key[1], func(*store.Session) error {
+				t.Errorf("change was called for %q", key)
+				return nil
+			})
+			wantErr(t, "Update", err, store.ErrNotFound)
+		}
+	}},
+	{"account, ID, user and creation time stay", func(t *testing.T, st store.Store) {
+		want := queued("a", "s", at(1))
+		create(t, st, want)
+		for name, spoil := range map[string]func(*store.Session){
+			"account":       func(s *store.Session) { s.Account = "b" },
+			"ID":            func(s *store.Session) { s.ID = "t" },
+			"user":          func(s *store.Session) { s.UserID = "v" },
+			"creation time": func(s *store.Session) { s.CreatedAt = s.CreatedAt.Add(1) },
+			"state":         func(s *store.Session) { s.State = 0 },
+		} {
+			_, err := st.Update(t.Context(), "a", "s", func(s *store.Session) error { spoil(s); return nil })
+			wantErr(t, "Update of "+name, err, store.ErrInvalid)
+			_, err = st.Next(t.Context(), at(1), func(s *store.Session) error { s.Due = at(9); spoil(s); return nil })
+			wantErr(t, "Next with a change of "+name, err, store.ErrInvalid)
+			wantSame(t, "Get", get(t, st, "a", "s"), want)
+		}
+	}},
+	{"concurrent updates happen one after the other", func(t *testing.T, st store.Store) {
+		create(t, st, session("a", "s", "u"))
+		race(racers, func(int) {
+			_, err := st.Update(t.Context(), "a", "s", func(s *store.Session) error { s.Attempts++; return nil })
+			if err != nil {
+				t.Errorf("Update: %v", err)
+			}
+		})
+		if got := get(t, st, "a", "s").Attempts; got != racers {
+			t.Errorf("got %d updates, want %d", got, racers)
+		}
+	}},
+	{"of racing updates that look at the state one wins", func(t *testing.T, st store.Store) {
+		create(t, st, session("a", "s", "u"))
+		var won atomic.Int32
+		var winner atomic.Value
+		race(racers, func(i int) {
+			_, err := st.Update(t.Context(), "a", "s", func(s *store.Session) error {
+				if s.State != store.Initiated {
+					return errChange
+				}
+				s.State, s.Owner = store.Queued, numbered(i)
+				return nil
+			})
+			switch {
+			case err == nil:
+				won.Add(1)
+				winner.Store(numbered(i))
+			case err != errChange: // as it is
+				t.Errorf("Update: %v", err)
+			}
+		})
+		if won.Load() != 1 {
+			t.Fatalf("got %d winners, want 1", won.Load())
+		}
+		if got := get(t, st, "a", "s").Owner; got != winner.Load() {
+			t.Errorf("got the change of %v stored, want that of the winner %v", got, winner.Load())
+		}
+	}},
+	{"of racing creations of an ID one wins", func(t *testing.T, st store.Store) {
+		var won atomic.Int32
+		race(racers, func(i int) {
+			switch err := st.Create(t.Context(), session(numbered(i%2), "s", "u")); {
+			case err == nil:
+				won.Add(1)
+			case !errors.Is(err, store.ErrExists):
+				t.Errorf("Create: %v", err)
+			}
+		})
+		if won.Load() != 1 {
+			t.Errorf("got %d winners, want 1", won.Load())
+		}
+	}},
+	{"one that fails among many does not touch the others", failingAmongMany},
+}
+
+// failingAmongMany mixes updates that succeed, fail and panic.
+func failingAmongMany(t *testing.T, st store.Store) {
+	for i := range racers {
+		create(t, st, session("a", numbered(i), "u"))
+	}
+	race(racers, func(i int) {
+		defer func() { _ = recover() }()
+		_, err := st.Update(t.Context(), "a", numbered(i), func(s *store.Session) error {
+			time.Sleep(time.Millisecond) // so that others come to wait
+			s.Attempts = 1
+			switch i % 4 {
+			case 1:
+				return errChange
+			case 2:
+				panic(errChange)
+			case 3:
+				s.State = 0
+			}
+			return nil
+		})
+		if i%4 == 0 && err != nil {
+			t.Errorf("Update: %v", err)
+		}
+	})
+	for i := range racers {
+		want := 0
+		if i%4 == 0 {
+			want = 1
+		}
+		if got := get(t, st, "a", numbered(i)).Attempts; got != want {
+			t.Errorf("session %d: got %d attempts, want %d", i, got, want)
+		}
+	}
+}
+
+// race calls f(0) to f(n-1) at the same time and waits for all.
+func race(n int, f func(i int)) {
+	var all sync.WaitGroup
+	start := make(chan struct{})
+	for i := range n {
+		all.Go(func() {
+			<-start
+			f(i)
+		})
+	}
+	close(start)
+	all.Wait()
+}

@@ -1,0 +1,151 @@
+package storetest
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/voicescreen/voicescreen/store"
+)
+
+// full returns a session in which every field that exists is set, whatever
+// fields the records have by now, each to something of its own.
+func full() *store.Session {
+	s := &store.Session{}
+	n := 0
+	fill(reflect.ValueOf(s).Elem(), &n)
+	s.State = store.Succeeded
+	return s
+}
+
+// fill sets v and all within it; n counts what was set.
+func fill(v reflect.Value, n *int) {
+	*n++
+	if v.Type() == reflect.TypeFor[time.Time]() {
+		zone := time.FixedZone("elsewhere", 3600)
+		v.Set(reflect.ValueOf(time.Date(2026, 1, 1, 0, 0, *n, 123456789+*n, zone)))
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			fill(v.Field(i), n)
+		}
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem(), n)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 3, 5)) // spare room: an append of the other side would land in it
+		for i := range v.Len() {
+			fill(v.Index(i), n)
+		}
+	case reflect.Map:
+		v.Set(reflect.MakeMap(v.Type()))
+		for range 3 {
+			key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+			fill(key, n)
+			fill(value, n)
+			v.SetMapIndex(key, value)
+		}
+	case reflect.String:
+		v.SetString(fmt.Sprintf("text %d é\x00\xff", *n))
+	case reflect.Int:
+		v.SetInt(int64(*n * (1 - *n%2*2))) // both signs
+	case reflect.Uint8:
+		v.SetUint(1) // the first of its kind
+	case reflect.Uint64:
+		v.SetUint(math.MaxUint64 - uint64(*n))
+	case reflect.Float64:
+		v.SetFloat([]float64{math.NaN(), math.Inf(-1), 0.1 * float64(*n)}[*n%3]) // a map of three gets one of each
+	case reflect.Bool:
+		v.SetBool(true)
+	default:
+		panic("storetest: no value for a field of type " + v.Type().String())
+	}
+}
+
+// scribble overwrites all that s shares with other sessions.
+func scribble(s *store.Session) {
+	*s.Metadata.English = !*s.Metadata.English
+	for i := range s.Scores {
+		s.Scores[i].Model = "scribbled"
+		for j := range s.Scores[i].Contributions {
+			s.Scores[i].Contributions[j].Feature = "scribbled"
+		}
+	}
+	_ = append(s.Scores, s.Scores[0])
+	s.Features["scribbled"] = 1
+	s.Failure.Code = "scribbled"
+	s.Failure.Data["scribbled"] = 1
+	s.Labels.PHQ2[0], s.Labels.PHQ9[0], s.Labels.GAD7[0] = 77, 77, 77
+	s.ID, s.Account, s.UserID = "scribbled", "scribbled", "scribbled"
+}
+
+// wantSame says that got must be what want is in the form in which records
+// come out of a store.
+func wantSame(t rapid.TB, call string, got, want *store.Session) {
+	t.Helper()
+	if path := difference(reflect.ValueOf(got), reflect.ValueOf(want.Clone()), "session"); path != "" {
+		t.Errorf("%s: got another %s than went in", call, path)
+	}
+}
+
+// difference returns the path of the first difference, "" if there is none.
+// NaN is the same as NaN.
+func difference(a, b reflect.Value, path string) string {
+	if a.Type() == reflect.TypeFor[time.Time]() {
+		if a.Interface() != b.Interface() { // not Equal: the form counts too
+			return path
+		}
+		return ""
+	}
+	switch a.Kind() {
+	case reflect.Struct:
+		for i := range a.NumField() {
+			if d := difference(a.Field(i), b.Field(i), path+"."+a.Type().Field(i).Name); d != "" {
+				return d
+			}
+		}
+	case reflect.Pointer:
+		if a.IsNil() || b.IsNil() {
+			if a.IsNil() != b.IsNil() {
+				return path
+			}
+			return ""
+		}
+		return difference(a.Elem(), b.Elem(), path)
+	case reflect.Slice:
+		if a.Len() != b.Len() || a.IsNil() != b.IsNil() {
+			return path
+		}
+		for i := range a.Len() {
+			if d := difference(a.Index(i), b.Index(i), fmt.Sprintf("%s[%d]", path, i)); d != "" {
+				return d
+			}
+		}
+	case reflect.Map:
+		if a.Len() != b.Len() || a.IsNil() != b.IsNil() {
+			return path
+		}
+		for _, k := range a.MapKeys() {
+			if !b.MapIndex(k).IsValid() {
+				return path
+			}
+			if d := difference(a.MapIndex(k), b.MapIndex(k), fmt.Sprintf("%s[%q]", path, k)); d != "" {
+				return d
+			}
+		}
+	case reflect.Float64:
+		if math.Float64bits(a.Float()) != math.Float64bits(b.Float()) && !(math.IsNaN(a.Float()) && math.IsNaN(b.Float())) {
+			return path
+		}
+	default:
+		if !a.Equal(b) {
+			return path
+		}
+	}
+	return ""
+}
