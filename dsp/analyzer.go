@@ -13,11 +13,26 @@ const hopSamples = SampleRate / 100
 // The zero value is not ready: use [NewAnalyzer]. An Analyzer is not safe for
 // concurrent use.
 type Analyzer struct {
-	out Analysis
+	out      Analysis
+	spectral *Spectral
+	pitch    *Pitch
+	formants *FormantTracker
+	clean    []float64 // the samples, where they had to be changed
 }
 
 // NewAnalyzer returns an Analyzer of mono samples at [SampleRate].
-func NewAnalyzer() *Analyzer { return &Analyzer{} }
+func NewAnalyzer() *Analyzer {
+	return &Analyzer{
+		spectral: NewSpectral(),
+		pitch:    NewPitch(SampleRate, nil),
+		formants: NewFormantTracker(),
+	}
+}
+
+// maxSample is the largest magnitude that is analysed, 24 dB above full scale:
+// chosen, far above what any recording or intermediate result should reach,
+// and small enough that no sum of squares loses its precision.
+const maxSample = 16
 
 // FrameCount is the number of frames of every track of n samples: the frames
 // centred on 0, Hop, 2·Hop, … up to the last sample's end; 0 for no samples.
@@ -31,12 +46,56 @@ func FrameCount(n int) int {
 // Analyze measures x, mono samples at [SampleRate], nominally in [-1, 1).
 //
 // The result belongs to the Analyzer and is valid until its next call. Every
-// track has [FrameCount](len(x)) frames. x is not changed.
+// track has [FrameCount](len(x)) frames. x is not changed. A sample that is
+// NaN or infinite counts as 0, one beyond ±16 as ±16.
 func (a *Analyzer) Analyze(x []float64) *Analysis {
 	out := &a.out
 	out.Duration = float64(len(x)) / SampleRate
 	out.resize(FrameCount(len(x)))
+	if len(x) == 0 {
+		return out
+	}
+	x, offset := a.sanitize(x)
+	a.spectral.Frames(x, out)
+	out.F0 = a.pitch.Track(out.F0, x)
+	a.formants.Track(out.Formants, x, offset, out.F0)
 	return out
+}
+
+// sanitize returns x, or where it has samples that are not finite or beyond
+// ±maxSample a copy without them, and its mean.
+func (a *Analyzer) sanitize(x []float64) (clean []float64, mean float64) {
+	var s0, s1 float64
+	ok := true
+	for i, v := range x {
+		if !(v >= -maxSample && v <= maxSample) {
+			ok = false
+			break
+		}
+		if i&1 == 0 {
+			s0 += v
+		} else {
+			s1 += v
+		}
+	}
+	if ok {
+		return x, (s0 + s1) / float64(len(x))
+	}
+	a.clean = sized(a.clean, len(x))
+	mean = 0
+	for i, v := range x {
+		switch {
+		case math.IsNaN(v) || math.IsInf(v, 0):
+			v = 0
+		case v > maxSample:
+			v = maxSample
+		case v < -maxSample:
+			v = -maxSample
+		}
+		a.clean[i] = v
+		mean += v
+	}
+	return a.clean, mean / float64(len(x))
 }
 
 // resize gives every track n frames, each undefined, and empties the lists.
