@@ -1,0 +1,231 @@
+package httpadapter
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// ErrNoKey says that there is no key of an ID.
+var ErrNoKey = errors.New("httpadapter: no such key")
+
+const (
+	keyPrefix   = "vk_"
+	idBytes     = 8  // 64 bits: enough that two keys of a file never share an ID
+	secretBytes = 32 // 256 random bits
+
+	// pollEvery is how often a lookup looks whether the file has changed.
+	// Chosen: a change must take effect within a second, and a stat every
+	// quarter of a second costs nothing that can be measured.
+	pollEvery = 250 * time.Millisecond
+)
+
+// accountName is what an account may be called: it stands in log lines and
+// tables.
+var accountName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$`)
+
+// Key is what is known of an API key. The key itself is known only to the one
+// it was handed to.
+type Key struct {
+	ID        string    `json:"id"` // the part of the key between its underscores
+	Account   string    `json:"account"`
+	Scopes    []Scope   `json:"scopes"`
+	CreatedAt time.Time `json:"created_at"`
+	ExpiresAt time.Time `json:"expires_at,omitzero"` // zero: never
+	RevokedAt time.Time `json:"revoked_at,omitzero"` // zero: not revoked
+}
+
+// Allows says whether the key has the scope.
+func (k *Key) Allows(s Scope) bool { return slices.Contains(k.Scopes, s) }
+
+// Live says whether the key is valid at now.
+func (k *Key) Live(now time.Time) bool {
+	return k.RevokedAt.IsZero() && (k.ExpiresAt.IsZero() || now.Before(k.ExpiresAt))
+}
+
+// keyRecord is a key as it is kept.
+type keyRecord struct {
+	Key
+	SHA256 string `json:"sha256"` // of the whole key, in hexadecimal
+	sum    [sha256.Size]byte
+}
+
+// keySet is the keys at one time, by ID. It is never changed.
+type keySet map[string]*keyRecord
+
+// Keys is the API keys that a service accepts, kept in a JSON file or, with
+// [NewKeys], in memory. The file holds no key: only the SHA-256 of each. Any
+// number of processes may use one file; what one changes, the others accept
+// within a second. Keys is safe for concurrent use.
+type Keys struct {
+	path string // "" in memory
+	now  func() time.Time
+
+	set     atomic.Pointer[keySet]
+	checked atomic.Int64 // time of the last look at the file, Unix nanoseconds
+
+	mu   sync.Mutex  // protects what follows, and the order of changes
+	seen fs.FileInfo // of the file that set was read from
+	err  error       // why the file cannot be read now
+}
+
+// NewKeys returns an empty set of keys that is kept in memory only.
+func NewKeys() *Keys {
+	k := &Keys{now: time.Now}
+	k.set.Store(&keySet{})
+	return k
+}
+
+// Create makes a key for an account and returns it: vk_<id>_<secret>. It
+// cannot be had again. Without scopes the key has [DefaultScopes]. An account
+// may have any number of keys.
+func (k *Keys) Create(account string, scopes ...Scope) (key string, err error) {
+	return k.CreateUntil(time.Time{}, account, scopes...)
+}
+
+// CreateUntil is Create for a key that is valid until expires; the zero time
+// means for ever.
+func (k *Keys) CreateUntil(expires time.Time, account string, scopes ...Scope) (key string, err error) {
+	if !accountName.MatchString(account) {
+		return "", fmt.Errorf("httpadapter: account name: want 1 to 64 letters, digits or . _ @ -, beginning with a letter or digit")
+	}
+	if len(scopes) == 0 {
+		scopes = DefaultScopes()
+	}
+	for _, s := range scopes {
+		if !s.valid() {
+			return "", fmt.Errorf("httpadapter: %v is no scope", s)
+		}
+	}
+	now := k.now().UTC()
+	if !expires.IsZero() && !expires.After(now) {
+		return "", errors.New("httpadapter: the key would have expired already")
+	}
+	scopes = slices.Clone(scopes)
+	slices.Sort(scopes)
+	var random [idBytes + secretBytes]byte
+	rand.Read(random[:]) // never fails
+	id := hex.EncodeToString(random[:idBytes])
+	key = keyPrefix + id + "_" + hex.EncodeToString(random[idBytes:])
+	r := &keyRecord{sum: sha256.Sum256([]byte(key))}
+	r.SHA256 = hex.EncodeToString(r.sum[:])
+	r.Key = Key{ID: id, Account: account, Scopes: slices.Compact(scopes), CreatedAt: now.Truncate(time.Second)}
+	if !expires.IsZero() {
+		r.ExpiresAt = expires.UTC()
+	}
+	err = k.change(func(set keySet) error { set[id] = r; return nil })
+	if err != nil {
+		return "", err
+	}
+	return key, nil
+}
+
+// List returns all keys, also those that expired or were revoked, ordered by
+// account, creation and ID.
+func (k *Keys) List() ([]Key, error) {
+	if err := k.reload(); err != nil {
+		return nil, err
+	}
+	return k.set.Load().list(), nil
+}
+
+func (s keySet) list() []Key {
+	list := make([]Key, 0, len(s))
+	for _, r := range s {
+		key := r.Key
+		key.Scopes = slices.Clone(key.Scopes)
+		list = append(list, key)
+	}
+	slices.SortFunc(list, func(a, b Key) int {
+		if c := strings.Compare(a.Account, b.Account); c != 0 {
+			return c
+		}
+		if c := a.CreatedAt.Compare(b.CreatedAt); c != 0 {
+			return c
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	return list
+}
+
+// Revoke ends the validity of the key of an ID, for which the key itself may
+// stand too. It returns ErrNoKey if there is none. Revoking it again changes
+// nothing.
+func (k *Keys) Revoke(id string) error {
+	if from, _, ok := splitKey(id); ok {
+		id = from
+	}
+	now := k.now().UTC().Truncate(time.Second)
+	return k.change(func(set keySet) error {
+		r, ok := set[id]
+		if !ok {
+			return fmt.Errorf("%w of that ID", ErrNoKey)
+		}
+		if r.RevokedAt.IsZero() {
+			revoked := *r
+			revoked.RevokedAt = now
+			set[id] = &revoked
+		}
+		return nil
+	})
+}
+
+// RevokeAccount ends the validity of every key of an account and returns how
+// many were valid.
+func (k *Keys) RevokeAccount(account string) (n int, err error) {
+	now := k.now().UTC()
+	err = k.change(func(set keySet) error {
+		n = 0
+		for id, r := range set {
+			if r.Account == account && r.Live(now) {
+				revoked := *r
+				revoked.RevokedAt = now.Truncate(time.Second)
+				set[id] = &revoked
+				n++
+			}
+		}
+		return nil
+	})
+	return n, err
+}
+
+// Lookup returns what is known of a key; false if it is unknown, expired or
+// revoked. It takes the same time for an unknown key as for a wrong secret.
+// The caller must not change the Scopes.
+func (k *Keys) Lookup(key string) (Key, bool) {
+	k.poll()
+	id, _, ok := splitKey(key)
+	if !ok {
+		return Key{}, false
+	}
+	r, ok := (*k.set.Load())[id]
+	if !ok {
+		r = &keyRecord{} // compare with a sum that nothing has
+	}
+	sum := sha256.Sum256([]byte(key))
+	same := subtle.ConstantTimeCompare(sum[:], r.sum[:]) == 1
+	if !ok || !same || !r.Live(k.now()) {
+		return Key{}, false
+	}
+	return r.Key, true
+}
+
+// splitKey takes a key apart. It says false for anything that is not of the
+// form of a key.
+func splitKey(key string) (id, secret string, ok bool) {
+	rest, ok := strings.CutPrefix(key, keyPrefix)
+	if !ok || len(rest) != 2*idBytes+1+2*secretBytes || rest[2*idBytes] != '_' {
+		return "", "", false
+	}
+	return rest[:2*idBytes], rest[2*idBytes+1:], true
+}
