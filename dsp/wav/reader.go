@@ -24,6 +24,7 @@ type Reader struct {
 	format    Format
 	bigEndian bool
 	left      int64 // bytes of samples not read yet; unknown if they go on to the end
+	announced int64 // what left was at first
 	cut       bool  // ending before left bytes means that the file was truncated
 
 	buf       [bufferSize]byte
@@ -48,12 +49,22 @@ func NewReader(r io.Reader) (*Reader, error) {
 		format:    h.format,
 		bigEndian: h.order == binary.ByteOrder(binary.BigEndian),
 		left:      h.dataSize,
+		announced: h.dataSize,
 		cut:       h.cut,
 	}, nil
 }
 
 // Format returns the format that the header states.
 func (r *Reader) Format() Format { return r.format }
+
+// DataSize returns how many bytes of samples the header announces; ok is false
+// where its writer did not know, and the samples go on to the end of the file.
+func (r *Reader) DataSize() (bytes int64, ok bool) {
+	if r.announced == unknown {
+		return 0, false
+	}
+	return r.announced, true
+}
 
 // Truncated says whether the file ended before the samples that its header
 // announces. It is valid once Read has returned io.EOF, and false for files
