@@ -34,19 +34,20 @@ const (
 // InvalidError names every field at fault. It matches ErrInvalid.
 type InvalidError struct {
 	Fields map[string]Problem // by name, such as "user_id" or "metadata.zipcode"
-	Detail string             // what was out of range, without any patient data; may be empty
+	Detail string             // what was wrong, in words; may be empty
 }
 
+// Error is the Detail, or else the list of the fields.
 func (e *InvalidError) Error() string {
+	if e.Detail != "" {
+		return ErrInvalid.Error() + ": " + e.Detail
+	}
 	var b strings.Builder
 	b.WriteString(ErrInvalid.Error())
 	sep := ": "
 	for _, name := range slices.Sorted(maps.Keys(e.Fields)) {
 		b.WriteString(sep + name + " is " + string(e.Fields[name]))
 		sep = ", "
-	}
-	if e.Detail != "" {
-		b.WriteString(sep + e.Detail)
 	}
 	return b.String()
 }

@@ -1,0 +1,109 @@
+package voicescreen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/voicescreen/voicescreen/store"
+)
+
+// FeedbackWindow is how long after a submission was accepted its labels are:
+// what a person answers a day later is not about the recording.
+const FeedbackWindow = 24 * time.Hour
+
+// Feedback attaches a label to a session that has a submission, also to one
+// whose prediction failed. A label replaces an earlier one of its kind; PHQ2
+// and PHQ9 replace each other. The label is durable when Feedback returns nil.
+//
+// The error is, in this order: an InvalidError for a label that is none,
+// ErrNotFound where the account has no such session, ErrConflict before the
+// submission, ErrTooLate more than FeedbackWindow after it by the engine's
+// clock.
+func (a *Account) Feedback(ctx context.Context, sessionID string, f Feedback) error {
+	if err := f.validate(); err != nil {
+		return err
+	}
+	e := a.engine
+	ctx, leave, err := e.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	now := e.now()
+	_, err = e.store.Update(ctx, a.name, sessionID, func(s *store.Session) error {
+		if s.State == store.Initiated {
+			return fmt.Errorf("%w: feedback before the submission", ErrConflict)
+		}
+		if now.Sub(s.SubmittedAt) > FeedbackWindow {
+			return fmt.Errorf("%w: feedback is taken within %.0f hours of the audio", ErrTooLate, FeedbackWindow.Hours())
+		}
+		f.apply(&s.Labels)
+		s.Labels.UpdatedAt = now
+		s.UpdatedAt = now
+		return nil
+	})
+	if errors.Is(err, ErrConflict) || errors.Is(err, ErrTooLate) {
+		return err
+	}
+	return e.internal("store feedback", err)
+}
+
+// apply puts a copy of the one field that is set into l.
+func (f *Feedback) apply(l *Labels) {
+	switch {
+	case f.PHQ2 != nil:
+		l.PHQ2, l.PHQ9 = slices.Clone(f.PHQ2), nil
+	case f.PHQ9 != nil:
+		l.PHQ9, l.PHQ2 = slices.Clone(f.PHQ9), nil
+	case f.GAD7 != nil:
+		l.GAD7 = slices.Clone(f.GAD7)
+	default:
+		l.Depression = f.Depression
+	}
+}
+
+// maxItem is the largest answer of the questionnaires: "nearly every day".
+const maxItem = 3
+
+func (f *Feedback) validate() error {
+	kinds := []struct {
+		name  string
+		items []int
+		want  int
+	}{{"phq_2", f.PHQ2, 2}, {"phq_9", f.PHQ9, 9}, {"gad_7", f.GAD7, 7}}
+	set := 0
+	for _, k := range kinds {
+		if k.items == nil {
+			continue
+		}
+		set++
+		if len(k.items) != k.want {
+			return malformed(k.name, fmt.Sprintf("%s has %d items, want %d", k.name, len(k.items), k.want))
+		}
+		for i, v := range k.items {
+			if v < 0 || v > maxItem {
+				return malformed(k.name, fmt.Sprintf("%s item %d is %d, want 0 to %d", k.name, i+1, v, maxItem))
+			}
+		}
+	}
+	if f.Depression != 0 {
+		set++
+		if !marshals(f.Depression) {
+			return malformed("depression_binary", "depression_binary is no interview result")
+		}
+	}
+	switch set {
+	case 1:
+		return nil
+	case 0:
+		return &InvalidError{Fields: map[string]Problem{"actual_score": Unprovided}, Detail: "no label is given"}
+	}
+	return malformed("actual_score", fmt.Sprintf("%d labels are given at once, want one", set))
+}
+
+func malformed(field, detail string) error {
+	return &InvalidError{Fields: map[string]Problem{field: Malformed}, Detail: detail}
+}

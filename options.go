@@ -1,0 +1,179 @@
+package voicescreen
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base32"
+	"log/slog"
+	"math"
+	"runtime"
+	"time"
+
+	"github.com/voicescreen/voicescreen/models"
+)
+
+// Options configures an Engine. Nil and zero fields mean the default.
+type Options struct {
+	// Workers is how many recordings are analysed at once. Each may hold as
+	// much memory as its recording has samples; see AudioOptions.MaxDuration.
+	// Default: runtime.GOMAXPROCS(0). Negative: none, this engine takes
+	// recordings and another one on the same store analyses them.
+	Workers int
+
+	Queue QueueOptions
+	Audio AudioOptions
+
+	// Models replace the shipped scorers in the categories that they name.
+	// Where two name one category the later wins.
+	Models []models.Scorer
+
+	// Now is the clock. It must be safe for concurrent use. Default: time.Now.
+	Now func() time.Time
+
+	// NewID makes session identifiers, which must be unique and, as whoever
+	// has one can ask for its result, not guessable. It must be safe for
+	// concurrent use. Default: 160 random bits in base 32.
+	NewID func() string
+
+	// Logger takes what an operator must know: failed attempts, lost leases,
+	// a store that does not answer. Lines hold session identifiers, and no
+	// account, user, metadata, feature or score. Default: none is kept.
+	Logger *slog.Logger
+
+	// OnResult, if not nil, is called once for each session that this engine
+	// brought to its end, after that is durable, by the worker that did it: a
+	// slow OnResult holds a worker up. The account is the name given to
+	// Engine.Account. A process that ends in between never calls it.
+	OnResult func(ctx context.Context, account string, r *Result)
+}
+
+// QueueOptions configures what waits and how it is retried.
+type QueueOptions struct {
+	// Limit is how many recordings may wait or be in work; a submission beyond
+	// it is ErrBusy. Default: 1000.
+	Limit int
+
+	// Lease is how long a worker that was not heard of keeps a session. A
+	// living worker renews its lease every third of it. Default: 15 s.
+	Lease time.Duration
+
+	// Poll is how often the store is asked for work and for results that this
+	// engine was not told of: after a restart, or from another process.
+	// Default: 1 s.
+	Poll time.Duration
+
+	// Attempts is how often an analysis is tried before the session fails with
+	// internal_error. Default: 3.
+	Attempts int
+
+	// RetryDelay is the pause before the second attempt; before each later one
+	// it is twice as long. Default: 1 s.
+	RetryDelay time.Duration
+}
+
+// AudioOptions says which recordings are taken and which are good enough for
+// a score.
+type AudioOptions struct {
+	// MaxBytes is the size of the largest file that Submit takes. Default:
+	// 100 MiB, which is 19 minutes of 16-bit mono at 44.1 kHz.
+	MaxBytes int64
+
+	// MaxDuration is how much of a recording is analysed, from its beginning:
+	// it bounds the memory of a worker, about 21 MB a minute at 44.1 kHz.
+	// Default: 10 minutes.
+	MaxDuration time.Duration
+
+	// MinSpeech is the least speech, pauses not counted, for a score of
+	// depression or anxiety. Default: 30 s.
+	MinSpeech time.Duration
+
+	// MinSpeechDeepfake is the least speech for a deepfake score. Default: 2 s.
+	MinSpeechDeepfake time.Duration
+
+	// MinSNR is the least level of speech over noise, in dB, as
+	// dsp.Quality.SNR. Default: 0, speech no louder than the noise: features
+	// of such a recording describe the noise. Negative infinity takes all.
+	MinSNR float64
+
+	// MaxClipped is the largest share of clipped samples, as
+	// dsp.Quality.Clipped. Default: 0.1, chosen far above the few per mille of
+	// a recording that is set a little too loud. 1 takes all.
+	MaxClipped float64
+
+	// MinBandwidth is the least bandwidth in Hz, as dsp.Quality.Bandwidth.
+	// Default: 2000, chosen well below the 3400 of a telephone and above what
+	// leaves no second formant. Negative takes all.
+	MinBandwidth float64
+}
+
+const (
+	defaultQueueLimit  = 1000             // chosen: a quarter of an hour for two workers at two seconds each
+	defaultLease       = 15 * time.Second // chosen: several times the longest pause of a busy machine
+	defaultPoll        = time.Second      // chosen: a waiting caller does not notice it, nor does the disk
+	defaultAttempts    = 3                // the service ends a session after three failures
+	defaultRetryDelay  = time.Second      // chosen: longer than a disk's hiccup
+	defaultMaxBytes    = 100 << 20        // decided with the interface of the service
+	defaultMaxDuration = 10 * time.Minute // chosen: longer than prompted speech, within 212 MB at 44.1 kHz
+	defaultMinSpeech   = 30 * time.Second // decided with the interface of the service
+	defaultMinDeepfake = 2 * time.Second  // decided with the interface of the service
+	defaultMaxClipped  = 0.1              // see AudioOptions
+	defaultMinBand     = 2000.0           // Hz, see AudioOptions
+)
+
+// withDefaults returns a copy of o, which may be nil, without zero fields.
+func (o *Options) withDefaults() Options {
+	var c Options
+	if o != nil {
+		c = *o
+	}
+	def(&c.Workers, runtime.GOMAXPROCS(0))
+	c.Workers = max(c.Workers, 0)
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.NewID == nil {
+		c.NewID = newID
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	positive(&c.Queue.Limit, defaultQueueLimit)
+	positive(&c.Queue.Lease, defaultLease)
+	positive(&c.Queue.Poll, defaultPoll)
+	positive(&c.Queue.Attempts, defaultAttempts)
+	positive(&c.Queue.RetryDelay, defaultRetryDelay)
+	positive(&c.Audio.MaxBytes, defaultMaxBytes)
+	positive(&c.Audio.MaxDuration, defaultMaxDuration)
+	positive(&c.Audio.MinSpeech, defaultMinSpeech)
+	positive(&c.Audio.MinSpeechDeepfake, defaultMinDeepfake)
+	def(&c.Audio.MaxClipped, defaultMaxClipped)
+	def(&c.Audio.MinBandwidth, defaultMinBand)
+	if math.IsNaN(c.Audio.MinSNR) {
+		c.Audio.MinSNR = 0
+	}
+	return c
+}
+
+func def[T comparable](p *T, value T) {
+	if *p == *new(T) {
+		*p = value
+	}
+}
+
+// positive sets what is not greater than zero to its default.
+func positive[T int | int64 | time.Duration](p *T, value T) {
+	if *p <= 0 {
+		*p = value
+	}
+}
+
+// base32Lower is the alphabet of RFC 4648 base 32 in lower case: identifiers
+// that need no escape in a URL or a file name and survive case folding.
+var base32Lower = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
+
+// newID returns 160 random bits as 32 characters.
+func newID() string {
+	var b [20]byte
+	rand.Read(b[:]) // never fails: see package crypto/rand
+	return base32Lower.EncodeToString(b[:])
+}
