@@ -18,19 +18,20 @@ const module = "github.com/voicescreen/voicescreen"
 // import. Tests may import anything to the left of what they test and the
 // store implementations.
 var order = map[string][]string{
-	"dsp/wav":              {},
-	"dsp":                  {},
-	"dsp/internal/signals": {}, // test signals whose truth is known
-	"models":               {"dsp"},
-	"models/fit":           {"dsp", "models"},
-	"models/evaluate":      {"dsp", "models"},
-	"store":                {"models"},
-	"store/storetest":      {"models", "store"},
-	"store/bolt":           {"models", "store"},
-	"store/memory":         {"models", "store"},
-	".":                    {"dsp", "dsp/wav", "models", "store", "store/bolt", "store/memory"},
-	"httpadapter":          {".", "models"},
-	"cmd/voicescreen":      {".", "dsp", "dsp/wav", "models", "models/fit", "models/evaluate", "store", "store/bolt", "store/memory", "httpadapter"},
+	"dsp/wav":               {},
+	"dsp":                   {},
+	"dsp/internal/signals":  {}, // test signals whose truth is known
+	"dsp/internal/accuracy": {"dsp", "dsp/internal/signals", "dsp/wav"},
+	"models":                {"dsp"},
+	"models/fit":            {"dsp", "models"},
+	"models/evaluate":       {"dsp", "models"},
+	"store":                 {"models"},
+	"store/storetest":       {"models", "store"},
+	"store/bolt":            {"models", "store"},
+	"store/memory":          {"models", "store"},
+	".":                     {"dsp", "dsp/wav", "models", "store", "store/bolt", "store/memory"},
+	"httpadapter":           {".", "models"},
+	"cmd/voicescreen":       {".", "dsp", "dsp/wav", "models", "models/fit", "models/evaluate", "store", "store/bolt", "store/memory", "httpadapter"},
 }
 
 func TestImportOrder(t *testing.T) {

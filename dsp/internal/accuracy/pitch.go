@@ -1,0 +1,65 @@
+package main
+
+import (
+	"math"
+
+	"github.com/voicescreen/voicescreen/dsp"
+)
+
+const (
+	gross = 0.2 // relative error from which a frame is a gross error (Rabiner et al. 1976)
+	edge  = 3   // frames at each end of a synthetic signal, faded in and out, that are not counted
+)
+
+// pitchCount compares tracks with their truth.
+type pitchCount struct {
+	cents                 []float64
+	voiced, missed, gross int
+	frames, wrong         int // frames, and those whose voicing is wrong
+}
+
+func (c *pitchCount) add(f0, truth []float64, skip int) {
+	for i := skip; i < min(len(f0), len(truth))-skip; i++ {
+		c.frames++
+		if (f0[i] > 0) != (truth[i] > 0) {
+			c.wrong++
+		}
+		if truth[i] == 0 {
+			continue
+		}
+		c.voiced++
+		switch {
+		case f0[i] == 0:
+			c.missed++
+		case math.Abs(f0[i]/truth[i]-1) > gross:
+			c.gross++
+		default:
+			c.cents = append(c.cents, math.Abs(1200*math.Log2(f0[i]/truth[i])))
+		}
+	}
+}
+
+func pitchRows(m map[string]float64, a *dsp.Analyzer, s *set) {
+	count := func(v []pitched, skip int) (c pitchCount) {
+		for _, p := range v {
+			c.add(a.Analyze(p.x).F0, p.f0, skip)
+		}
+		return c
+	}
+	medianOf := func(p pitched) float64 {
+		c := count([]pitched{p}, edge)
+		return median(c.cents)
+	}
+	m["F0, clean, largest median"] = worst(s.clean, medianOf)
+	m["F0, vibrato, median"] = worst(s.vibrato, medianOf)
+	c := count(s.noisy, edge)
+	m["F0 at 0 dB, median"] = median(c.cents)
+	m["F0 at 0 dB, gross"] = percent(c.gross, c.voiced)
+	m["F0 at 0 dB, missed"] = percent(c.missed, c.voiced)
+	c = count(s.voices, 0)
+	m["F0, resynthesised voices, gross"] = percent(c.gross, c.voiced-c.missed)
+	c = count(s.voices5dB, 0)
+	m["F0, the same at 5 dB, gross"] = percent(c.gross, c.voiced-c.missed)
+	c = count(s.voicing, 0)
+	m["voicing decision, errors"] = percent(c.wrong, c.frames)
+}

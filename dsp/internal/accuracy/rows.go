@@ -1,0 +1,87 @@
+package main
+
+import (
+	"math"
+	"slices"
+
+	"github.com/voicescreen/voicescreen/dsp"
+)
+
+// A row is one figure of the table. Smaller is better.
+type row struct {
+	name  string
+	unit  string
+	field string  // the best of the field on the reference set
+	goal  float64 // in unit
+	floor float64 // the most that the tests let pass
+}
+
+// rows holds the goals. A floor is the best of the field where that is one
+// number, and the goal where the field has none.
+var rows = []row{
+	{"F0, clean, largest median", "cent", "0.001–1.4", 0.5, 1.4},
+	{"F0, vibrato, median", "cent", "0.001–1.4", 1.5, 1.5},
+	{"F0 at 0 dB, median", "cent", "2.0–2.4", 2.4, 2.4},
+	{"F0 at 0 dB, gross", "%", "0", 0, 0},
+	{"F0 at 0 dB, missed", "%", "0", 1, 1},
+	{"F0, resynthesised voices, gross", "%", "0.06", 0.1, 0.1},
+	{"F0, the same at 5 dB, gross", "%", "0.00", 0.1, 0.1},
+	{"voicing decision, errors", "%", "0.0", 0.5, 1.5},
+	{"jitter, pulses, mean error", "%", "0.8", 0.5, 0.8},
+	{"jitter, vowels, mean error", "%", "4.2", 3, 4.2},
+	{"shimmer, pulses, mean error", "%", "0.2", 0.2, 0.2},
+	{"shimmer, vowels, mean error", "%", "1.3", 1, 1.3},
+	{"HNR 5–30 dB, mean error", "dB", "0.11", 0.10, 0.11},
+	{"HNR 5–30 dB, largest error", "dB", "0.27", 0.25, 0.27},
+	{"F1, f0 ≤ 180 Hz, median error", "%", "1.2", 1.2, 1.2},
+	{"F2, f0 ≤ 180 Hz, median error", "%", "0.13", 0.13, 0.13},
+	{"F3, f0 ≤ 180 Hz, median error", "%", "0.25", 0.25, 0.25},
+	{"MFCC against the HTK definition", "relative", "–", 1e-9, 1e-9},
+	{"resampling, ripple to 0.9 Nyquist", "dB", "0.006", 0.001, 0.001},
+	{"resampling, spurs and aliases", "dB", "−133 to −184", -120, -120},
+}
+
+// measure runs every measurement of the table on s. A kind of signal that s
+// does not have gives NaN.
+func measure(s *set) map[string]float64 {
+	m := map[string]float64{}
+	a := dsp.NewAnalyzer()
+	pitchRows(m, a, s)
+	perturbationRows(m, a, s)
+	hnrRows(m, a, s)
+	formantRows(m, a, s)
+	m["MFCC against the HTK definition"] = worst(s.mfcc, mfccError)
+	resamplingRows(m)
+	return m
+}
+
+// worst is the largest f over v, NaN if v is empty.
+func worst[T any](v []T, f func(T) float64) float64 {
+	w := math.NaN()
+	for _, x := range v {
+		if e := f(x); !(e <= w) { // also where either is NaN
+			w = e
+		}
+	}
+	return w
+}
+
+// median is the middle value, NaN if v is empty.
+func median(v []float64) float64 {
+	if len(v) == 0 {
+		return math.NaN()
+	}
+	v = slices.Clone(v)
+	slices.Sort(v)
+	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
+}
+
+func mean(v []float64) float64 {
+	var s float64
+	for _, x := range v {
+		s += x
+	}
+	return s / float64(len(v))
+}
+
+func percent(a, b int) float64 { return 100 * float64(a) / float64(b) }
