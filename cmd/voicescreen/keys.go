@@ -1,0 +1,216 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/voicescreen/voicescreen/httpadapter"
+)
+
+func newKeys() *cobra.Command {
+	cmd := group(&cobra.Command{
+		Use:   "keys",
+		Short: "Create, list and revoke API keys",
+		Long: `Keep the API keys of "voicescreen serve" in a file. The file holds no key, only
+the SHA-256 of each. A running server takes up changes within a second.`,
+		Example: "  voicescreen keys create --keys keys.json --account clinic-a",
+	})
+	cmd.AddCommand(newKeysCreate(), newKeysList(), newKeysRevoke())
+	return cmd
+}
+
+// keyFlags are the flags that the commands on keys share.
+type keyFlags struct{ file, account string }
+
+func (k *keyFlags) add(cmd *cobra.Command, account string) {
+	cmd.Flags().StringVar(&k.file, "keys", "", "the key file (required)")
+	cmd.Flags().StringVar(&k.account, "account", "", account)
+}
+
+func (k *keyFlags) check() error {
+	if k.file == "" {
+		return usagef("--keys is missing, want the path of the key file")
+	}
+	return nil
+}
+
+func newKeysCreate() *cobra.Command {
+	var (
+		k       keyFlags
+		scopes  []string
+		expires time.Duration
+	)
+	cmd := &cobra.Command{
+		Use:   "create --keys FILE --account NAME",
+		Short: "Create a key and print it, once",
+		Long: `Create a key for an account, and the file if there is none. The key alone is
+printed on standard output, this once: only its SHA-256 is kept. Keys of one
+account see the same sessions, and none of those of other accounts.`,
+		Example: "  voicescreen keys create --keys keys.json --account clinic-a\n" +
+			"  voicescreen keys create --keys keys.json --account clinic-a --scopes read --expires 720h",
+		Args: usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := k.check(); err != nil {
+				return err
+			}
+			if k.account == "" {
+				return usagef("--account is missing")
+			}
+			var parsed []httpadapter.Scope
+			for _, name := range scopes {
+				s, err := httpadapter.ParseScope(name)
+				if err != nil {
+					return usagef("--scopes: %w", err)
+				}
+				parsed = append(parsed, s)
+			}
+			if expires < 0 {
+				return usagef("--expires is %v, want more than 0", expires)
+			}
+			var until time.Time
+			if expires > 0 {
+				until = time.Now().Add(expires)
+			}
+			keys, err := httpadapter.CreateKeys(k.file)
+			if err != nil {
+				return err
+			}
+			key, err := keys.CreateUntil(until, k.account, parsed...)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.ErrOrStderr(), "A key for account %s, which is not shown again:\n", k.account)
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), key)
+			return err
+		},
+	}
+	k.add(cmd, "the account that the key works in (required)")
+	cmd.Flags().StringSliceVar(&scopes, "scopes", nil,
+		fmt.Sprintf("what the key may be used for, of %s,admin (default all but admin)", scopeList(httpadapter.DefaultScopes())))
+	cmd.Flags().DurationVar(&expires, "expires", 0, "how long the key is valid, such as 720h (default for ever)")
+	return cmd
+}
+
+func scopeList(scopes []httpadapter.Scope) string {
+	names := make([]string, len(scopes))
+	for i, s := range scopes {
+		names[i] = s.String()
+	}
+	return strings.Join(names, ",")
+}
+
+// openKeys opens a key file that must be there.
+func openKeys(path string) (*httpadapter.Keys, error) {
+	keys, err := httpadapter.OpenKeys(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no key file %s; make one with \"voicescreen keys create --keys %s --account NAME\"", path, path)
+	}
+	return keys, err
+}
+
+func newKeysList() *cobra.Command {
+	var k keyFlags
+	cmd := &cobra.Command{
+		Use:   "list --keys FILE [--account NAME]",
+		Short: "List the keys, without the keys themselves",
+		Long: `List the keys of all accounts, or of one, by the ID that stands between the
+underscores of the key, with those that expired or were revoked.`,
+		Example: "  voicescreen keys list --keys keys.json",
+		Args:    usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := k.check(); err != nil {
+				return err
+			}
+			keys, err := openKeys(k.file)
+			if err != nil {
+				return err
+			}
+			list, err := keys.List()
+			if err != nil {
+				return err
+			}
+			return printKeys(cmd.OutOrStdout(), list, k.account)
+		},
+	}
+	k.add(cmd, "only the keys of this account")
+	return cmd
+}
+
+func printKeys(w io.Writer, list []httpadapter.Key, account string) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "ID\tACCOUNT\tSTATE\tSCOPES\tCREATED\tEXPIRES")
+	now := time.Now()
+	for _, key := range list {
+		if account != "" && key.Account != account {
+			continue
+		}
+		state := "valid"
+		switch {
+		case !key.RevokedAt.IsZero():
+			state = "revoked"
+		case !key.Live(now):
+			state = "expired"
+		}
+		expires := "never"
+		if !key.ExpiresAt.IsZero() {
+			expires = key.ExpiresAt.UTC().Format(time.DateTime)
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\n", key.ID, key.Account, state,
+			scopeList(key.Scopes), key.CreatedAt.UTC().Format(time.DateTime), expires)
+	}
+	return tw.Flush()
+}
+
+func newKeysRevoke() *cobra.Command {
+	var (
+		k  keyFlags
+		id string
+	)
+	cmd := &cobra.Command{
+		Use:   "revoke --keys FILE (--account NAME | --id ID)",
+		Short: "Revoke all keys of an account, or one key",
+		Long: `Revoke every key of an account, or one by its ID. Requests with a revoked key are
+refused within a second, also by servers that run already.`,
+		Example: "  voicescreen keys revoke --keys keys.json --account clinic-a\n" +
+			"  voicescreen keys revoke --keys keys.json --id 0123456789abcdef",
+		Args: usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := k.check(); err != nil {
+				return err
+			}
+			if (k.account == "") == (id == "") {
+				return usagef("want --account or --id, and not both")
+			}
+			keys, err := openKeys(k.file)
+			if err != nil {
+				return err
+			}
+			if id != "" {
+				if err := keys.Revoke(id); err != nil {
+					return err
+				}
+				fmt.Fprintln(cmd.ErrOrStderr(), "The key is revoked.")
+				return nil
+			}
+			n, err := keys.RevokeAccount(k.account)
+			if err != nil {
+				return err
+			}
+			if n == 0 {
+				return fmt.Errorf("account %s has no valid keys", k.account)
+			}
+			fmt.Fprintf(cmd.ErrOrStderr(), "%d of the keys of account %s are revoked.\n", n, k.account)
+			return nil
+		},
+	}
+	k.add(cmd, "the account whose keys are revoked")
+	cmd.Flags().StringVar(&id, "id", "", "the ID of one key, as listed")
+	return cmd
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/go-audio/audio"
+	"github.com/go-audio/wav"
+	"github.com/spf13/cobra"
+)
+
+const (
+	interview = "../../testdata/interview_en.wav" // 41 s of speech
+	short     = "../../testdata/short_en.wav"     // 4.7 s of speech
+	voice16k  = "../../testdata/voice_16k_en.wav"
+)
+
+// outcome is what a command line gave.
+type outcome struct {
+	stdout, stderr string
+	code           int
+}
+
+// cli runs a command line in this process.
+func cli(t *testing.T, args ...string) outcome {
+	t.Helper()
+	return cliStdin(t, "", args...)
+}
+
+func cliStdin(t *testing.T, stdin string, args ...string) outcome {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code := run(t.Context(), args, strings.NewReader(stdin), &stdout, &stderr)
+	return outcome{stdout.String(), stderr.String(), code}
+}
+
+// ok runs a command line that must succeed.
+func ok(t *testing.T, args ...string) outcome {
+	t.Helper()
+	o := cli(t, args...)
+	if o.code != 0 {
+		t.Fatalf("%v: got code %d, want 0; standard error:\n%s", args, o.code, o.stderr)
+	}
+	return o
+}
+
+// writeTone writes a tone of the given level, 0 to 1, as a 16-bit WAV file
+// with a tone an octave higher in each further channel.
+func writeTone(t *testing.T, seconds float64, rate, channels int, hz, level float64) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), fmt.Sprintf("tone_%g_%d.wav", hz, channels))
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	e := wav.NewEncoder(f, rate, 16, channels, 1)
+	data := make([]int, int(seconds*float64(rate))*channels)
+	for i := range data {
+		frame, c := i/channels, i%channels
+		f := hz * float64(int(1)<<c)
+		data[i] = int(math.Round(level * 32767 * math.Sin(2*math.Pi*f*float64(frame)/float64(rate))))
+	}
+	if err := e.Write(&audio.IntBuffer{
+		Format: &audio.Format{NumChannels: channels, SampleRate: rate}, Data: data, SourceBitDepth: 16,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestEveryCommandHasHelpWithAnExample(t *testing.T) {
+	var walk func(cmd *cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		if cmd.Name() == "help" || cmd.Name() == "completion" {
+			return
+		}
+		if cmd.Short == "" || cmd.Example == "" {
+			t.Errorf("%s: has no description or no example", cmd.CommandPath())
+		}
+		args := append(strings.Fields(cmd.CommandPath())[1:], "--help")
+		if o := ok(t, args...); !strings.Contains(o.stdout, "Examples:") || o.stderr != "" {
+			t.Errorf("%s: help has no example, or writes to standard error", cmd.CommandPath())
+		}
+		for _, c := range cmd.Commands() {
+			walk(c)
+		}
+	}
+	walk(newRoot())
+}
+
+func TestUsageErrors(t *testing.T) {
+	for _, line := range []string{
+		"analise x.wav",
+		"--bogus",
+		"features",
+		"features --bogus " + short,
+		"features --json --frames " + short,
+		"features --frames " + short + " " + short,
+		"features --channel -1 " + short,
+		"features --channel x " + short,
+		"keys crate",
+		"keys create",
+		"keys create --keys k.json",
+		"keys create --keys k.json --account a --scopes everything",
+		"keys create --keys k.json --account a extra",
+		"keys revoke --keys k.json",
+		"keys revoke --keys k.json --account a --id b",
+		"keys list",
+		"version now",
+	} {
+		o := cli(t, strings.Fields(line)...)
+		if o.code != exitUsage || o.stdout != "" || !strings.HasPrefix(o.stderr, "voicescreen: ") || !strings.Contains(o.stderr, "--help") {
+			t.Errorf("%s: got %+v, want a usage error", line, o)
+		}
+	}
+}
+
+func TestVersion(t *testing.T) {
+	o := ok(t, "version")
+	for _, want := range []string{"voicescreen ", "go1.", "depression", "anxiety"} {
+		if !strings.Contains(o.stdout, want) {
+			t.Errorf("got %q, want %q in it", o.stdout, want)
+		}
+	}
+}
