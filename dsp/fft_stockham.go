@@ -33,23 +33,23 @@ func (f *FFT) transform(x []float64) []complex128 {
 
 // butterfly is the DFT of four points.
 func butterfly(a, b, c, d complex128) (y0, y1, y2, y3 complex128) {
-	acr, aci := real(a)+real(c), imag(a)+imag(c)
-	sr, si := real(a)-real(c), imag(a)-imag(c)
-	bdr, bdi := real(b)+real(d), imag(b)+imag(d)
-	tr, ti := real(b)-real(d), imag(b)-imag(d)
-	return complex(acr+bdr, aci+bdi), complex(sr+ti, si-tr), complex(acr-bdr, aci-bdi), complex(sr-ti, si+tr)
+	a, c = a+c, a-c
+	b, d = b+d, b-d
+	d = complex(imag(d), -real(d)) // −i·(b − d)
+	return a + b, c + d, a - b, c - d
 }
 
 // firstStage is the pass with s = 1. It reads the samples as complex numbers.
 func firstStage(y []complex128, x []float64, w []complex128) {
 	q := len(x) / 4
 	x0, x1, x2, x3 := x[:q], x[q:2*q], x[2*q:3*q], x[3*q:4*q]
-	for len(x0) >= 2 && len(x1) >= 2 && len(x2) >= 2 && len(x3) >= 2 && len(y) >= 4 && len(w) >= 3 {
-		y0, y1, y2, y3 := butterfly(complex(x0[0], x0[1]), complex(x1[0], x1[1]),
-			complex(x2[0], x2[1]), complex(x3[0], x3[1]))
-		y[0], y[1], y[2], y[3] = y0, y1*w[0], y2*w[1], y3*w[2]
-		x0, x1, x2, x3 = x0[2:], x1[2:], x2[2:], x3[2:]
-		y, w = y[4:], w[3:]
+	for p := range q / 2 {
+		a, b := (*[2]float64)(x0[2*p:2*p+2]), (*[2]float64)(x1[2*p:2*p+2])
+		c, d := (*[2]float64)(x2[2*p:2*p+2]), (*[2]float64)(x3[2*p:2*p+2])
+		y0, y1, y2, y3 := butterfly(complex(a[0], a[1]), complex(b[0], b[1]), complex(c[0], c[1]), complex(d[0], d[1]))
+		t := (*[3]complex128)(w[3*p : 3*p+3])
+		to := (*[4]complex128)(y[4*p : 4*p+4])
+		to[0], to[1], to[2], to[3] = y0, y1*t[0], y2*t[1], y3*t[2]
 	}
 }
 
@@ -57,14 +57,16 @@ func firstStage(y []complex128, x []float64, w []complex128) {
 func secondStage(y, x, w []complex128) {
 	q := len(x) / 4
 	x0, x1, x2, x3 := x[:q], x[q:2*q], x[2*q:3*q], x[3*q:4*q]
-	for len(x0) >= 4 && len(x1) >= 4 && len(x2) >= 4 && len(x3) >= 4 && len(y) >= 16 && len(w) >= 3 {
-		w1, w2, w3 := w[0], w[1], w[2]
+	for p := range q / 4 {
+		t := (*[3]complex128)(w[3*p : 3*p+3])
+		w1, w2, w3 := t[0], t[1], t[2]
+		a, b := (*[4]complex128)(x0[4*p:4*p+4]), (*[4]complex128)(x1[4*p:4*p+4])
+		c, d := (*[4]complex128)(x2[4*p:4*p+4]), (*[4]complex128)(x3[4*p:4*p+4])
+		to := (*[16]complex128)(y[16*p : 16*p+16])
 		for j := range 4 {
-			y0, y1, y2, y3 := butterfly(x0[j], x1[j], x2[j], x3[j])
-			y[j], y[j+4], y[j+8], y[j+12] = y0, y1*w1, y2*w2, y3*w3
+			y0, y1, y2, y3 := butterfly(a[j], b[j], c[j], d[j])
+			to[j], to[j+4], to[j+8], to[j+12] = y0, y1*w1, y2*w2, y3*w3
 		}
-		x0, x1, x2, x3 = x0[4:], x1[4:], x2[4:], x3[4:]
-		y, w = y[16:], w[3:]
 	}
 }
 
