@@ -1,0 +1,105 @@
+package dsp
+
+import (
+	"math"
+	"math/cmplx"
+	"testing"
+)
+
+// slowLFCC writes the definition down: DFT, triangles and DCT as sums.
+func slowLFCC(x []float64, sr float64, nfft, filters, coefficients int, low, high float64) []float64 {
+	n := len(x)
+	y := make([]float64, nfft)
+	for j := range x {
+		before := x[max(j-1, 0)]
+		y[j] = (x[j] - 0.97*before) * (0.54 - 0.46*math.Cos(2*math.Pi*float64(j)/float64(n-1)))
+	}
+	spectrum := slowDFT(y)
+	width := (high - low) / float64(filters+1)
+	logs := make([]float64, filters)
+	for m := range logs {
+		var e float64
+		for k := 1; k < nfft/2; k++ {
+			f := float64(k) * sr / float64(nfft)
+			triangle := 1 - math.Abs(f-low-width*float64(m+1))/width
+			e += max(triangle, 0) * sq(cmplx.Abs(spectrum[k]))
+		}
+		logs[m] = math.Log10(e + 0x1p-52)
+	}
+	c := make([]float64, coefficients)
+	for i := range c {
+		for m, v := range logs {
+			c[i] += v * math.Cos(math.Pi*float64(i)*(float64(m)+0.5)/float64(filters))
+		}
+		c[i] *= math.Sqrt(2 / float64(filters))
+	}
+	c[0] /= math.Sqrt2
+	return c
+}
+
+func TestLFCCEqualsDefinition(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		sr        float64
+		opts      *LFCCOptions
+		nfft      int
+		low, high float64
+	}{
+		{"defaults at 16 kHz", 16000, nil, 512, 0, 8000},
+		{"band of a telephone", 8000, &LFCCOptions{Low: 300, High: 3400}, 512, 300, 3400},
+		{"full band", 44100, &LFCCOptions{Frame: 0.025}, 2048, 0, 22050},
+	} {
+		l := NewLFCC(c.sr, c.opts)
+		x := noise(9, l.FrameLen())
+		compare(t, c.name, l.Coefficients(nil, x), slowLFCC(x, c.sr, c.nfft, 20, 20, c.low, c.high), 1e-9)
+	}
+}
+
+func TestLFCCOfSilenceIsFinite(t *testing.T) {
+	l := NewLFCC(16000, nil)
+	c := l.Coefficients(nil, make([]float64, l.FrameLen()))
+	if want := math.Sqrt(20) * math.Log10(0x1p-52); !closeTo(c[0], want, 1e-12) {
+		t.Errorf("got c0 = %v, want %v", c[0], want)
+	}
+	for i, v := range c[1:] {
+		if math.Abs(v) > 1e-12 {
+			t.Errorf("got c%d = %v, want 0", i+1, v)
+		}
+	}
+}
+
+func TestCepstraPanic(t *testing.T) {
+	for name, call := range map[string]func(){
+		"MFCC rate":       func() { NewMFCC(math.NaN(), nil) },
+		"MFCC band":       func() { NewMFCC(16000, &MFCCOptions{High: 9000}) },
+		"MFCC frame":      func() { NewMFCC(16000, nil).Coefficients(nil, make([]float64, 399)) },
+		"LFCC rate":       func() { NewLFCC(0, nil) },
+		"LFCC band":       func() { NewLFCC(16000, &LFCCOptions{Low: 5000, High: 4000}) },
+		"LFCC short FFT":  func() { NewLFCC(44100, &LFCCOptions{FFTLen: 512}) },
+		"LFCC frame":      func() { NewLFCC(16000, nil).Coefficients(nil, make([]float64, 321)) },
+		"LFCC dst":        func() { NewLFCC(16000, nil).Coefficients(make([]float64, 19), make([]float64, 320)) },
+		"negative filter": func() { NewLFCC(16000, &LFCCOptions{Filters: -1}) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: got no panic", name)
+				}
+			}()
+			call()
+		}()
+	}
+}
+
+func BenchmarkLFCC(b *testing.B) {
+	x := noise(1, SampleRate)
+	l := NewLFCC(SampleRate, nil)
+	c := make([]float64, 20)
+	b.ReportAllocs()
+	for b.Loop() {
+		for at := 0; at+l.FrameLen() <= len(x); at += hopSamples {
+			l.Coefficients(c, x[at:][:l.FrameLen()])
+		}
+	}
+	reportAudio(b, len(x))
+}
