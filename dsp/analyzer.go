@@ -17,6 +17,8 @@ type Analyzer struct {
 	spectral *Spectral
 	pitch    *Pitch
 	formants *FormantTracker
+	activity *activity
+	smooth   []float64 // scratch of the bandwidth
 	clean    []float64 // the samples, where they had to be changed
 }
 
@@ -26,6 +28,8 @@ func NewAnalyzer() *Analyzer {
 		spectral: NewSpectral(),
 		pitch:    NewPitch(SampleRate, nil),
 		formants: NewFormantTracker(),
+		activity: newActivity(),
+		smooth:   make([]float64, spectrumFrame/2+1),
 	}
 }
 
@@ -56,9 +60,14 @@ func (a *Analyzer) Analyze(x []float64) *Analysis {
 		return out
 	}
 	x, offset := a.sanitize(x)
-	a.spectral.Frames(x, out)
+	a.spectral.Frames(x, offset, out)
 	out.F0 = a.pitch.Track(out.F0, x)
 	a.formants.Track(out.Formants, x, offset, out.F0)
+	a.activity.detect(x, offset, out)
+	a.activity.syllables(out, len(x))
+	out.Quality.SNR = a.activity.snr(out.IsSpeech)
+	out.Quality.Clipped = clipped(x, offset)
+	out.Quality.Bandwidth = bandwidth(a.spectral.longTerm, a.smooth, SampleRate)
 	return out
 }
 

@@ -9,21 +9,23 @@ const levelFrame = 1103
 // level is the level of the mean square ms in dBFS, −Inf for 0.
 func level(ms float64) float64 { return 10 * math.Log10(ms) }
 
-// meanSquare is the mean of x², 0 for no samples.
-func meanSquare(x []float64) float64 {
+// meanSquare is the mean of (x - offset)², 0 for no samples.
+func meanSquare(x []float64, offset float64) float64 {
 	if len(x) == 0 {
 		return 0
 	}
 	n := float64(len(x))
 	var a, b, c, d float64
 	for len(x) >= 4 {
-		a += x[0] * x[0]
-		b += x[1] * x[1]
-		c += x[2] * x[2]
-		d += x[3] * x[3]
+		x0, x1, x2, x3 := x[0]-offset, x[1]-offset, x[2]-offset, x[3]-offset
+		a += x0 * x0
+		b += x1 * x1
+		c += x2 * x2
+		d += x3 * x3
 		x = x[4:]
 	}
 	for _, v := range x {
+		v -= offset
 		a += v * v
 	}
 	return (a + b + c + d) / n

@@ -21,7 +21,7 @@ func TestLevel(t *testing.T) {
 		{"digital silence", make([]float64, 5000), math.Inf(-1), 0},
 	} {
 		var out Analysis
-		NewSpectral().Frames(c.x, &out)
+		NewSpectral().Frames(c.x, 0, &out)
 		for i, got := range out.Level { // at the edges too: only samples that exist count
 			tol := c.tol
 			if i == 0 || i == len(out.Level)-1 {
@@ -49,7 +49,7 @@ func TestMeanSquare(t *testing.T) {
 		if n > 0 {
 			want = sq(norm(x)) / float64(n)
 		}
-		if got := meanSquare(x); !closeTo(got, want, 1e-15) {
+		if got := meanSquare(x, 0); !closeTo(got, want, 1e-15) {
 			t.Errorf("got %v for %d samples, want %v", got, n, want)
 		}
 	}
@@ -58,7 +58,7 @@ func TestMeanSquare(t *testing.T) {
 // frameLoudness is the loudness of a frame in the middle of x.
 func frameLoudness(x []float64) float64 {
 	var out Analysis
-	NewSpectral().Frames(x, &out)
+	NewSpectral().Frames(x, 0, &out)
 	return out.Loudness[len(out.Loudness)/2]
 }
 

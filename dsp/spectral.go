@@ -14,7 +14,8 @@ type Spectral struct {
 	mfcc     *MFCC
 	spectrum *spectrometer
 	loudness *loudness
-	frame    []float64 // a frame for the cepstrum, where it crosses an edge
+	frame    []float64 // a frame for the cepstrum
+	longTerm []float64 // sum of the power spectra of the frames wholly in the signal
 }
 
 // NewSpectral returns a Spectral for mono samples at [SampleRate].
@@ -22,30 +23,34 @@ func NewSpectral() *Spectral {
 	s := &Spectral{mfcc: NewMFCC(SampleRate, nil), spectrum: newSpectrometer(SampleRate, spectrumFrame)}
 	s.loudness = newLoudness(SampleRate, spectrumFrame, s.spectrum.window)
 	s.frame = make([]float64, s.mfcc.FrameLen())
+	s.longTerm = make([]float64, spectrumFrame/2+1)
 	return s
 }
 
 // Frames fills out.Level, out.Loudness, out.Spectrum and out.MFCC with the
-// [FrameCount](len(x)) frames of x, in their memory where that is large enough.
-// x is not changed. A frame with a NaN or an infinite sample has NaN measures.
-func (s *Spectral) Frames(x []float64, out *Analysis) {
+// [FrameCount](len(x)) frames of x - offset, in their memory where that is
+// large enough. x is not changed. A frame with a NaN or an infinite sample has NaN measures.
+func (s *Spectral) Frames(x []float64, offset float64, out *Analysis) {
 	n := FrameCount(len(x))
 	out.Level = sized(out.Level, n)
 	out.Loudness = sized(out.Loudness, n)
 	out.Spectrum = sized(out.Spectrum, n)
 	out.MFCC = sized(out.MFCC, n)
 	s.spectrum.reset()
+	clear(s.longTerm)
 	for i := range n {
 		centre := i * hopSamples
 		lo, hi := overlap(levelFrame, len(x), centre-levelFrame/2)
 		start := centre - levelFrame/2
-		out.Level[i] = level(meanSquare(x[start+lo : start+hi]))
+		out.Level[i] = level(meanSquare(x[start+lo:start+hi], offset))
 
 		frame := s.frame
-		if start = centre - len(frame)/2; start >= 0 && start+len(frame) <= len(x) {
-			frame = x[start : start+len(frame)]
-		} else {
-			CopyFrame(frame, x, start)
+		start = centre - len(frame)/2
+		lo, hi = overlap(len(frame), len(x), start)
+		clear(frame[:lo])
+		clear(frame[hi:])
+		for j, v := range x[start+lo : start+hi] {
+			frame[lo+j] = v - offset
 		}
 		s.mfcc.Coefficients(out.MFCC[i][:], frame)
 
@@ -53,6 +58,11 @@ func (s *Spectral) Frames(x []float64, out *Analysis) {
 		silent := !s.spectrum.analyze()
 		out.Spectrum[i] = s.spectrum.measure(silent)
 		out.Loudness[i] = s.loudness.of(s.spectrum.power)
+		if start = centre - spectrumFrame/2; start >= 0 && start+spectrumFrame <= len(x) {
+			for k, p := range s.spectrum.power {
+				s.longTerm[k] += p
+			}
+		}
 	}
 }
 

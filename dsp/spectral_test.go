@@ -9,7 +9,7 @@ func TestSpectralCountsFrames(t *testing.T) {
 	s := NewSpectral()
 	var out Analysis
 	for _, n := range []int{0, 1, 440, 441, 1323, 44100} {
-		s.Frames(noise(1, n), &out)
+		s.Frames(noise(1, n), 0, &out)
 		want := FrameCount(n)
 		if len(out.Level) != want || len(out.Loudness) != want || len(out.Spectrum) != want || len(out.MFCC) != want {
 			t.Errorf("%d samples: got %d, %d, %d, %d frames, want %d", n,
@@ -23,7 +23,7 @@ func TestSpectralCountsFrames(t *testing.T) {
 func TestSpectralMFCCIsCentred(t *testing.T) {
 	x := noise(2, SampleRate/10)
 	var out Analysis
-	NewSpectral().Frames(x, &out)
+	NewSpectral().Frames(x, 0, &out)
 	m := NewMFCC(SampleRate, nil)
 	for i := range out.MFCC {
 		frame := CopyFrame(make([]float64, m.FrameLen()), x, i*hopSamples-m.FrameLen()/2)
@@ -35,9 +35,9 @@ func TestSpectralRepeats(t *testing.T) {
 	s := NewSpectral()
 	var a, b Analysis
 	x := noise(3, 9000)
-	s.Frames(x, &a)
-	s.Frames(noise(4, 20000), &b)
-	s.Frames(x, &b)
+	s.Frames(x, 0, &a)
+	s.Frames(noise(4, 20000), 0, &b)
+	s.Frames(x, 0, &b)
 	for i := range a.Level {
 		if a.Level[i] != b.Level[i] || a.Loudness[i] != b.Loudness[i] || a.Spectrum[i] != b.Spectrum[i] || a.MFCC[i] != b.MFCC[i] {
 			t.Fatalf("got another frame %d after another signal", i)
@@ -48,8 +48,8 @@ func TestSpectralRepeats(t *testing.T) {
 func TestSpectralAllocatesNothing(t *testing.T) {
 	s, x := NewSpectral(), noise(1, 8820)
 	var out Analysis
-	s.Frames(x, &out)
-	if n := testing.AllocsPerRun(3, func() { s.Frames(x, &out) }); n != 0 {
+	s.Frames(x, 0, &out)
+	if n := testing.AllocsPerRun(3, func() { s.Frames(x, 0, &out) }); n != 0 {
 		t.Errorf("got %v allocations, want 0", n)
 	}
 }
@@ -65,10 +65,10 @@ func FuzzSpectral(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, b uint64, at int) {
 		x := noise(5, 6000)
 		var clean, out Analysis
-		s.Frames(x, &clean)
+		s.Frames(x, 0, &clean)
 		at = ((at % 3000) + 3000) % 3000
 		x[at], x[at+1] = math.Float64frombits(a), math.Float64frombits(b)
-		s.Frames(x, &out)
+		s.Frames(x, 0, &out)
 		if len(out.Level) != FrameCount(len(x)) {
 			t.Fatalf("got %d frames", len(out.Level))
 		}
@@ -94,7 +94,7 @@ func BenchmarkSpectral(b *testing.B) {
 	var out Analysis
 	b.ReportAllocs()
 	for b.Loop() {
-		s.Frames(x, &out)
+		s.Frames(x, 0, &out)
 	}
 	reportAudio(b, len(x))
 }
@@ -127,7 +127,7 @@ func BenchmarkLevel(b *testing.B) {
 	x := noise(1, levelFrame)
 	for b.Loop() {
 		for range FrameCount(SampleRate) {
-			level(meanSquare(x))
+			level(meanSquare(x, 0))
 		}
 	}
 	reportAudio(b, SampleRate)

@@ -94,7 +94,7 @@ func TestSpectrumEqualsDefinition(t *testing.T) {
 	}
 	x[900] += 500 // and a click
 	var out Analysis
-	NewSpectral().Frames(x, &out)
+	NewSpectral().Frames(x, 0, &out)
 	var before []float64
 	for i, got := range out.Spectrum {
 		frame := CopyFrame(make([]float64, spectrumFrame), x, i*hopSamples-spectrumFrame/2)
@@ -107,7 +107,7 @@ func TestSpectrumEqualsDefinition(t *testing.T) {
 func TestSpectrumOfKnownSignals(t *testing.T) {
 	middle := func(x []float64) Spectrum {
 		var out Analysis
-		NewSpectral().Frames(x, &out)
+		NewSpectral().Frames(x, 0, &out)
 		return out.Spectrum[len(out.Spectrum)/2]
 	}
 	near := func(name string, got, want, tol float64) {
@@ -138,7 +138,7 @@ func TestSpectrumOfKnownSignals(t *testing.T) {
 	// The mean over frames of white noise: half of the half rate, 0.85 of it, and
 	// e^−γ for exponentially distributed power (γ is Euler's constant).
 	var out Analysis
-	NewSpectral().Frames(noise(12, 2*SampleRate), &out)
+	NewSpectral().Frames(noise(12, 2*SampleRate), 0, &out)
 	var centroid, rolloff, flatness float64
 	n := float64(len(out.Spectrum))
 	for _, s := range out.Spectrum {
@@ -156,7 +156,7 @@ func TestSpectrumOfSilenceIsNaN(t *testing.T) {
 	}
 	copy(x[3000:], noise(1, 1000))
 	var out Analysis
-	NewSpectral().Frames(x, &out)
+	NewSpectral().Frames(x, 0, &out)
 	for i := 2; i < 5; i++ {
 		for j, v := range spectrumValues(out.Spectrum[i]) {
 			if !math.IsNaN(v) {

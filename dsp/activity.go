@@ -1,0 +1,256 @@
+package dsp
+
+import (
+	"math"
+	"slices"
+)
+
+// blockSamples is the length of a block of energy: 3.3 ms, a third of a hop, so
+// that a frame's centre lies between two blocks.
+const blockSamples = hopSamples / 3
+
+// silence is the level in dBFS that stands for everything below it: beneath
+// the noise of any 16-bit recording (-98) and of any microphone.
+const silence = -120
+
+// Windows of the intensity contours in blocks on either side of the centre:
+// 27 ms to tell speech from pause (two periods of a deep voice), and 67 ms for
+// syllables (De Jong & Wempe 2009 use an intensity with 3.2 periods of 50 Hz,
+// 64 ms).
+const (
+	activityBlocks = 4
+	syllableBlocks = 10
+)
+
+// Thresholds of speech activity, in dB or in frames.
+//
+// De Jong & Wempe, "Praat script to detect syllable nuclei and measure speech
+// rate automatically", Behavior Research Methods 41 (2009), call silent what is
+// 25 dB below the (nearly) loudest. In noise that is below the floor, so the
+// threshold is never lower than onAbove over it. The shortest pause is 0.2 s:
+// shorter gaps are the closures of stops (Campione & Véronis, "A large-scale
+// multilingual study of silent pause duration", Speech Prosody 2002).
+const (
+	speechRange  = 25 // dB below the speech level where speech starts
+	onAbove      = 6  // dB above the noise floor where speech starts, at most half the range
+	offAbove     = 4  // dB above the noise floor where speech ends, at most a third of the range
+	hysteresis   = 3  // dB from start to end without noise; chosen
+	voicedRange  = 35 // dB below the speech level down to which voicing alone is speech; chosen
+	leastRange   = 3  // dB of speech over noise below which levels say nothing; chosen, the level at 0 dB SNR
+	voicedRun    = 3  // frames, 30 ms, of voicing that count: the shortest vowels (chosen)
+	noiseGuard   = 2  // frames beside a voiced one that are not taken for noise
+	leastNoise   = 10 // frames, 0.1 s, that a noise floor needs
+	shortSpeech  = 10 // frames, 0.1 s: what is shorter is no speech
+	shortPause   = 20 // frames, 0.2 s: what is shorter is no pause
+	speechTop    = 0.95
+	noiseBottom  = 0.10
+	loudestShare = 0.99 // De Jong & Wempe's "maximum"
+)
+
+// An activity tells speech from pauses and finds syllable nuclei. It owns its
+// scratch and is not safe for concurrent use.
+type activity struct {
+	sum, square []float64 // of the samples of each block
+	level       []float64 // dBFS, each frame, activityBlocks
+	contour     []float64 // dBFS, each frame, syllableBlocks
+	sorted      []float64 // scratch
+	state       []bool    // scratch
+	speech      float64   // dBFS, speech level; NaN without speech
+	noise       float64   // dBFS, noise floor
+	short, long []float64 // weights of the blocks, half of the symmetric window
+}
+
+func newActivity() *activity {
+	return &activity{short: blockWindow(activityBlocks), long: blockWindow(syllableBlocks)}
+}
+
+// blockWindow returns half of a Hann window over 2·n blocks, from the centre.
+func blockWindow(n int) []float64 {
+	w := make([]float64, n)
+	for k := range w {
+		w[k] = 0.5 + 0.5*math.Cos(math.Pi*(float64(k)+0.5)/float64(n))
+	}
+	return w
+}
+
+// detect fills out.IsSpeech, out.Speech and out.Pauses from x - offset and
+// out.F0.
+//
+// The level of a frame is the variance under a window of 27 ms, so that
+// neither an offset nor a slow drift counts. The speech level is the 95th
+// percentile of the voiced frames, the noise floor the 10th of those away from
+// voicing. A stretch starts where the level passes the upper threshold or where
+// 30 ms are voiced, and goes on as long as it stays above the lower one; gaps
+// under 0.2 s are closed, and what is then shorter than 0.1 s or has less than
+// 30 ms of voicing is dropped. Without voicing there is no speech.
+func (v *activity) detect(x []float64, offset float64, out *Analysis) {
+	n := len(out.F0)
+	v.measure(x, offset)
+	v.level = v.intensity(v.level, n, len(x), v.short)
+	v.levels(out.F0)
+	v.state = filled(v.state, n, false)
+	if !math.IsNaN(v.speech) {
+		v.mark(out.F0)
+		v.segments(out, float64(len(x))/SampleRate)
+	}
+}
+
+// measure fills sum and square with the blocks of x - offset; the last block
+// may be shorter.
+func (v *activity) measure(x []float64, offset float64) {
+	n := (len(x) + blockSamples - 1) / blockSamples
+	v.sum, v.square = sized(v.sum, n), sized(v.square, n)
+	for b := range n {
+		part := x[b*blockSamples : min((b+1)*blockSamples, len(x))]
+		var s0, s1, q0, q1 float64
+		for len(part) >= 2 {
+			a, c := part[0]-offset, part[1]-offset
+			s0 += a
+			s1 += c
+			q0 += a * a
+			q1 += c * c
+			part = part[2:]
+		}
+		if len(part) == 1 {
+			a := part[0] - offset
+			s0 += a
+			q0 += a * a
+		}
+		v.sum[b], v.square[b] = s0+s1, q0+q1
+	}
+}
+
+// intensity returns the level in dBFS of n frames of a signal of samples
+// samples, the variance under the window of which w is half; at least silence.
+func (v *activity) intensity(dst []float64, n, samples int, w []float64) []float64 {
+	dst = sized(dst, n)
+	last := len(v.sum) - 1
+	rest := float64(samples - last*blockSamples) // samples of the last block
+	for i := range dst {
+		var s, q, c float64
+		for k, wk := range w {
+			for _, b := range [2]int{3*i + k, 3*i - 1 - k} {
+				if b < 0 || b > last {
+					continue
+				}
+				size := float64(blockSamples)
+				if b == last {
+					size = rest
+				}
+				s += wk * v.sum[b]
+				q += wk * v.square[b]
+				c += wk * size
+			}
+		}
+		m := s / c
+		dst[i] = max(silence, level(max(0, q/c-m*m)))
+		if c == 0 {
+			dst[i] = silence
+		}
+	}
+	return dst
+}
+
+// levels sets the speech level and the noise floor.
+func (v *activity) levels(f0 []float64) {
+	v.speech, v.noise = math.NaN(), silence
+	voiced := v.sorted[:0]
+	for i, f := range f0 {
+		if f > 0 {
+			voiced = append(voiced, v.level[i])
+		}
+	}
+	v.sorted = voiced
+	if len(voiced) < voicedRun {
+		return
+	}
+	v.speech = percentile(voiced, speechTop)
+	rest := v.sorted[:0]
+	since := noiseGuard + 1
+	for i, f := range f0 {
+		since++
+		if f > 0 {
+			since = 0
+		}
+		if since <= noiseGuard || slices.ContainsFunc(f0[i:min(i+noiseGuard+1, len(f0))], positive) {
+			continue
+		}
+		rest = append(rest, v.level[i])
+	}
+	v.sorted = rest
+	if len(rest) >= leastNoise {
+		v.noise = percentile(rest, noiseBottom)
+	}
+}
+
+func positive(f float64) bool { return f > 0 }
+
+// percentile sorts x, which must not be empty, and returns the value below
+// which the share p of it lies (nearest rank).
+func percentile(x []float64, p float64) float64 {
+	slices.Sort(x)
+	return x[int(p*float64(len(x)-1)+0.5)]
+}
+
+// mark sets state in the frames of speech, before gaps are closed.
+func (v *activity) mark(f0 []float64) {
+	span := v.speech - v.noise
+	on := max(v.speech-speechRange, v.noise+min(onAbove, span/2))
+	off := max(v.speech-speechRange-hysteresis, v.noise+min(offAbove, span/3))
+	if span < leastRange {
+		on, off = math.Inf(1), math.Inf(1)
+	}
+	n := len(f0)
+	for i := 0; i < n; {
+		j := i
+		for j < n && f0[j] > 0 && v.level[j] >= v.speech-voicedRange {
+			j++
+		}
+		if j-i >= voicedRun {
+			for k := i; k < j; k++ {
+				v.state[k] = true
+			}
+		}
+		i = max(j, i+1)
+	}
+	for i, l := range v.level {
+		v.state[i] = v.state[i] || l >= on || (i > 0 && v.state[i-1] && l >= off)
+	}
+	for i := n - 2; i >= 0; i-- {
+		v.state[i] = v.state[i] || (v.state[i+1] && v.level[i] >= off)
+	}
+}
+
+// segments closes short gaps in state, drops short stretches and those without
+// voicing, and fills out. The recording lasts duration seconds.
+func (v *activity) segments(out *Analysis, duration float64) {
+	n := len(v.state)
+	for i := 0; i < n; {
+		if !v.state[i] {
+			i++
+			continue
+		}
+		end, voiced := i, 0 // end: last frame of the stretch
+		for j := i; j < n && j-end <= shortPause; j++ {
+			if v.state[j] {
+				end = j
+			}
+		}
+		for _, f := range out.F0[i : end+1] {
+			if f > 0 {
+				voiced++
+			}
+		}
+		if end+1-i >= shortSpeech && voiced >= voicedRun {
+			s := Segment{max(0, (float64(i)-0.5)*Hop), min(duration, (float64(end)+0.5)*Hop)}
+			if m := len(out.Speech); m > 0 {
+				out.Pauses = append(out.Pauses, Segment{out.Speech[m-1].End, s.Start})
+			}
+			out.Speech = append(out.Speech, s)
+			for k := i; k <= end; k++ {
+				out.IsSpeech[k] = true
+			}
+		}
+		i = end + 1
+	}
+}

@@ -1,0 +1,73 @@
+package dsp
+
+import (
+	"math"
+	"testing"
+
+	"github.com/voicescreen/voicescreen/dsp/internal/signals"
+)
+
+// syllableTolerance is how far, in seconds, a nucleus may lie from the top of
+// the envelope: a quarter of the contour's window and one frame.
+const syllableTolerance = 0.025
+
+// modulated returns a voice of f0 Hz with the envelope 1 - d·sin²(π·rate·t),
+// which has a top at every multiple of 1/rate and dips of depth dB.
+func modulated(f0, rate, depth, dur float64) []float64 {
+	x := signals.Scale(signals.Harmonic(SampleRate, signals.Constant(f0), dur), 0.3)
+	d := 1 - math.Pow(10, -depth/20)
+	for i := range x {
+		s := math.Cos(math.Pi * rate * float64(i) / SampleRate)
+		x[i] *= 1 - d*s*s
+	}
+	return x
+}
+
+func TestSyllablesOfModulatedVoice(t *testing.T) {
+	for _, c := range []struct {
+		name            string
+		f0, rate, depth float64
+		noise           float64
+		want            int
+	}{
+		{"three a second, clean", 120, 3, 12, 0, 12},
+		{"five a second, clean", 120, 5, 12, 0, 20},
+		{"seven a second, high voice", 230, 7, 12, 0, 28},
+		{"five a second, shallow", 120, 5, 5, 0, 20},
+		{"five a second in noise", 120, 5, 12, 0.005, 20},
+		{"ripple under 2 dB is one syllable", 120, 5, 1.5, 0, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			x := modulated(c.f0, c.rate, c.depth, 4)
+			for i, v := range signals.Noise(SampleRate, c.noise, 4, 5) {
+				x[i] += v
+			}
+			out := NewAnalyzer().Analyze(x)
+			if got := len(out.Syllables); got != c.want {
+				t.Fatalf("got %d nuclei, want %d", got, c.want)
+			}
+			if c.want == 1 {
+				return
+			}
+			for k, at := range out.Syllables {
+				if want := (float64(k) + 0.5) / c.rate; math.Abs(at-want) > syllableTolerance {
+					t.Errorf("nucleus %d: got %.3f s, want %.3f ± %g", k, at, want, syllableTolerance)
+				}
+			}
+		})
+	}
+}
+
+// A loud fricative between two vowels is a peak of the intensity, but no
+// nucleus.
+func TestFricativeIsNoSyllable(t *testing.T) {
+	vowel := signals.Scale(signals.Harmonic(SampleRate, signals.Constant(120), 0.3), 0.2)
+	gap := make([]float64, 3*SampleRate/100)
+	var x []float64
+	for _, part := range [][]float64{vowel, gap, signals.Noise(SampleRate, 0.1, 0.12, 9), gap, vowel} {
+		x = append(x, part...)
+	}
+	if got := NewAnalyzer().Analyze(x).Syllables; len(got) != 2 {
+		t.Errorf("got nuclei at %.3f, want the two vowels", got)
+	}
+}
