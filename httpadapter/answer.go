@@ -1,0 +1,92 @@
+package httpadapter
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/voicescreen/voicescreen"
+)
+
+// statuses is the one table from the mistakes of a caller to status codes.
+var statuses = []struct {
+	err    error
+	status int
+}{
+	{voicescreen.ErrNotFound, http.StatusNotFound},
+	{voicescreen.ErrConsent, http.StatusNotAcceptable},
+	{voicescreen.ErrInvalid, http.StatusUnprocessableEntity},
+	{voicescreen.ErrConflict, http.StatusConflict},
+	{voicescreen.ErrTooLate, http.StatusUnprocessableEntity},
+	{voicescreen.ErrTooLarge, http.StatusRequestEntityTooLarge},
+	{voicescreen.ErrUpload, http.StatusNotAcceptable},
+	{voicescreen.ErrAudio, http.StatusUnprocessableEntity},
+	{voicescreen.ErrBusy, http.StatusServiceUnavailable},
+	{voicescreen.ErrClosed, http.StatusServiceUnavailable},
+}
+
+const (
+	internalError = "internal server error"
+
+	// retryAfter is what a full queue tells callers, in seconds. Chosen: one
+	// analysis takes about two, so by then there is room.
+	retryAfter = "5"
+)
+
+// answer is an error that is an answer: a status and a body.
+type answer struct {
+	status int
+	body   any
+	header map[string]string
+}
+
+func (a *answer) Error() string { return http.StatusText(a.status) }
+
+// message is the body of most errors.
+type message struct {
+	Message string `json:"message"`
+}
+
+// refuse is an answer with a message.
+func refuse(status int, text string) *answer {
+	return &answer{status: status, body: message{text}}
+}
+
+// toAnswer says how an error is answered. Errors of the engine that are the
+// caller's say what was wrong and are passed on; of all others nothing is.
+func toAnswer(err error) *answer {
+	var a *answer
+	if errors.As(err, &a) {
+		return a
+	}
+	for _, s := range statuses {
+		if !errors.Is(err, s.err) {
+			continue
+		}
+		a := refuse(s.status, strings.ReplaceAll(err.Error(), "voicescreen: ", ""))
+		switch s.err {
+		case voicescreen.ErrNotFound:
+			a.body = message{"session not found"}
+		case voicescreen.ErrClosed:
+			a.body = message{"the service is shutting down"}
+		}
+		if s.status == http.StatusServiceUnavailable {
+			a.header = map[string]string{"Retry-After": retryAfter}
+		}
+		return a
+	}
+	return refuse(http.StatusInternalServerError, internalError)
+}
+
+// writeJSON writes a status and a body.
+func writeJSON(w http.ResponseWriter, status int, body any) error {
+	data, err := json.Marshal(body)
+	if err != nil {
+		return err // a bug: answered as 500
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	w.Write(append(data, '\n')) // an error means that nobody listens any more
+	return nil
+}

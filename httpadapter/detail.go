@@ -1,0 +1,96 @@
+package httpadapter
+
+import (
+	"strings"
+
+	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/models"
+)
+
+// detail is what is known of a result beyond the specification; asked for with
+// ?detail=full.
+type detail struct {
+	Product     string              `json:"product,omitempty"`
+	SubmittedAt string              `json:"submitted_at,omitempty"`
+	Scores      []scoreDetail       `json:"scores"`
+	Quality     map[string]*float64 `json:"quality"`  // of the recording, by feature name
+	Features    map[string]*float64 `json:"features"` // the others
+}
+
+// scoreDetail is one score. Numbers that are undefined are null.
+type scoreDetail struct {
+	Category      string         `json:"category"`
+	Model         string         `json:"model"`
+	Version       string         `json:"version"`
+	Calibrated    bool           `json:"calibrated"`
+	Probability   *float64       `json:"probability"`
+	Low           *float64       `json:"low"`
+	High          *float64       `json:"high"`
+	Decision      string         `json:"decision"`
+	Severity      *string        `json:"severity"`
+	Coverage      *float64       `json:"coverage"`
+	Contributions []contribution `json:"contributions"`
+}
+
+type contribution struct {
+	Feature string   `json:"feature"`
+	Value   *float64 `json:"value"`
+	Unit    string   `json:"unit"`
+	Logits  *float64 `json:"logits"`
+}
+
+// newDetail returns nil unless full.
+func newDetail(r *voicescreen.Result, full bool) *detail {
+	if !full {
+		return nil
+	}
+	d := &detail{
+		Scores:   make([]scoreDetail, len(r.Scores)),
+		Quality:  map[string]*float64{},
+		Features: map[string]*float64{},
+	}
+	if r.Product.Valid() {
+		d.Product, d.SubmittedAt = r.Product.String(), stamp(r.SubmittedAt)
+	}
+	for i := range r.Scores {
+		d.Scores[i] = newScoreDetail(&r.Scores[i])
+	}
+	for name, v := range r.Features {
+		if strings.HasPrefix(name, "quality.") {
+			d.Quality[name] = number(v)
+		} else {
+			d.Features[name] = number(v)
+		}
+	}
+	return d
+}
+
+func newScoreDetail(s *models.Score) scoreDetail {
+	d := scoreDetail{
+		Category:      s.Category.String(),
+		Model:         s.Model,
+		Version:       s.Version,
+		Calibrated:    s.Calibrated,
+		Probability:   number(s.Probability),
+		Low:           number(s.Low),
+		High:          number(s.High),
+		Decision:      s.Decision.String(),
+		Coverage:      number(s.Coverage),
+		Contributions: make([]contribution, len(s.Contributions)),
+	}
+	if name := s.SeverityName(); name != "" {
+		d.Severity = &name
+	}
+	for i, c := range s.Contributions {
+		d.Contributions[i] = contribution{c.Feature, number(c.Value), c.Unit, number(c.Logits)}
+	}
+	return d
+}
+
+// number is null in JSON where x is undefined.
+func number(x float64) *float64 {
+	if !isFinite(x) {
+		return nil
+	}
+	return &x
+}

@@ -1,0 +1,162 @@
+package httpadapter
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/voicescreen/voicescreen"
+)
+
+// The feedback calls. The scores stand under actual_score or under data.
+func (a *adapter) feedbackPHQ2(c *call) error {
+	return c.feedback(func(f *voicescreen.Feedback, values []any) (err error) {
+		f.PHQ2, err = parseItems(values, 2)
+		return err
+	})
+}
+
+func (a *adapter) feedbackPHQ9(c *call) error {
+	return c.feedback(func(f *voicescreen.Feedback, values []any) (err error) {
+		f.PHQ9, err = parseItems(values, 9)
+		return err
+	})
+}
+
+func (a *adapter) feedbackGAD7(c *call) error {
+	return c.feedback(func(f *voicescreen.Feedback, values []any) (err error) {
+		f.GAD7, err = parseItems(values, 7)
+		return err
+	})
+}
+
+func (a *adapter) feedbackDepression(c *call) error {
+	return c.feedback(func(f *voicescreen.Feedback, values []any) (err error) {
+		f.Depression, err = parseInterview(values)
+		return err
+	})
+}
+
+// feedback reads the body with set and attaches the label.
+func (c *call) feedback(set func(f *voicescreen.Feedback, values []any) error) error {
+	body, err := c.fieldBody()
+	if err != nil {
+		return err
+	}
+	f, err := parseFields(c.r.Header.Get("Content-Type"), body)
+	if err != nil {
+		return refuse(http.StatusUnprocessableEntity, err.Error())
+	}
+	id, label, err := parseFeedback(f, set)
+	if err != nil {
+		return refuse(http.StatusUnprocessableEntity, err.Error())
+	}
+	if err := c.account.Feedback(c.r.Context(), id, label); err != nil {
+		return err
+	}
+	c.w.WriteHeader(http.StatusOK) // no body
+	return nil
+}
+
+// parseFeedback reads the parameters of a feedback call. An error names the
+// parameter at fault and no value.
+func parseFeedback(f fields, set func(*voicescreen.Feedback, []any) error) (id string, label voicescreen.Feedback, err error) {
+	id, p := f.text("session_id")
+	if p != "" {
+		return "", label, fmt.Errorf("session_id is %s", p)
+	}
+	found := false
+	for _, name := range []string{"actual_score", "data"} {
+		if len(f[name]) == 0 {
+			continue
+		}
+		var l voicescreen.Feedback
+		if err := set(&l, f[name]); err != nil {
+			return "", label, fmt.Errorf("%s: %w", name, err)
+		}
+		if found && !sameLabel(l, label) {
+			return "", label, fmt.Errorf("actual_score and data differ")
+		}
+		label, found = l, true
+	}
+	if !found {
+		return "", label, fmt.Errorf("actual_score is %s", unprovided)
+	}
+	return id, label, nil
+}
+
+func sameLabel(a, b voicescreen.Feedback) bool {
+	return a.Depression == b.Depression && slices.Equal(a.PHQ2, b.PHQ2) &&
+		slices.Equal(a.PHQ9, b.PHQ9) && slices.Equal(a.GAD7, b.GAD7)
+}
+
+// parseItems reads the n items of a questionnaire: one JSON array, or from a
+// form the items repeated, separated by commas or as the text of a JSON array.
+func parseItems(values []any, n int) ([]int, error) {
+	list := values
+	if array, ok := values[0].([]any); ok && len(values) == 1 {
+		list = array
+		for _, v := range list {
+			if _, ok := v.(json.Number); !ok {
+				return nil, fmt.Errorf("want %d integers from 0 to 3", n)
+			}
+		}
+	} else {
+		list = splitTexts(values)
+	}
+	items := make([]int, 0, n)
+	for _, v := range list {
+		item, ok := toInt(v)
+		if !ok || item < 0 || item > 3 || len(items) == n {
+			return nil, fmt.Errorf("want %d integers from 0 to 3", n)
+		}
+		items = append(items, item)
+	}
+	if len(items) != n {
+		return nil, fmt.Errorf("want %d integers from 0 to 3, got %d", n, len(items))
+	}
+	return items, nil
+}
+
+// splitTexts takes the values of a form apart at commas, without the brackets
+// of a JSON array. What is not text stays as it is.
+func splitTexts(values []any) []any {
+	var list []any
+	for _, v := range values {
+		text, ok := v.(string)
+		if !ok {
+			list = append(list, v)
+			continue
+		}
+		text = strings.TrimSpace(text)
+		if inner, ok := strings.CutPrefix(text, "["); ok {
+			if inner, ok = strings.CutSuffix(inner, "]"); ok {
+				text = inner
+			}
+		}
+		for item := range strings.SplitSeq(text, ",") {
+			list = append(list, strings.TrimSpace(item))
+		}
+	}
+	return list
+}
+
+// parseInterview reads the outcome of a clinical interview: a boolean, or its
+// name in any case.
+func parseInterview(values []any) (voicescreen.Interview, error) {
+	v, _, ok := fields{"": values}.one("")
+	text, isScalar := scalar(v)
+	if _, isNumber := v.(json.Number); !ok || !isScalar || isNumber {
+		text = ""
+	}
+	for _, outcome := range []voicescreen.Interview{
+		voicescreen.InterviewPositive, voicescreen.InterviewNegative, voicescreen.InterviewUndecided,
+	} {
+		if strings.EqualFold(text, outcome.String()) {
+			return outcome, nil
+		}
+	}
+	return 0, fmt.Errorf("want true, false or %v", voicescreen.InterviewUndecided)
+}

@@ -1,0 +1,226 @@
+package httpadapter
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	// maxFieldBody bounds a body of fields. The longest that makes sense, a
+	// session with all metadata, has some 500 bytes.
+	maxFieldBody = 64 << 10
+
+	// maxJSONDepth bounds how deep JSON may nest. The deepest call has 2.
+	maxJSONDepth = 16
+
+	// maxParts bounds the parts of a multipart body. The calls know 10 fields.
+	maxParts = 64
+)
+
+// errBody says that a body is not of the form that it should have.
+var errBody = errors.New("body is neither JSON nor a form")
+
+// fields is the parameters of a body: all values that were given for a name,
+// in order. Those of a form are strings. Those of JSON are what encoding/json
+// decodes, with json.Number for numbers; JSON null is a name without a value.
+type fields map[string][]any
+
+// parseFields reads a body of fields: JSON if its first byte that is not a
+// space is '{', otherwise what the Content-Type says, otherwise a form. It
+// returns an error that wraps errBody if the body cannot be read.
+func parseFields(contentType string, body []byte) (fields, error) {
+	body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")) // byte order mark
+	media, params, _ := mime.ParseMediaType(contentType)
+	trimmed := bytes.TrimLeft(body, " \t\r\n")
+	switch {
+	case len(trimmed) == 0:
+		return fields{}, nil
+	case trimmed[0] == '{':
+		return parseJSON(trimmed)
+	case media == "multipart/form-data":
+		return parseParts(multipart.NewReader(bytes.NewReader(body), params["boundary"]))
+	}
+	return parseForm(string(trimmed))
+}
+
+func parseJSON(body []byte) (fields, error) {
+	if !utf8.Valid(body) {
+		return nil, fmt.Errorf("%w: not UTF-8", errBody)
+	}
+	if depth(body) > maxJSONDepth {
+		return nil, fmt.Errorf("%w: nested too deep", errBody)
+	}
+	var object map[string]any
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.UseNumber()
+	if err := dec.Decode(&object); err != nil {
+		return nil, fmt.Errorf("%w: not valid JSON", errBody) // the decoder's text quotes the body
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, fmt.Errorf("%w: more follows the JSON object", errBody)
+	}
+	return toFields(object), nil
+}
+
+// toFields takes a decoded object as fields.
+func toFields(object map[string]any) fields {
+	f := make(fields, len(object))
+	for name, v := range object {
+		f[name] = nil
+		if v != nil {
+			f[name] = []any{v}
+		}
+	}
+	return f
+}
+
+// depth returns how deep the arrays and objects of JSON nest, without
+// decoding it.
+func depth(body []byte) int {
+	level, deepest := 0, 0
+	text, escaped := false, false
+	for _, c := range body {
+		switch {
+		case escaped:
+			escaped = false
+		case text:
+			escaped = c == '\\'
+			text = c != '"'
+		case c == '"':
+			text = true
+		case c == '{' || c == '[':
+			level++
+			deepest = max(deepest, level)
+		case c == '}' || c == ']':
+			level--
+		}
+	}
+	return deepest
+}
+
+func parseForm(body string) (fields, error) {
+	values, err := url.ParseQuery(strings.TrimRight(body, "\r\n"))
+	if err != nil {
+		return nil, fmt.Errorf("%w: not a valid form", errBody)
+	}
+	f := make(fields, len(values))
+	for name, texts := range values {
+		for _, text := range texts {
+			f[name] = append(f[name], text)
+		}
+	}
+	return f, nil
+}
+
+// parseParts reads the parts of a small multipart body as a form.
+func parseParts(mr *multipart.Reader) (fields, error) {
+	f := fields{}
+	for n := 0; ; n++ {
+		part, err := mr.NextPart()
+		if err == io.EOF {
+			return f, nil
+		}
+		if err != nil || n == maxParts {
+			return nil, fmt.Errorf("%w: not a readable multipart body", errBody)
+		}
+		text, err := io.ReadAll(part) // the body is in memory, so this is bounded
+		if err != nil {
+			return nil, fmt.Errorf("%w: not a readable multipart body", errBody)
+		}
+		f[part.FormName()] = append(f[part.FormName()], string(text))
+	}
+}
+
+// one returns the one value of a field. given is false if there is none, and
+// ok is false if there are several that differ.
+func (f fields) one(name string) (v any, given, ok bool) {
+	values := f[name]
+	if len(values) == 0 {
+		return nil, false, true
+	}
+	for _, other := range values[1:] {
+		a, okA := scalar(values[0])
+		b, okB := scalar(other)
+		if !okA || !okB || a != b {
+			return nil, true, false
+		}
+	}
+	return values[0], true, true
+}
+
+// scalar returns the text of a value that is not an array or object.
+func scalar(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return v, true
+	case json.Number:
+		return v.String(), true
+	case bool:
+		return strconv.FormatBool(v), true
+	}
+	return "", false
+}
+
+// text returns a field that must be a string in UTF-8 and hold more than
+// spaces.
+func (f fields) text(name string) (string, problem) {
+	v, given, ok := f.one(name)
+	if !given {
+		return "", unprovided
+	}
+	s, isText := v.(string)
+	if !ok || !isText || !utf8.ValidString(s) {
+		return "", malformed
+	}
+	if strings.TrimSpace(s) == "" {
+		return "", unprovided
+	}
+	return s, ""
+}
+
+// toBool reads a boolean, or its text in any case.
+func toBool(v any) (b, ok bool) {
+	switch v := v.(type) {
+	case bool:
+		return v, true
+	case string:
+		if strings.EqualFold(v, "true") {
+			return true, true
+		}
+		return false, strings.EqualFold(v, "false")
+	}
+	return false, false
+}
+
+// toInt reads a number without a fraction, or the digits of one as text.
+func toInt(v any) (n int, ok bool) {
+	switch v := v.(type) {
+	case json.Number:
+		if n, err := strconv.Atoi(v.String()); err == nil {
+			return n, true
+		}
+		x, err := v.Float64() // 2.0 and 2e1 are integers too
+		if err != nil || x != float64(int32(x)) {
+			return 0, false
+		}
+		return int(x), true
+	case string:
+		digits := strings.TrimPrefix(v, "-")
+		if digits == "" || slices.ContainsFunc([]byte(digits), func(c byte) bool { return c < '0' || c > '9' }) {
+			return 0, false
+		}
+		n, err := strconv.Atoi(v)
+		return n, err == nil
+	}
+	return 0, false
+}

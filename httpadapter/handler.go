@@ -1,0 +1,231 @@
+package httpadapter
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/voicescreen/voicescreen"
+)
+
+// Options configures the handler. Nil and zero fields mean the default.
+type Options struct {
+	// Logger takes one line for each request, and what failed. No line holds
+	// anything of a patient. Default: slog.Default().
+	Logger *slog.Logger
+
+	// MaxUpload is the size of the largest recording in bytes; larger ones are
+	// answered 413. Default: 100 MiB. The engine has a limit of its own.
+	MaxUpload int64
+
+	// TempDir is where uploads wait whose parts come in an order that does not
+	// let them be streamed. Default: os.TempDir().
+	TempDir string
+}
+
+// defaultMaxUpload was decided with the interface of the service.
+const defaultMaxUpload = 100 << 20
+
+// adapter is the handler. It is safe for concurrent use.
+type adapter struct {
+	engine *voicescreen.Engine
+	keys   *Keys
+	opts   Options // without zero fields
+}
+
+// New returns a handler that serves the engine to the holders of keys. Each
+// key works in the account that it was made for.
+func New(e *voicescreen.Engine, keys *Keys, opts *Options) http.Handler {
+	a := &adapter{engine: e, keys: keys}
+	if opts != nil {
+		a.opts = *opts
+	}
+	if a.opts.Logger == nil {
+		a.opts.Logger = slog.Default()
+	}
+	if a.opts.MaxUpload <= 0 {
+		a.opts.MaxUpload = defaultMaxUpload
+	}
+	if a.opts.TempDir == "" {
+		a.opts.TempDir = os.TempDir()
+	}
+	return a
+}
+
+// call is one request that is being answered.
+type call struct {
+	w       http.ResponseWriter
+	r       *http.Request
+	route   *route // nil until found
+	params  []string
+	key     Key                  // zero until known, and where none is needed
+	account *voicescreen.Account // of key
+	read    bool                 // whether the body was read from
+}
+
+// ServeHTTP answers a request.
+func (a *adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	start := time.Now()
+	var id [8]byte
+	rand.Read(id[:]) // never fails
+	requestID := hex.EncodeToString(id[:])
+	h := w.Header()
+	h.Set("X-Request-Id", requestID)
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	rec := &recorder{ResponseWriter: w}
+	c := &call{w: rec, r: r}
+	log := a.opts.Logger.With("request_id", requestID)
+	defer func() {
+		if p := recover(); p != nil {
+			if p == http.ErrAbortHandler {
+				panic(p)
+			}
+			log.Error("panic", "stack", string(debug.Stack())) // not p, which may quote what it met
+			a.fail(c, log, errPanic)
+		}
+		route := "none"
+		if c.route != nil {
+			route = c.route.method + " " + c.route.path
+		}
+		log.Info("request", "route", route, "status", rec.status, "account", c.key.Account,
+			"key", c.key.ID, "seconds", time.Since(start).Seconds())
+	}()
+	if err := a.serve(c); err != nil {
+		a.fail(c, log, err)
+	}
+}
+
+var errPanic = errors.New("httpadapter: panic")
+
+// serve does the checks that all calls have in common, and the call.
+func (a *adapter) serve(c *call) error {
+	route, params, allow := find(c.r.Method, c.r.URL)
+	if route == nil || route.scope != 0 {
+		if err := a.authenticate(c); err != nil {
+			return err
+		}
+	}
+	switch {
+	case len(allow) > 0:
+		answer := refuse(http.StatusMethodNotAllowed, "method not allowed")
+		answer.header = map[string]string{"Allow": strings.Join(allow, ", ")}
+		return answer
+	case route == nil:
+		return refuse(http.StatusNotFound, "no such path")
+	}
+	c.route, c.params = route, params
+	if route.scope != 0 && route.scope != anyScope {
+		if err := c.require(route.scope); err != nil {
+			return err
+		}
+	}
+	return route.handle(a, c)
+}
+
+func (a *adapter) authenticate(c *call) error {
+	key := c.r.Header.Get("X-API-Key")
+	if key == "" {
+		return refuse(http.StatusForbidden, "missing API key")
+	}
+	info, ok := a.keys.Lookup(key)
+	if !ok {
+		return refuse(http.StatusForbidden, "invalid API key")
+	}
+	c.key, c.account = info, a.engine.Account(info.Account)
+	return nil
+}
+
+// require answers 401 if the key lacks a scope.
+func (c *call) require(s Scope) error {
+	if !c.key.Allows(s) {
+		return refuse(http.StatusUnauthorized, "the API key has no permission to "+s.String())
+	}
+	return nil
+}
+
+// fail answers a request with an error. If it has been answered already, all
+// that is left is to break the connection off.
+func (a *adapter) fail(c *call, log *slog.Logger, err error) {
+	answer := toAnswer(err)
+	if answer.status == http.StatusInternalServerError && !errors.Is(err, errPanic) && !errors.Is(err, context.Canceled) {
+		log.Error("internal error", "error", err)
+	}
+	if c.w.(*recorder).status != 0 {
+		panic(http.ErrAbortHandler)
+	}
+	c.drain(a.opts.MaxUpload)
+	for name, value := range answer.header {
+		c.w.Header().Set(name, value)
+	}
+	if err := writeJSON(c.w, answer.status, answer.body); err != nil {
+		log.Error("internal error", "error", err)
+	}
+}
+
+// drainTime is how long an answer waits for the rest of a body. Chosen: 100
+// MiB over a local network take one second.
+const drainTime = 5 * time.Second
+
+// drain reads the rest of a body that will not be used, within limits: most
+// clients read no answer before all is sent, and take a closed connection for
+// a failure.
+func (c *call) drain(limit int64) {
+	if c.r.Body == nil || c.r.Body == http.NoBody {
+		return
+	}
+	if !c.read && strings.EqualFold(c.r.Header.Get("Expect"), "100-continue") {
+		return // the client waits to be asked for the body
+	}
+	rc := http.NewResponseController(c.w)
+	if rc.SetReadDeadline(time.Now().Add(drainTime)) != nil {
+		limit = min(limit, 1<<20) // where time cannot be limited
+	}
+	io.CopyN(io.Discard, c.r.Body, limit)
+}
+
+// fieldBody reads a body of fields whole.
+func (c *call) fieldBody() ([]byte, error) {
+	c.read = true
+	body, err := io.ReadAll(io.LimitReader(c.r.Body, maxFieldBody+1))
+	if err != nil {
+		return nil, refuse(http.StatusUnprocessableEntity, "the body broke off")
+	}
+	if len(body) > maxFieldBody {
+		return nil, refuse(http.StatusRequestEntityTooLarge, "the body is too large")
+	}
+	return body, nil
+}
+
+func (c *call) json(status int, body any) error { return writeJSON(c.w, status, body) }
+
+// recorder notes the status of an answer.
+type recorder struct {
+	http.ResponseWriter
+	status int
+}
+
+func (r *recorder) WriteHeader(status int) {
+	if r.status == 0 {
+		r.status = status
+	}
+	r.ResponseWriter.WriteHeader(status)
+}
+
+func (r *recorder) Write(b []byte) (int, error) {
+	if r.status == 0 {
+		r.status = http.StatusOK
+	}
+	return r.ResponseWriter.Write(b)
+}
+
+// Unwrap is for http.ResponseController.
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }

@@ -1,0 +1,180 @@
+package httpadapter
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/models"
+)
+
+// problem is what is wrong with a parameter; "" if nothing is.
+type problem = voicescreen.Problem
+
+const (
+	unprovided = voicescreen.Unprovided
+	malformed  = voicescreen.Malformed
+)
+
+// metadataError is the body of a 422 at initiate.
+type metadataError struct {
+	Error   string             `json:"error"`
+	Context map[string]problem `json:"context"`
+}
+
+// initiate opens a session: 422 for every parameter that is missing or wrong,
+// then 406 without consent, then 201.
+func (a *adapter) initiate(c *call) error {
+	body, err := c.fieldBody()
+	if err != nil {
+		return err
+	}
+	f, err := parseFields(c.r.Header.Get("Content-Type"), body)
+	req, problems := parseInitiate(f)
+	if err != nil {
+		problems["body"] = malformed
+	}
+	var invalid *voicescreen.InvalidError
+	if err := req.Validate(); errors.As(err, &invalid) {
+		for name, p := range invalid.Fields {
+			if problems[name] == "" {
+				problems[name] = p
+			}
+		}
+	} else if err != nil {
+		return err
+	}
+	if len(problems) > 0 {
+		return &answer{status: http.StatusUnprocessableEntity,
+			body: metadataError{"unsupported_metadata_spec", problems}}
+	}
+	id, err := c.account.Initiate(c.r.Context(), req)
+	if err != nil {
+		return err
+	}
+	return c.json(http.StatusCreated, struct {
+		SessionID string `json:"session_id"`
+	}{id})
+}
+
+// parseInitiate reads the parameters of a session and says what is wrong with
+// each of those that are. Names that it does not know are ignored, except
+// under metadata: a mistyped name must not lose data in silence.
+func parseInitiate(f fields) (voicescreen.InitiateRequest, map[string]problem) {
+	var req voicescreen.InitiateRequest
+	problems := map[string]problem{}
+	f = flatten(f, problems)
+	user, p := f.text("user_id")
+	if p != "" {
+		problems["user_id"] = p
+	}
+	req.UserID = user
+	v, given, ok := f.one("is_initiated")
+	consent, isBool := toBool(v)
+	switch {
+	case !given || v == "":
+		problems["is_initiated"] = unprovided
+	case !ok || !isBool:
+		problems["is_initiated"] = malformed
+	}
+	req.Consent = consent
+	for name := range f {
+		key, ok := strings.CutPrefix(name, "metadata.")
+		if !ok {
+			continue
+		}
+		v, given, ok := f.one(name)
+		if !isMetadata(key) || given && (!ok || !setMetadata(&req.Metadata, key, v)) {
+			problems[name] = malformed
+		}
+	}
+	return req, problems
+}
+
+// flatten brings every accepted way to name a parameter to one: is-initiated
+// to is_initiated, and a nested metadata object to dotted names.
+func flatten(f fields, problems map[string]problem) fields {
+	flat := fields{}
+	for name, values := range f {
+		switch name {
+		case "is-initiated":
+			name = "is_initiated"
+		case "metadata":
+			for _, v := range values {
+				nested, ok := metadataObject(v)
+				if !ok {
+					problems[name] = malformed
+				}
+				for key, values := range nested {
+					key = "metadata." + key
+					flat[key] = append(flat[key], values...)
+				}
+			}
+			continue
+		}
+		flat[name] = append(flat[name], values...)
+	}
+	return flat
+}
+
+// metadataObject reads the metadata parameter itself: a JSON object, or the
+// text of one in a form.
+func metadataObject(v any) (fields, bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		return toFields(v), true
+	case string:
+		if !strings.HasPrefix(v, "{") {
+			return nil, false
+		}
+		nested, err := parseJSON([]byte(v))
+		return nested, err == nil
+	}
+	return nil, false
+}
+
+// setMetadata sets the metadata of a name and says whether there is such a
+// name and the value is one of its values. The bounds that the engine knows
+// itself are left to it, but not that 0 and "", which there mean nothing was
+// said, are no values here.
+func setMetadata(m *models.Metadata, name string, v any) bool {
+	text, isText := v.(string)
+	var err error
+	switch name {
+	case "age":
+		return setPositive(&m.Age, v)
+	case "weight":
+		return setPositive(&m.Weight, v)
+	case "gender":
+		m.Gender, err = models.ParseGender(text)
+	case "race":
+		m.Race, err = models.ParseRace(text)
+	case "ethnicity":
+		m.Ethnicity, err = models.ParseEthnicity(text)
+	case "zipcode":
+		m.Zipcode = text
+	case "language":
+		english, ok := toBool(v)
+		m.English = &english
+		return ok
+	default:
+		return false
+	}
+	return isText && text != "" && err == nil
+}
+
+func setPositive(field *int, v any) bool {
+	n, ok := toInt(v)
+	*field = n
+	return ok && n > 0
+}
+
+// isMetadata says whether there is metadata of a name.
+func isMetadata(name string) bool {
+	switch name {
+	case "age", "weight", "gender", "race", "ethnicity", "zipcode", "language":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,91 @@
+package httpadapter
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/voicescreen/voicescreen"
+)
+
+// maxPage bounds the limit of a listing that asks for pages. Chosen: some
+// hundred KB; a larger limit gives a page of this size.
+const maxPage = 1000
+
+// result answers with the result of one session.
+func (a *adapter) result(c *call) error { return a.sendResult(c, c.params[0]) }
+
+// sendResult answers 200 while the result is waited for and when it is there,
+// and 417 if there is and will be none.
+func (a *adapter) sendResult(c *call, sessionID string) error {
+	if err := c.require(ScopeRead); err != nil {
+		return err
+	}
+	full, err := wantsDetail(c.r.URL.Query())
+	if err != nil {
+		return err
+	}
+	r, err := c.account.Result(c.r.Context(), sessionID)
+	if err != nil {
+		return err
+	}
+	switch {
+	case r.Status == voicescreen.StatusInitiated, r.Status == voicescreen.StatusFailed:
+		return c.json(http.StatusExpectationFailed, newFailure(r, full))
+	case r.Product == voicescreen.Deepfake:
+		return c.json(http.StatusOK, newDeepfake(r, full))
+	}
+	return c.json(http.StatusOK, newPrediction(r, full))
+}
+
+// results answers with the results of one user, or a page of them.
+func (a *adapter) results(c *call) error {
+	query := c.r.URL.Query()
+	full, err := wantsDetail(query)
+	if err != nil {
+		return err
+	}
+	page := voicescreen.Page{Cursor: query.Get("cursor")}
+	if query.Has("limit") {
+		page.Limit, err = strconv.Atoi(query.Get("limit"))
+		if err != nil || page.Limit < 1 {
+			return refuse(http.StatusUnprocessableEntity, "limit is malformed, want an integer above 0")
+		}
+		page.Limit = min(page.Limit, maxPage)
+	}
+	list, next, err := c.account.Results(c.r.Context(), c.params[0], page)
+	if err != nil {
+		return err
+	}
+	if next != "" {
+		c.w.Header().Set("Link", fmt.Sprintf("<%s>; rel=\"next\"", nextPage(c.r, page.Limit, next)))
+	}
+	items := make([]any, len(list))
+	for i, r := range list {
+		items[i] = newItem(r, full)
+	}
+	return c.json(http.StatusOK, items)
+}
+
+// nextPage is the path and query of the page behind a request's, as the caller
+// sees them: before a prefix was stripped.
+func nextPage(r *http.Request, limit int, cursor string) string {
+	path := r.URL.EscapedPath()
+	if asked, err := url.ParseRequestURI(r.RequestURI); err == nil {
+		path = asked.EscapedPath()
+	}
+	query := r.URL.Query()
+	query.Set("limit", strconv.Itoa(limit))
+	query.Set("cursor", cursor)
+	return path + "?" + query.Encode()
+}
+
+// wantsDetail says whether a query asks for the object that goes beyond the
+// specification.
+func wantsDetail(query url.Values) (bool, error) {
+	if query.Has("detail") && query.Get("detail") != "full" {
+		return false, refuse(http.StatusUnprocessableEntity, "detail is malformed, want full")
+	}
+	return query.Has("detail"), nil
+}

@@ -1,0 +1,325 @@
+package httpadapter
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-audio/audio"
+	"github.com/go-audio/wav"
+
+	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/store/memory"
+)
+
+// service is a handler on an engine in memory, with a clock and identifiers
+// that tests know.
+type service struct {
+	t       *testing.T
+	engine  *voicescreen.Engine
+	keys    *Keys
+	handler http.Handler
+	key     string // of the account "clinic", with all scopes
+	log     *lockedBuffer
+	scorer  *fixedScorer
+
+	mu  sync.Mutex
+	now time.Time // protected by mu
+}
+
+// newService starts a service. Analyses are real; the scorer says what the
+// test wants. Without workers every submission stays in processing.
+func newService(t *testing.T, workers int) *service { return newServiceWith(t, workers, nil, nil) }
+
+func newServiceWith(t *testing.T, workers int, eo func(*voicescreen.Options), ho *Options) *service {
+	t.Helper()
+	s := &service{t: t, keys: NewKeys(), log: &lockedBuffer{}, scorer: newFixedScorer(),
+		now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)}
+	var ids atomic.Int64
+	opts := &voicescreen.Options{
+		Workers: workers,
+		Now:     func() time.Time { s.mu.Lock(); defer s.mu.Unlock(); return s.now },
+		NewID:   func() string { return fmt.Sprintf("session-%d", ids.Add(1)) },
+		Models:  []models.Scorer{s.scorer},
+		Audio:   voicescreen.AudioOptions{MinSpeech: time.Second, MinSpeechDeepfake: time.Second},
+	}
+	if eo != nil {
+		eo(opts)
+	}
+	st := memory.New()
+	e, err := voicescreen.New(st, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	o := Options{}
+	if ho != nil {
+		o = *ho
+	}
+	if o.TempDir == "" {
+		o.TempDir = t.TempDir()
+	}
+	o.Logger = slog.New(slog.NewTextHandler(s.log, nil))
+	s.engine, s.handler = e, New(e, s.keys, &o)
+	s.key = s.newKey("clinic", ScopeInitiate, ScopeSubmit, ScopeRead, ScopeFeedback, ScopeAdmin)
+	t.Cleanup(func() {
+		if left, err := os.ReadDir(o.TempDir); err != nil || len(left) > 0 {
+			t.Errorf("got %d temporary files left, %v", len(left), err)
+		}
+	})
+	return s
+}
+
+func (s *service) newKey(account string, scopes ...Scope) string {
+	return mustCreate(s.t, s.keys, account, scopes...)
+}
+
+func (s *service) advance(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now = s.now.Add(d)
+}
+
+// request is one request of a test. Key "" is that of the service, "none"
+// sends none.
+type request struct {
+	method, path string
+	contentType  string
+	body         string
+	key          string
+}
+
+// do answers a request, and checks both against the OpenAPI document.
+func (s *service) do(r request) *httptest.ResponseRecorder {
+	s.t.Helper()
+	req := httptest.NewRequest(r.method, r.path, strings.NewReader(r.body))
+	if r.contentType != "" {
+		req.Header.Set("Content-Type", r.contentType)
+	}
+	switch r.key {
+	case "":
+		req.Header.Set("X-API-Key", s.key)
+	case "none":
+	default:
+		req.Header.Set("X-API-Key", r.key)
+	}
+	w := httptest.NewRecorder()
+	s.handler.ServeHTTP(w, req)
+	checkOpenAPI(s.t, req, r.body, w)
+	checkErrorBody(s.t, r, w)
+	return w
+}
+
+// checkErrorBody checks that an error has the one body that errors have.
+func checkErrorBody(t *testing.T, r request, w *httptest.ResponseRecorder) {
+	t.Helper()
+	if w.Code < 400 || w.Code == http.StatusExpectationFailed || strings.Contains(w.Body.String(), "unsupported_metadata_spec") {
+		return
+	}
+	var body map[string]any
+	if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil || len(body) != 1 {
+		t.Errorf("%s %s: got body %s, want an object with a message alone", r.method, r.path, w.Body)
+	}
+	if text, ok := body["message"].(string); !ok || text == "" {
+		t.Errorf("%s %s: got body %s, want a message", r.method, r.path, w.Body)
+	}
+	if ct := w.Header().Get("Content-Type"); ct != "application/json" {
+		t.Errorf("%s %s: got Content-Type %q", r.method, r.path, ct)
+	}
+}
+
+// want answers a request and ends the test unless the status is right. It
+// returns the body, decoded.
+func (s *service) want(status int, r request) map[string]any {
+	s.t.Helper()
+	w := s.do(r)
+	if w.Code != status {
+		s.t.Fatalf("%s %s: got %d %s, want %d", r.method, r.path, w.Code, w.Body, status)
+	}
+	var body map[string]any
+	if w.Body.Len() > 0 && w.Body.Bytes()[0] == '{' {
+		if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil {
+			s.t.Fatalf("%s %s: body %s: %v", r.method, r.path, w.Body, err)
+		}
+	}
+	return body
+}
+
+// initiate opens a session for a user.
+func (s *service) initiate(user string) string {
+	s.t.Helper()
+	form := url.Values{"user_id": {user}, "is_initiated": {"true"}}
+	body := s.want(http.StatusCreated, request{method: "POST", path: "/v2/initate",
+		contentType: "application/x-www-form-urlencoded", body: form.Encode()})
+	return body["session_id"].(string)
+}
+
+// submit opens a session and submits a recording on a path.
+func (s *service) submit(user, path string, recording []byte) string {
+	s.t.Helper()
+	id := s.initiate(user)
+	s.want(http.StatusAccepted, form("POST", path, field{"session_id", id}, field{"file", string(recording)}))
+	return id
+}
+
+// final waits for the end of an analysis.
+func (s *service) final(id string) *voicescreen.Result {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	r, err := s.engine.Account("clinic").Wait(ctx, id)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return r
+}
+
+// field is a part of a multipart body.
+type field struct{ name, value string }
+
+// form is a request with a multipart body of the fields, in their order.
+func form(method, path string, fields ...field) request {
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	for _, f := range fields {
+		var part io.Writer
+		var err error
+		if f.name == "file" {
+			part, err = w.CreateFormFile(f.name, "recording.wav")
+		} else {
+			part, err = w.CreateFormField(f.name)
+		}
+		if err == nil {
+			_, err = io.WriteString(part, f.value)
+		}
+		if err != nil {
+			panic(err) // a buffer takes everything
+		}
+	}
+	if err := w.Close(); err != nil {
+		panic(err)
+	}
+	return request{method: method, path: path, contentType: w.FormDataContentType(), body: b.String()}
+}
+
+// testWAV makes a recording of a soft noise: right in form, nobody speaks.
+func testWAV(t *testing.T, rate, channels int, seconds float64) []byte {
+	t.Helper()
+	f, err := os.Create(filepath.Join(t.TempDir(), "test.wav"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	enc := wav.NewEncoder(f, rate, 16, channels, 1)
+	buf := &audio.IntBuffer{Format: &audio.Format{NumChannels: channels, SampleRate: rate}, SourceBitDepth: 16}
+	x := uint32(1)
+	for range int(seconds*float64(rate)) * channels {
+		x = x*1664525 + 1013904223 // Numerical Recipes' generator: the same noise every time
+		buf.Data = append(buf.Data, int(x>>24)-128)
+	}
+	if err := enc.Write(buf); err != nil {
+		t.Fatal(err)
+	}
+	if err := enc.Close(); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(f.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// speech reads one of the repository's recordings.
+func speech(t *testing.T, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("..", "testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// fixedScorer gives the scores that a test set.
+type fixedScorer struct {
+	mu     sync.Mutex
+	scores map[models.Category]models.Score // protected by mu
+	err    error                            // protected by mu
+}
+
+func newFixedScorer() *fixedScorer {
+	return &fixedScorer{scores: map[models.Category]models.Score{
+		models.Depression: {Probability: 0.5, Low: 0.25, High: 0.75, Decision: models.Indeterminate, Severity: 2, Coverage: 1,
+			Contributions: []models.Contribution{{Feature: "f0.mean_hz", Value: 120, Unit: "Hz", Logits: -0.5}}},
+		models.Anxiety:  {Probability: 0.75, Low: 0.5, High: 0.875, Decision: models.Positive, Severity: 3, Coverage: 1, Calibrated: true},
+		models.Deepfake: {Probability: 0.125, Low: 0, High: 0.25, Decision: models.Negative, Coverage: 1, Calibrated: true},
+	}}
+}
+
+func (f *fixedScorer) Info() models.Info {
+	return models.Info{Name: "fixed", Version: "1", Categories: []models.Category{models.Depression, models.Anxiety, models.Deepfake}}
+}
+
+func (f *fixedScorer) Score(context.Context, *models.Recording) ([]models.Score, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err != nil {
+		return nil, f.err
+	}
+	var list []models.Score
+	for _, c := range f.Info().Categories {
+		s := f.scores[c]
+		s.Category, s.Model, s.Version = c, "fixed", "1"
+		list = append(list, s)
+	}
+	return list, nil
+}
+
+// set changes a score for the analyses to come.
+func (f *fixedScorer) set(c models.Category, change func(*models.Score)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s := f.scores[c]
+	change(&s)
+	f.scores[c] = s
+}
+
+// lockedBuffer is a log that several goroutines write.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}

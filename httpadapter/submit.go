@@ -1,0 +1,156 @@
+package httpadapter
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+
+	"github.com/voicescreen/voicescreen"
+)
+
+// submit takes a recording: 202 when it will be analysed.
+func (a *adapter) submit(c *call) error {
+	body, err := a.uploadBody(c)
+	if err != nil {
+		return err
+	}
+	u := openUpload(c, body)
+	if u == nil {
+		return refuse(http.StatusNotAcceptable, "the body is not multipart/form-data")
+	}
+	file, err := u.next()
+	if err != nil {
+		return err
+	}
+	if file == nil {
+		return refuse(http.StatusNotAcceptable, "the upload holds no file")
+	}
+	return a.submitFile(c, u, file)
+}
+
+// predict is the one path of the deepfake product: with a file a submission,
+// without one the question for the result.
+func (a *adapter) predict(c *call) error {
+	if !c.key.Allows(ScopeSubmit) && !c.key.Allows(ScopeRead) {
+		return c.require(ScopeSubmit)
+	}
+	body, err := a.uploadBody(c)
+	if err != nil {
+		return err
+	}
+	u := openUpload(c, body)
+	if u == nil {
+		return a.predictResult(c, body)
+	}
+	file, err := u.next()
+	if err != nil {
+		return err
+	}
+	if file != nil {
+		if err := c.require(ScopeSubmit); err != nil {
+			return err
+		}
+		return a.submitFile(c, u, file)
+	}
+	if u.sessionID == "" {
+		return refuse(http.StatusUnprocessableEntity, "session_id is unprovided")
+	}
+	return a.sendResult(c, u.sessionID)
+}
+
+// predictResult answers the question for a result whose body is not multipart.
+func (a *adapter) predictResult(c *call, body *bufio.Reader) error {
+	c.r.Body = struct {
+		io.Reader
+		io.Closer
+	}{body, c.r.Body}
+	data, err := c.fieldBody()
+	if err != nil {
+		return err
+	}
+	f, err := parseFields(c.r.Header.Get("Content-Type"), data)
+	if err != nil {
+		return refuse(http.StatusUnprocessableEntity, err.Error())
+	}
+	id, p := f.text("session_id")
+	if p != "" {
+		return refuse(http.StatusUnprocessableEntity, "session_id is "+string(p))
+	}
+	return a.sendResult(c, id)
+}
+
+// uploadBody returns the body of a request that may hold a recording, within
+// the limit. One that says itself that it is larger is refused unread.
+func (a *adapter) uploadBody(c *call) (*bufio.Reader, error) {
+	limit := a.opts.MaxUpload + uploadOverhead
+	if c.r.ContentLength > limit {
+		return nil, tooLarge
+	}
+	c.read = true
+	return bufio.NewReaderSize(&limitedReader{c.r.Body, limit}, readAhead), nil
+}
+
+// openUpload returns the multipart body of a request, nil if it is not one.
+func openUpload(c *call, body *bufio.Reader) *upload {
+	media, params, err := mime.ParseMediaType(c.r.Header.Get("Content-Type"))
+	if err != nil || media != "multipart/form-data" || params["boundary"] == "" {
+		return nil
+	}
+	if first, err := body.Peek(1); err == nil && first[0] == '{' {
+		return nil // JSON, whatever it is called
+	}
+	return &upload{mr: multipart.NewReader(body, params["boundary"])}
+}
+
+// submitFile hands the file of an upload to the engine: straight from the
+// body if all that must be known about it is known, otherwise from a
+// temporary file when it is.
+func (a *adapter) submitFile(c *call, u *upload, part io.Reader) error {
+	file := bufio.NewReaderSize(&limitedReader{part, a.opts.MaxUpload}, readAhead)
+	opts := &voicescreen.SubmitOptions{Product: c.route.product, SampleRate: serviceRate}
+	head, _ := file.Peek(28) // an error comes again
+	if u.sessionID != "" && (u.rate != 0 || hasRate(head, serviceRate)) {
+		if u.rate != 0 {
+			opts.SampleRate = u.rate
+		}
+		r := &fileReader{u: u, r: file, rate: opts.SampleRate}
+		ack, err := c.account.Submit(c.r.Context(), u.sessionID, r, opts)
+		var fault *answer
+		if err != nil && errors.As(r.err, &fault) {
+			err = fault // rather than what the engine makes of it
+		}
+		return c.acknowledge(ack, err)
+	}
+	if err := a.engine.Ready(c.r.Context()); errors.Is(err, voicescreen.ErrBusy) || errors.Is(err, voicescreen.ErrClosed) {
+		return err // before the body is read
+	}
+	s, err := spool(a.opts.TempDir, file)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if err := u.rest(); err != nil {
+		return err
+	}
+	if u.sessionID == "" {
+		return refuse(http.StatusUnprocessableEntity, "session_id is unprovided")
+	}
+	if u.rate != 0 {
+		opts.SampleRate = u.rate
+	}
+	ack, err := c.account.Submit(c.r.Context(), u.sessionID, s, opts)
+	return c.acknowledge(ack, err)
+}
+
+func (c *call) acknowledge(ack voicescreen.Ack, err error) error {
+	if err != nil {
+		return err
+	}
+	return c.json(http.StatusAccepted, struct {
+		SessionID string `json:"session_id"`
+		Status    string `json:"status"`
+	}{ack.SessionID, ack.Status.String()})
+}
