@@ -1,0 +1,84 @@
+package bolt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/voicescreen/voicescreen/store"
+)
+
+var (
+	// ErrLocked says that the store is open already, in another process or in
+	// this one, and was not closed within the time-out.
+	ErrLocked = errors.New("store already open by another process")
+	// ErrFormat says that a file is no store of this program, or is one of a
+	// version that this program does not know.
+	ErrFormat = errors.New("not a store that this program can open")
+	// ErrCorrupt says that a store is damaged. Only the records that are
+	// damaged are lost: all calls that do not touch them work.
+	ErrCorrupt = errors.New("store/bolt: the store is damaged")
+)
+
+// Options are the options of Open. Nil and zero fields mean the default.
+type Options struct {
+	// LockTimeout is how long Open waits for another process to close the
+	// store. Default: one second. Negative: not at all.
+	LockTimeout time.Duration
+}
+
+// Store is a store in a bbolt file and a directory. It is safe for concurrent
+// use by one process; a second one cannot open it.
+type Store struct {
+	path  string
+	file  os.FileInfo // the database as it was opened
+	db    *bbolt.DB
+	group group
+	audio audio
+	calls store.Calls
+}
+
+var _ store.Store = (*Store)(nil)
+
+// Close is described at [store.Store]. It lets another process open the store.
+func (s *Store) Close() error {
+	if err := s.calls.Close(); err != nil {
+		return err
+	}
+	if err := guard(s.db.Close); err != nil {
+		return fmt.Errorf("store/bolt: close %s: %w", s.path, err)
+	}
+	return nil
+}
+
+// Ping is described at [store.Store]. It commits a small change, writes a file
+// to the audio directory and removes it, and sees whether the database is still
+// where it was opened: what is written to a file without a name is lost.
+func (s *Store) Ping(ctx context.Context) error {
+	if err := s.calls.Begin(ctx); err != nil {
+		return err
+	}
+	defer s.calls.End()
+	now, err := os.Stat(s.path)
+	if err != nil {
+		return fmt.Errorf("store/bolt: ping: %w", err)
+	}
+	if !os.SameFile(s.file, now) {
+		return fmt.Errorf("store/bolt: ping: %s is another file than was opened", s.path)
+	}
+	if err := s.audio.probe(); err != nil {
+		return fmt.Errorf("store/bolt: ping: %w", err)
+	}
+	return s.group.do(func(b *batch) error {
+		return b.write(func(tx *bbolt.Tx) error { return tx.Bucket(bucketMeta).Put([]byte("ping"), nil) })
+	})
+}
+
+// view calls f in a transaction that reads.
+func (s *Store) view(f func(tx *bbolt.Tx) error) error {
+	return guard(func() error { return s.db.View(f) })
+}

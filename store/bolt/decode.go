@@ -1,0 +1,268 @@
+package bolt
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/store"
+)
+
+// The least bytes that a list's element takes in a record. A count that the
+// rest of the record cannot hold is refused before there is memory for it.
+const (
+	minInt          = 1
+	minNumber       = 1 + 8                     // name, value
+	minContribution = 1 + 8 + 1 + 8             // feature, value, unit, logits
+	minScore        = 4*1 + 3*8 + 2*1 + 8 + 1*1 // as encoder.score has them
+)
+
+var (
+	errShort    = errors.New("it is cut short")
+	errCount    = errors.New("a list is longer than the record")
+	errOrder    = errors.New("names are not in order")
+	errBool     = errors.New("a flag is neither set nor clear")
+	errNumber   = errors.New("a number is malformed")
+	errTrailing = errors.New("something follows the last field")
+)
+
+// decode returns the session of a record. Any damage is ErrCorrupt, which does
+// not say what stood in the record. The session shares no memory with b.
+func decode(primary, b []byte) (*store.Session, error) {
+	if len(b) < headerLen {
+		return nil, fmt.Errorf("%w: %w", ErrCorrupt, errShort)
+	}
+	if b[0] != recordVersion {
+		return nil, fmt.Errorf("%w: a record has version %d, want %d", ErrCorrupt, b[0], recordVersion)
+	}
+	if binary.BigEndian.Uint32(b[1:]) != checksum(primary, b[headerLen:]) {
+		return nil, fmt.Errorf("%w: a record does not match its checksum", ErrCorrupt)
+	}
+	return decodeBody(string(b[headerLen:])) // the only copy: the strings of the session are parts of it
+}
+
+// decodeBody returns the session of a record's body.
+func decodeBody(b string) (*store.Session, error) {
+	d := decoder{rest: b}
+	s := d.session()
+	if d.err == nil && d.rest != "" {
+		d.err = errTrailing
+	}
+	if d.err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrCorrupt, d.err)
+	}
+	if err := s.Check(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	return s, nil
+}
+
+// decoder takes the fields of a record off its front. After the first error all
+// of them are zero.
+type decoder struct {
+	rest string
+	err  error
+}
+
+func (d *decoder) fail(err error) {
+	if d.err == nil {
+		d.err = err
+	}
+	d.rest = ""
+}
+
+// take returns the next n bytes, "" if there are fewer.
+func (d *decoder) take(n int) string {
+	if len(d.rest) < n {
+		d.fail(errShort)
+		return ""
+	}
+	b := d.rest[:n]
+	d.rest = d.rest[n:]
+	return b
+}
+
+func (d *decoder) byte() uint8 {
+	if b := d.take(1); b != "" {
+		return b[0]
+	}
+	return 0
+}
+
+func (d *decoder) uint() uint64 {
+	var v uint64
+	for i := range binary.MaxVarintLen64 {
+		b := d.byte()
+		if i == binary.MaxVarintLen64-1 && b > 1 {
+			break
+		}
+		v |= uint64(b&0x7f) << (7 * i)
+		if b < 0x80 {
+			return v
+		}
+	}
+	d.fail(errNumber)
+	return 0
+}
+
+func (d *decoder) int() int {
+	u := d.uint()
+	v := int64(u>>1) ^ -int64(u&1)
+	if int64(int(v)) != v { // written by a program with longer integers
+		d.fail(errNumber)
+		return 0
+	}
+	return int(v)
+}
+
+func (d *decoder) bool() bool {
+	b := d.byte()
+	if b > 1 {
+		d.fail(errBool)
+	}
+	return b == 1
+}
+
+// bits returns a big-endian number of n bytes.
+func (d *decoder) bits(n int) uint64 {
+	var v uint64
+	for _, c := range []byte(d.take(n)) {
+		v = v<<8 | uint64(c)
+	}
+	return v
+}
+
+func (d *decoder) float() float64 { return math.Float64frombits(d.bits(8)) }
+
+func (d *decoder) time() time.Time {
+	sec, nsec := int64(d.bits(8)^1<<63), int64(d.bits(4))
+	if d.err != nil {
+		return time.Time{}
+	}
+	if nsec >= int64(time.Second) {
+		d.fail(errNumber)
+		return time.Time{}
+	}
+	return time.Unix(sec, nsec).UTC()
+}
+
+func (d *decoder) string() string { return d.take(d.count(1)) }
+
+// count returns the length of a list whose elements take at least size bytes.
+func (d *decoder) count(size int) int {
+	n := d.uint()
+	if n > uint64(len(d.rest)/size) {
+		d.fail(errCount)
+		return 0
+	}
+	return int(n)
+}
+
+func (d *decoder) ints() []int {
+	n := d.count(minInt)
+	if n == 0 {
+		return nil
+	}
+	v := make([]int, n)
+	for i := range v {
+		v[i] = d.int()
+	}
+	return v
+}
+
+func (d *decoder) numbers() map[string]float64 {
+	n := d.count(minNumber)
+	if n == 0 {
+		return nil
+	}
+	v := make(map[string]float64, n)
+	last := ""
+	for i := range n {
+		name := d.string()
+		if i > 0 && name <= last {
+			d.fail(errOrder)
+			return nil
+		}
+		v[name], last = d.float(), name
+	}
+	return v
+}
+
+func (d *decoder) session() *store.Session {
+	s := &store.Session{
+		Account:     d.string(),
+		ID:          d.string(),
+		UserID:      d.string(),
+		Metadata:    d.metadata(),
+		State:       store.State(d.byte()),
+		CreatedAt:   d.time(),
+		UpdatedAt:   d.time(),
+		Product:     store.Product(d.byte()),
+		SubmittedAt: d.time(),
+		Audio:       d.string(),
+		Channel:     d.int(),
+		Due:         d.time(),
+		Owner:       d.string(),
+		Token:       d.uint(),
+		Attempts:    d.int(),
+	}
+	if n := d.count(minScore); n > 0 {
+		s.Scores = make([]models.Score, n)
+		for i := range s.Scores {
+			s.Scores[i] = d.score()
+		}
+	}
+	s.Features = d.numbers()
+	if d.bool() {
+		s.Failure = &store.Failure{Code: d.string(), Message: d.string(), Data: d.numbers()}
+	}
+	s.Labels = store.Labels{
+		PHQ2:       d.ints(),
+		PHQ9:       d.ints(),
+		GAD7:       d.ints(),
+		Depression: store.Interview(d.byte()),
+		UpdatedAt:  d.time(),
+	}
+	return s
+}
+
+func (d *decoder) metadata() models.Metadata {
+	m := models.Metadata{
+		Age:       d.int(),
+		Gender:    models.Gender(d.byte()),
+		Race:      models.Race(d.byte()),
+		Ethnicity: models.Ethnicity(d.byte()),
+		Zipcode:   d.string(),
+	}
+	if d.bool() {
+		english := d.bool()
+		m.English = &english
+	}
+	m.Weight = d.int()
+	return m
+}
+
+func (d *decoder) score() models.Score {
+	s := models.Score{
+		Category:    models.Category(d.byte()),
+		Model:       d.string(),
+		Version:     d.string(),
+		Calibrated:  d.bool(),
+		Probability: d.float(),
+		Low:         d.float(),
+		High:        d.float(),
+		Decision:    models.Decision(d.byte()),
+		Severity:    d.int(),
+		Coverage:    d.float(),
+	}
+	if n := d.count(minContribution); n > 0 {
+		s.Contributions = make([]models.Contribution, n)
+		for i := range s.Contributions {
+			s.Contributions[i] = models.Contribution{Feature: d.string(), Value: d.float(), Unit: d.string(), Logits: d.float()}
+		}
+	}
+	return s
+}
