@@ -103,7 +103,7 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
-		newFeatures(),
+		newAnalyze(), newFeatures(),
 		newKeys(),
 		newVersion(),
 	)

@@ -101,6 +101,9 @@ func TestUsageErrors(t *testing.T) {
 	for _, line := range []string{
 		"analise x.wav",
 		"--bogus",
+		"analyze",
+		"analyze --channel -1 " + short,
+		"analyze --bogus " + short,
 		"features",
 		"features --bogus " + short,
 		"features --json --frames " + short,

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/models"
+)
+
+// shownContributions is how many features are shown that moved a score.
+// Chosen: as many as a person takes in.
+const shownContributions = 5
+
+// printer writes lines until one does not get through.
+type printer struct {
+	w   io.Writer
+	err error
+}
+
+func (p *printer) printf(format string, args ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintf(p.w, format, args...)
+	}
+}
+
+// writeAnalysis prints an analysis for people.
+func writeAnalysis(w io.Writer, file string, a *voicescreen.Analysis) error {
+	p := &printer{w: w}
+	p.printf("%s\n", file)
+	p.printf("  recording   %.1f s at %d Hz, %.1f s of it speech\n", a.Duration, a.SampleRate, a.SpeechSeconds)
+	p.printf("  quality     signal to noise %s, clipped %s, bandwidth %s\n",
+		text(a.Quality.SNR, "%.0f dB"), text(100*a.Quality.Clipped, "%.2f %%"), text(a.Quality.Bandwidth, "%.0f Hz"))
+	for i := range a.Scores {
+		p.score(&a.Scores[i])
+	}
+	for _, c := range []models.Category{models.Depression, models.Anxiety, models.Deepfake} {
+		if f := a.Failures[c]; f != nil {
+			p.printf("\n  %-10s  no score: %s\n", c, reason(f, a))
+		}
+	}
+	p.printf("\n  %s\n\n", disclaimer)
+	return p.err
+}
+
+// reason says for people why there is no score.
+func reason(f *voicescreen.Failure, a *voicescreen.Analysis) string {
+	if f.Code == voicescreen.CodeAudioLength {
+		return fmt.Sprintf("%.0f s of speech are needed, the recording has %.1f s",
+			f.Data["minimum_length"], a.SpeechSeconds)
+	}
+	return f.Message
+}
+
+func (p *printer) score(s *models.Score) {
+	p.printf("\n  %-10s  %.0f of 100 (90 %% interval %.0f to %.0f), %s\n",
+		s.Category, 100*s.Probability, 100*s.Low, 100*s.High, band(s))
+	calibrated := "calibrated"
+	if !s.Calibrated {
+		calibrated = "not calibrated on labelled recordings"
+	}
+	p.printf("              model %s %s, %s, %.0f %% of its weight measured\n", s.Model, s.Version, calibrated, 100*s.Coverage)
+	for i, c := range s.Contributions[:min(shownContributions, len(s.Contributions))] {
+		title := ""
+		if i == 0 {
+			title = "weighs most"
+		}
+		p.printf("              %-11s  %s  (%+.2f)\n", title, featureValue(c), c.Logits)
+	}
+}
+
+// band says in words where a score lies.
+func band(s *models.Score) string {
+	var words []string
+	if name := s.SeverityName(); name != "" {
+		words = append(words, strings.ReplaceAll(name, "_", " "))
+	}
+	switch s.Decision {
+	case models.Positive:
+		words = append(words, "signs present")
+	case models.Negative:
+		words = append(words, "no signs")
+	default:
+		words = append(words, "not decided")
+	}
+	return strings.Join(words, ", ")
+}
+
+func featureValue(c models.Contribution) string {
+	v := fmt.Sprintf("%s %.4g", c.Feature, c.Value)
+	if c.Unit != "" && c.Unit != "1" {
+		v += " " + c.Unit
+	}
+	return v
+}
