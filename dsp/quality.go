@@ -70,6 +70,21 @@ func (v *activity) snr(isSpeech []bool) float64 {
 	return level((ps - pn) / pn)
 }
 
+// Clipped is the share, 0 to 1, of the mono samples x that were cut off, as in
+// [Quality]. The rate does not matter. It is for recordings that are resampled
+// before they are analysed: what was cut off shows only before that. It is 0
+// for no samples; NaN and infinite samples are not allowed for.
+func Clipped(x []float64) float64 {
+	if len(x) == 0 {
+		return 0
+	}
+	var sum float64
+	for _, v := range x {
+		sum += v
+	}
+	return clipped(x, sum/float64(len(x)))
+}
+
 // clipped is the share of the samples of x that were cut off: those in runs of
 // three or more within 0.01 % of the highest or of the lowest value (less
 // offset), entered or left by a corner. Attenuation after clipping is found as
