@@ -2,7 +2,6 @@ package voicescreen
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -143,14 +142,11 @@ func (e *Engine) analyzeSession(ctx context.Context, s *store.Session) (out outc
 	}()
 
 	rec, err := e.openRecording(ctx, s)
-	var format wav.FormatError
-	var unsupported wav.UnsupportedError
-	var channel *wav.ChannelError
-	switch {
-	case errors.As(err, &format), errors.As(err, &unsupported), errors.As(err, &channel), errors.Is(err, ErrAudio):
+	if err != nil && isAudioFault(err) {
 		out.failure = decodeFailure(err)
 		return out, nil
-	case err != nil:
+	}
+	if err != nil {
 		return out, err
 	}
 	categories := s.Product.Categories()
@@ -293,6 +289,9 @@ func (b *bench) measure(rec *recording) *models.Recording {
 		in.Samples = b.resampler.Resample(nil, rec.samples)
 	}
 	in.Analysis = b.analyzer.Analyze(in.Samples)
+	if rec.rate != dsp.SampleRate { // resampling rounds what was cut off
+		in.Analysis.Quality.Clipped = dsp.Clipped(rec.samples)
+	}
 	in.Features = models.Extract(in.Analysis)
 	return in
 }

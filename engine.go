@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen/store"
+	"github.com/voicescreen/voicescreen/store/bolt"
 )
 
 // Engine takes recordings, analyses them in the background and keeps the
@@ -25,10 +26,11 @@ type Engine struct {
 
 	opts     Options // without zero fields
 	store    store.Store
-	owned    bool // whether Close closes the store
+	owned    bool // whether the store is this engine's alone, and closed with it
 	models   scorers
 	benches  chan *bench // what analyses need, one each; nil entries are made on first use
 	owner    string      // of the leases of this engine
+	orphaned time.Time   // when the leases of a process that ended before this one have run out
 	watchers watchers
 
 	wake     chan struct{} // one token for each worker that should look for work
@@ -50,9 +52,27 @@ type Engine struct {
 // stand in the way of the method.
 type defaultAccount = Account
 
+// Open opens or creates the bbolt store at path and returns an Engine on it
+// with the shipped scorers. It begins at once with what was queued or in work
+// when the last process ended. Close closes the store too. One process can
+// have a store open at a time.
+func Open(path string, opts *Options) (*Engine, error) {
+	st, err := bolt.Open(path, nil)
+	if err != nil {
+		return nil, fmt.Errorf("voicescreen: open: %w", err)
+	}
+	e, err := start(st, opts, true)
+	if err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
+	return e, nil
+}
+
 // New returns an Engine on any store. It begins at once with what is queued
 // there. The caller closes the store after the Engine.
-func New(st store.Store, opts *Options) (*Engine, error) {
+func New(st store.Store, opts *Options) (*Engine, error) { return start(st, opts, false) }
+
+func start(st store.Store, opts *Options, owned bool) (*Engine, error) {
 	o := opts.withDefaults()
 	scorers, err := newScorers(o.Models)
 	if err != nil {
@@ -62,6 +82,7 @@ func New(st store.Store, opts *Options) (*Engine, error) {
 	e := &Engine{
 		opts:    o,
 		store:   st,
+		owned:   owned,
 		models:  scorers,
 		benches: make(chan *bench, benchCount(o.Workers)),
 		owner:   newID(),
@@ -71,6 +92,7 @@ func New(st store.Store, opts *Options) (*Engine, error) {
 		ctx:     ctx,
 		cancel:  cancel,
 	}
+	e.orphaned = e.now().Add(o.Queue.Lease)
 	e.defaultAccount = e.Account("")
 	for range cap(e.benches) {
 		e.benches <- nil
@@ -117,8 +139,8 @@ const closeGrace = 2 * time.Second
 // queued stays queued. Further calls of Close wait for the first and return
 // what it returned.
 //
-// An analysis that ctx cut off may use the processor for a moment longer. It
-// touches nothing, and its result is dropped.
+// An analysis that ctx cut off may use the processor for a moment longer. Its
+// result is dropped.
 func (e *Engine) Close(ctx context.Context) error {
 	e.mu.Lock()
 	first := !e.done
@@ -149,7 +171,9 @@ func (e *Engine) shutdown(ctx context.Context) error {
 		err = fmt.Errorf("voicescreen: close: %w", ctx.Err())
 		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeGrace)
 		defer cancel()
-		e.handBack(grace)
+		for _, s := range e.jobs.all() {
+			e.handBack(grace, s)
+		}
 		e.cancel()
 	}
 	if !e.owned {

@@ -99,6 +99,9 @@ func (e *Engine) receive(ctx context.Context, audio io.Reader, o *SubmitOptions)
 	if u.err != nil {
 		return "", 0, u.err
 	}
+	if err != nil && ctx.Err() != nil {
+		return "", 0, fmt.Errorf("%w: %w", ErrUpload, ctx.Err())
+	}
 	if err != nil {
 		return "", 0, e.internal("store the audio", err)
 	}
@@ -284,16 +287,23 @@ func (s *uploadSource) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// audioError turns an error of package wav into one of this package.
+// audioError turns what was met while a recording was read into an error of
+// this package.
 func audioError(err error) error {
-	var format wav.FormatError
-	var unsupported wav.UnsupportedError
-	var channel *wav.ChannelError
 	switch {
 	case errors.Is(err, ErrAudio):
 		return err
-	case errors.As(err, &format), errors.As(err, &unsupported), errors.As(err, &channel):
+	case isAudioFault(err):
 		return fmt.Errorf("%w: %w", ErrAudio, err)
 	}
 	return fmt.Errorf("%w: %w", ErrUpload, err)
+}
+
+// isAudioFault says whether err is about the recording rather than about what
+// it was read from.
+func isAudioFault(err error) bool {
+	var format wav.FormatError
+	var unsupported wav.UnsupportedError
+	var channel *wav.ChannelError
+	return errors.Is(err, ErrAudio) || errors.As(err, &format) || errors.As(err, &unsupported) || errors.As(err, &channel)
 }

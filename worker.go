@@ -57,22 +57,37 @@ func (e *Engine) work() {
 
 // lease takes the session that has been due longest. One whose last allowed
 // attempt ended without a word, with the process perhaps, comes back Failed.
+//
+// Where the store is this engine's alone, whoever else holds a lease is dead,
+// and it need not run out.
 func (e *Engine) lease() (*store.Session, error) {
 	now := e.now()
-	return e.store.Next(e.ctx, now, func(s *store.Session) error {
-		if s.Attempts >= e.opts.Queue.Attempts {
-			finish(s, now)
-			s.State = store.Failed
-			s.Failure = internalFailure()
-			return nil
+	take := func(s *store.Session) error { e.take(s, now); return nil }
+	s, err := e.store.Next(e.ctx, now, take)
+	if !e.owned || !errors.Is(err, store.ErrNoneDue) || now.After(e.orphaned) {
+		return s, err
+	}
+	return e.store.Next(e.ctx, e.orphaned, func(s *store.Session) error {
+		if s.State != store.Running || s.Owner == e.owner {
+			return store.ErrNoneDue
 		}
-		s.State = store.Running
-		s.Owner = e.owner
-		s.Token++
-		s.Attempts++
-		s.Due = now.Add(e.opts.Queue.Lease)
-		return nil
+		return take(s)
 	})
+}
+
+// take puts a session under a lease, or out of the queue after its attempts.
+func (e *Engine) take(s *store.Session, now time.Time) {
+	if s.Attempts >= e.opts.Queue.Attempts {
+		finish(s, now)
+		s.State = store.Failed
+		s.Failure = internalFailure()
+		return
+	}
+	s.State = store.Running
+	s.Owner = e.owner
+	s.Token++
+	s.Attempts++
+	s.Due = now.Add(e.opts.Queue.Lease)
 }
 
 // finish takes a session out of the queue for good. The store removes the
@@ -128,6 +143,11 @@ func (e *Engine) run(s *store.Session) {
 	out, err := e.attempt(ctx, s)
 	stop()
 	heart.Wait()
+	if e.ctx.Err() != nil { // Close gave up waiting, perhaps before it saw this job
+		late, cancel := context.WithTimeout(context.Background(), closeGrace)
+		defer cancel()
+		e.handBack(late, s)
+	}
 	if ctx.Err() != nil {
 		return // the lease was lost or handed back: what came of it is dropped
 	}
@@ -242,22 +262,22 @@ func release(s *store.Session, due time.Time) {
 	s.Due = due
 }
 
-// handBack puts the sessions in work back into the queue, as if they had not
-// been taken. The token stays, so that a result that still comes is dropped.
-func (e *Engine) handBack(ctx context.Context) {
-	for _, s := range e.jobs.all() {
-		now := e.now()
-		_, err := e.store.Update(ctx, s.Account, s.ID, func(r *store.Session) error {
-			if !holds(r, s) {
-				return errLeaseLost
-			}
-			release(r, now)
-			r.Attempts--
-			return nil
-		})
-		if err != nil && !errors.Is(err, errLeaseLost) && !errors.Is(err, store.ErrNotFound) {
-			e.opts.Logger.Error("hand a session back", "session", s.ID, "error", err)
+// handBack puts a session in work back into the queue, as if it had not been
+// taken. The token stays, so that a result that still comes is dropped.
+func (e *Engine) handBack(ctx context.Context, s *store.Session) {
+	now := e.now()
+	_, err := e.store.Update(ctx, s.Account, s.ID, func(r *store.Session) error {
+		if !holds(r, s) {
+			return errLeaseLost
 		}
+		release(r, now)
+		r.Attempts--
+		return nil
+	})
+	switch {
+	case err == nil, errors.Is(err, errLeaseLost), errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrClosed):
+	default:
+		e.opts.Logger.Error("hand a session back", "session", s.ID, "error", err)
 	}
 }
 
