@@ -22,6 +22,7 @@ type FFT struct {
 	stages []stage
 	half   []complex128 // exp(−2πi·k/n), k = 0 … n/4
 	a, b   []complex128 // h points each, the two sides of a Stockham pass
+	avx    bool         // whether the passes run in assembly
 }
 
 // A stage is one radix-4 pass over h = 4·m·s points.
@@ -38,6 +39,7 @@ func NewFFT(n int) *FFT {
 	}
 	h := n / 2
 	f := &FFT{n: n, half: make([]complex128, n/4+1), a: make([]complex128, h), b: make([]complex128, h)}
+	f.avx = hasAVX && h >= 8
 	for k := range f.half {
 		f.half[k] = unitRoot(k, n)
 	}
@@ -99,6 +101,10 @@ func (f *FFT) Coefficients(dst []complex128, x []float64) []complex128 {
 	z0 := z[0]
 	dst[0] = complex(real(z0)+imag(z0), 0)
 	dst[h] = complex(real(z0)-imag(z0), 0)
+	if f.avx {
+		coefficientPairsAVX(&dst[1], &dst[h-2], &z[1], &z[h-2], &f.half[1], h/2)
+		return dst
+	}
 	w := f.half[:h/2+1]
 	for k := 1; k <= h/2; k++ {
 		// With E and O the transforms of the even and odd samples,
@@ -143,36 +149,32 @@ func (f *FFT) Power(dst []float64, x []float64) []float64 {
 	return dst
 }
 
-// powerPairs fills the bins 1 to h−1 of dst that are there, bin k together
-// with bin h−k.
+// powerPairs fills the bins 1 to h−1 of dst that are there: bin k alone where
+// bin h−k is not wanted, and else both.
 func (f *FFT) powerPairs(dst []float64, z []complex128) {
 	h := f.n / 2
-	mid := h / 2
-	lone := min(len(dst), max(h-len(dst)+1, 1)) // below this, bin k is wanted but not bin h−k
-	lone = min(lone, mid+1)
-	w := f.half[:mid+1]
-	for k := 1; k < lone; k++ {
-		e, o := separate(z[k], z[h-k], w[k])
+	end := min(len(dst), h/2+1)            // bins 1 ≤ k < end are wanted,
+	both := min(max(h-len(dst)+1, 1), end) // bins h−k where also k ≥ both
+	k := 1
+	if n := (both - k) &^ 1; f.avx && n > 0 {
+		powerLowAVX(&dst[k], &z[k], &z[h-k-1], &f.half[k], n)
+		k += n
+	}
+	for ; k < both; k++ {
+		e, o := separate(z[k], z[h-k], f.half[k])
 		re, im := real(e)+real(o), imag(e)+imag(o)
 		dst[k] = re*re + im*im
 	}
-	if lone > mid || lone >= len(dst) {
-		return
+	if n := (end - k) &^ 1; f.avx && n > 0 {
+		powerPairsAVX(&dst[k], &dst[h-k-1], &z[k], &z[h-k-1], &f.half[k], n)
+		k += n
 	}
-	// From here up both are wanted, so dst reaches at least to bin h−lone.
-	lo, zlo, w := dst[lone:mid+1], z[lone:mid+1], w[lone:mid+1]
-	hi, zhi := dst[mid:h-lone+1], z[mid:h-lone+1]
-	j := len(lo) - 1
-	for i := range lo {
-		if uint(j) >= uint(len(zhi)) || i >= len(zlo) || i >= len(w) || j >= len(hi) {
-			break
-		}
-		e, o := separate(zlo[i], zhi[j], w[i])
+	for ; k < end; k++ {
+		e, o := separate(z[k], z[h-k], f.half[k])
 		re, im := real(e)+real(o), imag(e)+imag(o)
-		lo[i] = re*re + im*im
+		dst[k] = re*re + im*im
 		re, im = real(e)-real(o), imag(e)-imag(o)
-		hi[j] = re*re + im*im
-		j--
+		dst[h-k] = re*re + im*im
 	}
 }
 
@@ -195,7 +197,12 @@ func (f *FFT) Sequence(dst []float64, c []complex128) []float64 {
 	x0, xh := real(c[0]), real(c[h])
 	scale := 1 / float64(f.n)
 	dst[0], dst[1] = (x0+xh)*scale, -(x0-xh)*scale
-	for k := 1; k <= h/2; k++ {
+	k := 1
+	if f.avx {
+		sequencePairsAVX(&dst[2], &dst[2*(h-2)], &c[1], &c[h-2], &f.half[1], scale, h/2)
+		k += h / 2
+	}
+	for ; k <= h/2; k++ {
 		a, b := c[k], c[h-k]
 		er, ei := real(a)+real(b), imag(a)-imag(b) // 2·E[k]
 		dr, di := real(a)-real(b), imag(a)+imag(b) // 2·w^k·O[k]

@@ -11,6 +11,9 @@ func (f *FFT) transform(x []float64) []complex128 {
 		src[0], src[1] = complex(x[0]+x[2], x[1]+x[3]), complex(x[0]-x[2], x[1]-x[3])
 		return src
 	}
+	if f.avx {
+		return f.transformAVX(x)
+	}
 	firstStage(src, x, f.stages[0].w)
 	for i := 1; i < len(f.stages); i++ {
 		st := &f.stages[i]
@@ -26,6 +29,27 @@ func (f *FFT) transform(x []float64) []complex128 {
 	}
 	if last := f.stages[len(f.stages)-1]; 4*last.s < len(src) { // an odd power of two
 		lastStage2(dst, src)
+		src = dst
+	}
+	return src
+}
+
+// transformAVX is transform in assembly; h is at least 8.
+func (f *FFT) transformAVX(x []float64) []complex128 {
+	src, dst := f.a, f.b
+	st := &f.stages[0]
+	firstStageAVX(&src[0], &x[0], &st.w[0], st.m)
+	for i := 1; i < len(f.stages); i++ {
+		st = &f.stages[i]
+		if st.m == 1 {
+			lastStage4AVX(&dst[0], &src[0], st.s)
+		} else {
+			middleStageAVX(&dst[0], &src[0], &st.w[0], st.m, st.s)
+		}
+		src, dst = dst, src
+	}
+	if 4*st.s < len(src) { // an odd power of two
+		lastStage2AVX(&dst[0], &src[0], len(src)/2)
 		src = dst
 	}
 	return src

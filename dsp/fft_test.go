@@ -115,19 +115,65 @@ func TestFFTRoundTripAndParseval(t *testing.T) {
 }
 
 func TestFFTPowerOfFirstBins(t *testing.T) {
-	for n := 4; n <= 64; n *= 2 {
+	for n := 4; n <= 256; n *= 2 {
 		x := noise(uint64(n), n)
 		f := NewFFT(n)
 		full := f.Power(nil, x)
 		for m := 0; m <= n/2+1; m++ {
 			for k, p := range f.Power(make([]float64, m), x) {
-				if p != full[k] {
+				if !closeTo(p, full[k], fftTolerance) {
 					t.Fatalf("n %d: got bin %d of %d = %v, want %v", n, k, m, p, full[k])
 				}
 			}
 		}
 	}
 }
+
+// TestFFTAssemblyEqualsGo: the assembly does the operations of the pure Go code
+// in its order, so the bits are the same, unless the compiler was told to fuse
+// multiplications and additions (GOAMD64=v3), which changes the last places.
+func TestFFTAssemblyEqualsGo(t *testing.T) {
+	if !hasAVX {
+		t.Skip("needs AVX")
+	}
+	for n := 16; n <= 8192; n *= 2 {
+		x := noise(uint64(n)+5, n)
+		asm, pure := NewFFT(n), NewFFT(n)
+		asm.avx, pure.avx = true, false
+		tol := 0.0
+		if fusesMultiplyAdd() {
+			tol = fftTolerance * norm(x)
+		}
+		a, b := asm.Coefficients(nil, x), pure.Coefficients(nil, x)
+		for k := range a {
+			if cmplx.Abs(a[k]-b[k]) > tol {
+				t.Fatalf("n %d: got X[%d] = %v, want %v", n, k, a[k], b[k])
+			}
+		}
+		for m := 0; m <= n/2+1; m += 1 + m*m/(20+m) { // small, and then fewer sizes
+			p, q := asm.Power(make([]float64, m), x), pure.Power(make([]float64, m), x)
+			for k := range p {
+				if math.Abs(p[k]-q[k]) > tol*float64(n) {
+					t.Fatalf("n %d: got bin %d of %d = %v, want %v", n, k, m, p[k], q[k])
+				}
+			}
+		}
+		s, r := asm.Sequence(nil, a), pure.Sequence(nil, b)
+		for i := range s {
+			if math.Abs(s[i]-r[i]) > tol {
+				t.Fatalf("n %d: got sample %d = %v, want %v", n, i, s[i], r[i])
+			}
+		}
+	}
+}
+
+// fusesMultiplyAdd reports whether the compiler fuses x·y + z.
+func fusesMultiplyAdd() bool {
+	return multiplyAdd(1+0x1p-30, 1+0x1p-30, -(1+0x1p-29)) != 0
+}
+
+//go:noinline
+func multiplyAdd(x, y, z float64) float64 { return x*y + z }
 
 func TestFFTPanics(t *testing.T) {
 	f := NewFFT(8)
@@ -179,6 +225,10 @@ func BenchmarkFFT(b *testing.B) {
 				}
 			})
 		}
+		pure := NewFFT(n)
+		pure.avx = false
+		run("pure-go", func() { pure.Coefficients(c, x) })
+		run("pure-go-power", func() { pure.Power(p, x) })
 		run("coefficients", func() { f.Coefficients(c, x) })
 		run("power", func() { f.Power(p, x) })
 		run("sequence", func() { f.Sequence(s, c) })

@@ -1,0 +1,37 @@
+package dsp
+
+import "golang.org/x/sys/cpu"
+
+// hasAVX says that the processor and the operating system know the registers
+// that the functions in fft_amd64.s use.
+var hasAVX = cpu.X86.HasAVX
+
+// The passes. Each does the work of its namesake without AVX. The number of
+// points m or s is even and at least 2.
+
+//go:noescape
+func firstStageAVX(y *complex128, x *float64, w *complex128, m int)
+
+//go:noescape
+func middleStageAVX(y, x, w *complex128, m, s int)
+
+//go:noescape
+func lastStage4AVX(y, x *complex128, s int)
+
+//go:noescape
+func lastStage2AVX(y, x *complex128, s int)
+
+// The separations take bins k to k+n−1, n even and at least 2, from z = &Z[k],
+// zh = &Z[h−k−1] and w = the factor of bin k. hi is where bin h−k−1 goes.
+
+//go:noescape
+func powerLowAVX(dst *float64, z, zh, w *complex128, n int)
+
+//go:noescape
+func powerPairsAVX(dst, hi *float64, z, zh, w *complex128, n int)
+
+//go:noescape
+func coefficientPairsAVX(dst, hi, z, zh, w *complex128, n int)
+
+//go:noescape
+func sequencePairsAVX(dst, hi *float64, c, ch, w *complex128, scale float64, n int)

@@ -1,0 +1,343 @@
+#include "textflag.h"
+
+// Every function here does what its pure Go twin in fft_stockham.go or fft.go
+// does, two complex numbers at a time, with the same operations in the same
+// order and without fused multiply-add, so that the results are the same bits.
+//
+// A complex number is a pair (re, im) of lanes. Operands stand in Go's order:
+// VSUBPD b, a, d is d = a − b.
+
+// The sign bit in the imaginary lanes.
+DATA conjugate<>+0(SB)/8, $0
+DATA conjugate<>+8(SB)/8, $0x8000000000000000
+DATA conjugate<>+16(SB)/8, $0
+DATA conjugate<>+24(SB)/8, $0x8000000000000000
+GLOBL conjugate<>(SB), RODATA|NOPTR, $32
+
+DATA half<>+0(SB)/8, $0.5
+GLOBL half<>(SB), RODATA|NOPTR, $8
+
+// BUTTERFLY is the DFT of the four points in Y0 to Y3, in place. It uses Y4 to
+// Y7 and wants the sign bits in Y15.
+#define BUTTERFLY \
+	VADDPD    Y2, Y0, Y4  \
+	VSUBPD    Y2, Y0, Y5  \
+	VADDPD    Y3, Y1, Y6  \
+	VSUBPD    Y3, Y1, Y7  \
+	VPERMILPD $5, Y7, Y7  \
+	VXORPD    Y15, Y7, Y7 \
+	VADDPD    Y6, Y4, Y0  \
+	VADDPD    Y7, Y5, Y1  \
+	VSUBPD    Y6, Y4, Y2  \
+	VSUBPD    Y7, Y5, Y3
+
+// TIMES multiplies the complex numbers in y by those whose real parts are in wr
+// and whose imaginary parts are in wi, each twice. It uses t.
+#define TIMES(y, wr, wi, t) \
+	VPERMILPD $5, y, t   \
+	VMULPD    wr, y, y   \
+	VMULPD    wi, t, t   \
+	VADDSUBPD t, y, y
+
+// TWIDDLE loads the factors at off and off+48 of DX: real parts into wr, then
+// imaginary parts into wi.
+#define TWIDDLE(off, wx, wr, wi) \
+	VMOVUPD     off(DX), wx             \
+	VINSERTF128 $1, (off+48)(DX), wr, wr \
+	VPERMILPD   $15, wr, wi             \
+	VMOVDDUP    wr, wr
+
+// func firstStageAVX(y *complex128, x *float64, w *complex128, m int)
+TEXT ·firstStageAVX(SB), NOSPLIT, $0-32
+	MOVQ    y+0(FP), DI
+	MOVQ    x+8(FP), SI
+	MOVQ    w+16(FP), DX
+	MOVQ    m+24(FP), CX
+	MOVQ    CX, R8
+	SHLQ    $4, R8           // bytes of a quarter of x
+	LEAQ    (R8)(R8*2), R9
+	VMOVUPD conjugate<>(SB), Y15
+
+first:
+	VMOVUPD (SI), Y0
+	VMOVUPD (SI)(R8*1), Y1
+	VMOVUPD (SI)(R8*2), Y2
+	VMOVUPD (SI)(R9*1), Y3
+	BUTTERFLY
+	TWIDDLE(0, X8, Y8, Y9)
+	TWIDDLE(16, X10, Y10, Y11)
+	TWIDDLE(32, X12, Y12, Y13)
+	TIMES(Y1, Y8, Y9, Y4)
+	TIMES(Y2, Y10, Y11, Y5)
+	TIMES(Y3, Y12, Y13, Y6)
+	VINSERTF128 $1, X1, Y0, Y4
+	VINSERTF128 $1, X3, Y2, Y5
+	VPERM2F128  $0x31, Y1, Y0, Y6
+	VPERM2F128  $0x31, Y3, Y2, Y7
+	VMOVUPD     Y4, (DI)
+	VMOVUPD     Y5, 32(DI)
+	VMOVUPD     Y6, 64(DI)
+	VMOVUPD     Y7, 96(DI)
+	ADDQ        $32, SI
+	ADDQ        $96, DX
+	ADDQ        $128, DI
+	SUBQ        $2, CX
+	JNE         first
+	VZEROUPPER
+	RET
+
+// func middleStageAVX(y, x, w *complex128, m, s int)
+TEXT ·middleStageAVX(SB), NOSPLIT, $0-40
+	MOVQ    y+0(FP), DI
+	MOVQ    x+8(FP), SI
+	MOVQ    w+16(FP), DX
+	MOVQ    m+24(FP), CX
+	MOVQ    s+32(FP), BX
+	SHLQ    $4, BX           // bytes of a run of s points
+	MOVQ    BX, R8
+	IMULQ   CX, R8           // bytes of a quarter of x
+	LEAQ    (R8)(R8*2), R9
+	LEAQ    (BX)(BX*2), R10
+	VMOVUPD conjugate<>(SB), Y15
+
+outer:
+	VBROADCASTSD (DX), Y8
+	VBROADCASTSD 8(DX), Y9
+	VBROADCASTSD 16(DX), Y10
+	VBROADCASTSD 24(DX), Y11
+	VBROADCASTSD 32(DX), Y12
+	VBROADCASTSD 40(DX), Y13
+	ADDQ         $48, DX
+	MOVQ         BX, AX
+
+inner:
+	VMOVUPD (SI), Y0
+	VMOVUPD (SI)(R8*1), Y1
+	VMOVUPD (SI)(R8*2), Y2
+	VMOVUPD (SI)(R9*1), Y3
+	BUTTERFLY
+	TIMES(Y1, Y8, Y9, Y4)
+	TIMES(Y2, Y10, Y11, Y5)
+	TIMES(Y3, Y12, Y13, Y6)
+	VMOVUPD Y0, (DI)
+	VMOVUPD Y1, (DI)(BX*1)
+	VMOVUPD Y2, (DI)(BX*2)
+	VMOVUPD Y3, (DI)(R10*1)
+	ADDQ    $32, SI
+	ADDQ    $32, DI
+	SUBQ    $32, AX
+	JNE     inner
+	ADDQ    R10, DI
+	DECQ    CX
+	JNE     outer
+	VZEROUPPER
+	RET
+
+// func lastStage4AVX(y, x *complex128, s int)
+TEXT ·lastStage4AVX(SB), NOSPLIT, $0-24
+	MOVQ    y+0(FP), DI
+	MOVQ    x+8(FP), SI
+	MOVQ    s+16(FP), BX
+	SHLQ    $4, BX
+	LEAQ    (BX)(BX*2), R10
+	MOVQ    BX, AX
+	VMOVUPD conjugate<>(SB), Y15
+
+four:
+	VMOVUPD (SI), Y0
+	VMOVUPD (SI)(BX*1), Y1
+	VMOVUPD (SI)(BX*2), Y2
+	VMOVUPD (SI)(R10*1), Y3
+	BUTTERFLY
+	VMOVUPD Y0, (DI)
+	VMOVUPD Y1, (DI)(BX*1)
+	VMOVUPD Y2, (DI)(BX*2)
+	VMOVUPD Y3, (DI)(R10*1)
+	ADDQ    $32, SI
+	ADDQ    $32, DI
+	SUBQ    $32, AX
+	JNE     four
+	VZEROUPPER
+	RET
+
+// func lastStage2AVX(y, x *complex128, s int)
+TEXT ·lastStage2AVX(SB), NOSPLIT, $0-24
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ s+16(FP), BX
+	SHLQ $4, BX
+	MOVQ BX, AX
+
+two:
+	VMOVUPD (SI), Y0
+	VMOVUPD (SI)(BX*1), Y1
+	VADDPD  Y1, Y0, Y2
+	VSUBPD  Y1, Y0, Y3
+	VMOVUPD Y2, (DI)
+	VMOVUPD Y3, (DI)(BX*1)
+	ADDQ    $32, SI
+	ADDQ    $32, DI
+	SUBQ    $32, AX
+	JNE     two
+	VZEROUPPER
+	RET
+
+// SEPARATE loads Z[k], Z[k+1] at SI, Z[h−k], Z[h−k−1] below R8 and the factors
+// at DX, and leaves E in Y3 and w·O in Y4. It uses Y0 to Y6 and wants ½ in Y14
+// and the sign bits in Y15.
+#define SEPARATE \
+	VMOVUPD    (SI), Y0          \
+	VMOVUPD    (R8), Y1          \
+	VPERM2F128 $1, Y1, Y1, Y1    \
+	VADDPD     Y1, Y0, Y2        \
+	VSUBPD     Y1, Y0, Y0        \
+	VBLENDPD   $10, Y0, Y2, Y3   \
+	VBLENDPD   $5, Y0, Y2, Y4    \
+	VPERMILPD  $5, Y4, Y4        \
+	VXORPD     Y15, Y4, Y4       \
+	VMULPD     Y14, Y3, Y3       \
+	VMULPD     Y14, Y4, Y4       \
+	VMOVUPD    (DX), Y5          \
+	VPERMILPD  $15, Y5, Y6       \
+	VMOVDDUP   Y5, Y5            \
+	TIMES(Y4, Y5, Y6, Y1)
+
+// SQUARE leaves |y|² of the two complex numbers in y in the low and the high
+// half of it, twice each.
+#define SQUARE(y) \
+	VMULPD  y, y, y \
+	VHADDPD y, y, y
+
+// func powerLowAVX(dst *float64, z, zh, w *complex128, n int)
+TEXT ·powerLowAVX(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), DI
+	MOVQ         z+8(FP), SI
+	MOVQ         zh+16(FP), R8
+	MOVQ         w+24(FP), DX
+	MOVQ         n+32(FP), CX
+	VMOVUPD      conjugate<>(SB), Y15
+	VBROADCASTSD half<>(SB), Y14
+
+low:
+	SEPARATE
+	VADDPD       Y4, Y3, Y0
+	SQUARE(Y0)
+	VEXTRACTF128 $1, Y0, X1
+	VUNPCKLPD    X1, X0, X0
+	VMOVUPD      X0, (DI)
+	ADDQ         $16, DI
+	ADDQ         $32, SI
+	ADDQ         $32, DX
+	SUBQ         $32, R8
+	SUBQ         $2, CX
+	JNE          low
+	VZEROUPPER
+	RET
+
+// func powerPairsAVX(dst, hi *float64, z, zh, w *complex128, n int)
+TEXT ·powerPairsAVX(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), DI
+	MOVQ         hi+8(FP), R9
+	MOVQ         z+16(FP), SI
+	MOVQ         zh+24(FP), R8
+	MOVQ         w+32(FP), DX
+	MOVQ         n+40(FP), CX
+	VMOVUPD      conjugate<>(SB), Y15
+	VBROADCASTSD half<>(SB), Y14
+
+pairs:
+	SEPARATE
+	VADDPD       Y4, Y3, Y0
+	VSUBPD       Y4, Y3, Y2
+	SQUARE(Y0)
+	SQUARE(Y2)
+	VEXTRACTF128 $1, Y0, X1
+	VEXTRACTF128 $1, Y2, X3
+	VUNPCKLPD    X1, X0, X0
+	VUNPCKLPD    X2, X3, X2
+	VMOVUPD      X0, (DI)
+	VMOVUPD      X2, (R9)
+	ADDQ         $16, DI
+	SUBQ         $16, R9
+	ADDQ         $32, SI
+	ADDQ         $32, DX
+	SUBQ         $32, R8
+	SUBQ         $2, CX
+	JNE          pairs
+	VZEROUPPER
+	RET
+
+// func coefficientPairsAVX(dst, hi, z, zh, w *complex128, n int)
+TEXT ·coefficientPairsAVX(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), DI
+	MOVQ         hi+8(FP), R9
+	MOVQ         z+16(FP), SI
+	MOVQ         zh+24(FP), R8
+	MOVQ         w+32(FP), DX
+	MOVQ         n+40(FP), CX
+	VMOVUPD      conjugate<>(SB), Y15
+	VBROADCASTSD half<>(SB), Y14
+
+coefficients:
+	SEPARATE
+	VADDPD     Y4, Y3, Y0
+	VSUBPD     Y4, Y3, Y2
+	VXORPD     Y15, Y2, Y2
+	VPERM2F128 $1, Y2, Y2, Y2
+	VMOVUPD    Y0, (DI)
+	VMOVUPD    Y2, (R9)
+	ADDQ       $32, DI
+	SUBQ       $32, R9
+	ADDQ       $32, SI
+	ADDQ       $32, DX
+	SUBQ       $32, R8
+	SUBQ       $2, CX
+	JNE        coefficients
+	VZEROUPPER
+	RET
+
+// func sequencePairsAVX(dst, hi *float64, c, ch, w *complex128, scale float64, n int)
+TEXT ·sequencePairsAVX(SB), NOSPLIT, $0-56
+	MOVQ         dst+0(FP), DI
+	MOVQ         hi+8(FP), R9
+	MOVQ         c+16(FP), SI
+	MOVQ         ch+24(FP), R8
+	MOVQ         w+32(FP), DX
+	VBROADCASTSD scale+40(FP), Y14
+	MOVQ         n+48(FP), CX
+	VMOVUPD      conjugate<>(SB), Y15
+	VPERMILPD    $5, Y15, Y13
+	VORPD        Y13, Y15, Y13       // the sign bit in all lanes
+
+sequence:
+	VMOVUPD    (SI), Y0
+	VMOVUPD    (R8), Y1
+	VPERM2F128 $1, Y1, Y1, Y1
+	VADDPD     Y1, Y0, Y2
+	VSUBPD     Y1, Y0, Y0
+	VBLENDPD   $10, Y0, Y2, Y3       // 2·E
+	VBLENDPD   $5, Y0, Y2, Y4        // 2·w·O
+	VMOVUPD    (DX), Y5
+	VPERMILPD  $15, Y5, Y6
+	VMOVDDUP   Y5, Y5
+	VXORPD     Y13, Y6, Y6
+	TIMES(Y4, Y5, Y6, Y1)            // 2·O
+	VPERMILPD  $5, Y4, Y4
+	VADDSUBPD  Y4, Y3, Y0
+	VXORPD     Y15, Y0, Y0
+	VXORPD     Y15, Y4, Y4
+	VADDPD     Y4, Y3, Y2
+	VMULPD     Y14, Y0, Y0
+	VMULPD     Y14, Y2, Y2
+	VPERM2F128 $1, Y2, Y2, Y2
+	VMOVUPD    Y0, (DI)
+	VMOVUPD    Y2, (R9)
+	ADDQ       $32, DI
+	SUBQ       $32, R9
+	ADDQ       $32, SI
+	ADDQ       $32, DX
+	SUBQ       $32, R8
+	SUBQ       $2, CX
+	JNE        sequence
+	VZEROUPPER
+	RET

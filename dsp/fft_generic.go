@@ -1,0 +1,14 @@
+//go:build !amd64
+
+package dsp
+
+const hasAVX = false
+
+func firstStageAVX(*complex128, *float64, *complex128, int)                 {}
+func middleStageAVX(_, _, _ *complex128, _, _ int)                          {}
+func lastStage4AVX(_, _ *complex128, _ int)                                 {}
+func lastStage2AVX(_, _ *complex128, _ int)                                 {}
+func powerLowAVX(_ *float64, _, _, _ *complex128, _ int)                    {}
+func powerPairsAVX(_, _ *float64, _, _, _ *complex128, _ int)               {}
+func coefficientPairsAVX(_, _, _, _, _ *complex128, _ int)                  {}
+func sequencePairsAVX(_, _ *float64, _, _, _ *complex128, _ float64, _ int) {}
