@@ -10,8 +10,6 @@ const (
 	windowPeriods  = 3    // length of the window in longest periods (Boersma 1993, section 3)
 	maxCandidates  = 15   // voiced candidates of a frame (the method's published setting)
 	windowPhases   = 8    // window positions between two samples, so that frames are centred to 0.03 ms
-	interpTaps     = 12   // points of the interpolation of the autocorrelation
-	interpPhases   = 64   // steps between two samples at which it is tabulated; Newton's step does the rest
 	leastWindow    = 0.02 // least share of the window's power that must lie in x; chosen
 	leastSelfRatio = 0.05 // lags whose window autocorrelation is below this are not looked at; chosen
 )
@@ -27,7 +25,7 @@ type correlogram struct {
 	half    int
 	minLag  int
 	maxLag  int
-	kernel  [interpPhases + 1][3][interpTaps]float64 // value, first and second derivative
+	interp  *interpolator
 
 	y      []float64 // the signal, and where it lies in time
 	offset float64
@@ -38,9 +36,6 @@ type correlogram struct {
 	coef     []complex128
 	r        []float64 // lags −pad … maxLag+pad
 }
-
-// interpPad is the number of lags beyond the range that interpolation needs.
-const interpPad = interpTaps / 2
 
 func newCorrelogram(rate float64, o PitchOptions) *correlogram {
 	c := &correlogram{rate: rate, opts: o}
@@ -55,7 +50,7 @@ func newCorrelogram(rate float64, o PitchOptions) *correlogram {
 	c.fft = NewFFT(n)
 	c.frameBuf = make([]float64, n)
 	c.coef = make([]complex128, n/2+1)
-	c.r = make([]float64, c.maxLag+2*interpPad+1)
+	c.r = make([]float64, c.maxLag+2*interpPad+3)
 	c.self = make([]float64, c.maxLag+interpPad+1)
 	c.edge = make([]float64, c.maxLag+interpPad+1)
 	for p := range c.windows {
@@ -71,7 +66,7 @@ func newCorrelogram(rate float64, o PitchOptions) *correlogram {
 	c.correlate()
 	c.power = c.frameBuf[0]
 	c.normalisedSelf(c.self)
-	c.tabulate()
+	c.interp = newInterpolator()
 	return c
 }
 
@@ -80,30 +75,6 @@ func newCorrelogram(rate float64, o PitchOptions) *correlogram {
 func (c *correlogram) normalisedSelf(dst []float64) {
 	for k := range dst {
 		dst[k] = c.frameBuf[k] / c.frameBuf[0]
-	}
-}
-
-// tabulate fills the kernels: Lagrange's interpolation through interpTaps
-// points, two points of the middle being 0 and 1, and its derivatives.
-func (c *correlogram) tabulate() {
-	for p := range c.kernel {
-		u := float64(p) / interpPhases
-		for j := range interpTaps {
-			// Taylor coefficients of Π (u−m)/(j−m) round u, to the second order
-			v0, v1, v2 := 1.0, 0.0, 0.0
-			at := float64(j - interpPad + 1)
-			for m := range interpTaps {
-				if m == j {
-					continue
-				}
-				mm := float64(m - interpPad + 1)
-				a, b := (u-mm)/(at-mm), 1/(at-mm)
-				v2 = v2*a + v1*b
-				v1 = v1*a + v0*b
-				v0 *= a
-			}
-			c.kernel[p][0][j], c.kernel[p][1][j], c.kernel[p][2][j] = v0, v1, 2*v2
-		}
 	}
 }
 
@@ -213,7 +184,8 @@ func (c *correlogram) peaks(top int, path *pitchPath) {
 		if !(b > a && b >= d) || b < 0.5*c.opts.VoicingThreshold {
 			continue
 		}
-		tau, v := c.refine(k, a, b, d)
+		tau, v := c.interp.peak(c.r, interpPad+k)
+		tau -= interpPad
 		f := c.rate / tau
 		if f < c.opts.Floor || f > c.opts.Ceiling {
 			continue
@@ -224,26 +196,4 @@ func (c *correlogram) peaks(top int, path *pitchPath) {
 		octave := math.Log2(f / c.opts.Floor)
 		path.candidate(f, octave, v+c.opts.OctaveCost*octave)
 	}
-}
-
-// refine returns the place and the height of the maximum near lag k, whose
-// value and neighbours are b, a and d: the parabola's maximum, then two of
-// Newton's steps on the interpolated autocorrelation.
-func (c *correlogram) refine(k int, a, b, d float64) (tau, v float64) {
-	u := float64(k) + 0.5*(a-d)/(a-2*b+d)
-	for range 2 {
-		m := int(u)
-		p := int((u-float64(m))*interpPhases + 0.5)
-		y := c.r[m+1 : m+1+interpTaps] // lags m−interpPad+1 … m+interpPad
-		ker := &c.kernel[p]
-		v0, v1, v2 := floats.Dot(ker[0][:], y), floats.Dot(ker[1][:], y), floats.Dot(ker[2][:], y)
-		at := float64(m) + float64(p)/interpPhases
-		if !(v2 < 0) {
-			return at, v0
-		}
-		step := min(max(-v1/v2, -0.5), 0.5)
-		u = min(max(at+step, float64(k-1)), float64(k+1))
-		v = v0 + (v1+0.5*v2*(u-at))*(u-at)
-	}
-	return u, v
 }

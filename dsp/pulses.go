@@ -1,0 +1,274 @@
+package dsp
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+const (
+	pulseRate   = 11025.0 // Hz aimed at after decimation: keeps what excites F1 to F4
+	pulseSearch = 0.8     // shortest and
+	pulseReach  = 1.25    // longest next period searched, in periods of the track; after the pitch-synchronous waveform matching of the reference methods
+	pulseMatch  = 0.3     // least correlation of the waveforms of neighbouring periods, below which a stretch ends
+	pulseFaint  = 0.05    // share of the strongest pulse of a stretch below which it ends; chosen, −26 dB
+	pulseWindow = 0.25    // half width in periods of the excitation that is matched; chosen: more takes in other events, less is noisier
+	pulseSlack  = 4       // decimated samples round the coarse lag in which the fine one is sought
+	blockTime   = 4.0     // s, longest stretch handled at once, which bounds the scratch memory; chosen
+	marginTime  = 0.060   // s of samples on both sides of a stretch: two longest periods and the filters
+)
+
+// Pulses finds the glottal pulses of a recording from its F0 track: one pulse
+// in each period, at the same place of the waveform in each, so that the
+// intervals between them are the periods.
+//
+// From the strongest excitation in the middle of each voiced stretch it walks
+// outwards. The waveform of one period is matched with what lies 0.8 to 1.25
+// periods further by normalised correlation; then only the excitation is
+// matched, a short piece of the linear prediction residual (J. Makhoul, "Linear
+// prediction: a tutorial review", Proc. IEEE 63, 1975, section IV), whose
+// correlation is interpolated between samples. The residual matters: the
+// ringing of the vocal tract goes on from one period into the next and pulls
+// the maximum of the waveform's own correlation towards the mean period, which
+// hides a part of the jitter.
+//
+// A Pulses owns its scratch memory, allocates nothing once it has seen the
+// longest stretch, and is not safe for concurrent use.
+type Pulses struct {
+	sr, rate float64
+	d        int
+	box      []float64
+	y        []float64 // decimated samples of the stretch
+	from     int       // sample of the recording of which y[0] is the first of the box
+	res      residual
+	interp   *interpolator
+	before   []float64 // pulses found leftwards
+	corr     []float64
+}
+
+// NewPulses returns a Pulses for mono samples at sr Hz. It panics unless sr is
+// at least 4 kHz.
+func NewPulses(sr float64) *Pulses {
+	if !(sr >= 4000) || math.IsInf(sr, 0) {
+		panic("dsp: sample rate out of range")
+	}
+	d := max(1, int(math.Round(sr/pulseRate)))
+	p := &Pulses{sr: sr, rate: sr / float64(d), d: d, box: boxes(d), interp: newInterpolator()}
+	p.corr = make([]float64, 2*(pulseSlack+interpPad+1)+1)
+	return p
+}
+
+// Find returns the times in seconds of the glottal pulses of x, ascending. f0
+// is its track in Hz with frames centred on i·[Hop], 0 where unvoiced, as
+// [Pitch.Track] gives it. Between two voiced stretches is a gap. The result is
+// appended to dst[:0]; dst may be nil. x and f0 are not changed.
+func (p *Pulses) Find(dst, x, f0 []float64) []float64 {
+	dst = dst[:0]
+	most := int(blockTime / Hop)
+	for i := 0; i < len(f0); {
+		if !(f0[i] > 0) {
+			i++
+			continue
+		}
+		end := i + 1
+		for end < len(f0) && f0[end] > 0 && end-i < most {
+			end++
+		}
+		dst = p.stretch(dst, x, f0, i, end)
+		i = end
+	}
+	return dst
+}
+
+// stretch appends the pulses of the voiced frames first … end−1.
+func (p *Pulses) stretch(dst, x, f0 []float64, first, end int) []float64 {
+	t0, t1 := (float64(first)-0.5)*Hop, (float64(end)-0.5)*Hop
+	p.load(x, t0-marginTime, t1+marginTime)
+	lo, hi := p.index(t0), p.index(t1)
+	lo, hi = max(lo, 0), min(hi, float64(len(p.y)-1))
+	period := func(at float64) float64 { return p.rate / trackAt(f0[first:end], p.time(at)/Hop-float64(first)) }
+	start, top, ok := p.anchor(0.5*(lo+hi), period)
+	if !ok {
+		return dst
+	}
+	p.before = p.before[:0]
+	for at := start; ; {
+		next, ok := p.next(at, period(at), -1, top)
+		if !ok || next < lo {
+			break
+		}
+		p.before = append(p.before, next)
+		at = next
+	}
+	slices.Reverse(p.before)
+	p.before = append(p.before, start)
+	for at := start; ; {
+		next, ok := p.next(at, period(at), 1, top)
+		if !ok || next > hi {
+			break
+		}
+		p.before = append(p.before, next)
+		at = next
+	}
+	for _, at := range p.before {
+		t := p.time(at)
+		// a long stretch is handled in blocks, which may both find the pulse between them
+		if len(dst) > 0 && t-dst[len(dst)-1] < pulseSearch*period(at)/p.rate {
+			continue
+		}
+		dst = append(dst, t)
+	}
+	return dst
+}
+
+// trackAt is f0 at the fractional frame i, held beyond the ends.
+func trackAt(f0 []float64, i float64) float64 {
+	if !(i > 0) {
+		return f0[0]
+	}
+	k := int(i)
+	if k >= len(f0)-1 {
+		return f0[len(f0)-1]
+	}
+	w := i - float64(k)
+	return (1-w)*f0[k] + w*f0[k+1]
+}
+
+// index and time turn seconds of the recording into samples of y and back.
+func (p *Pulses) index(t float64) float64 {
+	return (t*p.sr - float64(p.from) - 0.5*float64(len(p.box)-1)) / float64(p.d)
+}
+
+func (p *Pulses) time(at float64) float64 {
+	return (at*float64(p.d) + float64(p.from) + 0.5*float64(len(p.box)-1)) / p.sr
+}
+
+// load decimates the part of x between two times by a threefold moving
+// average.
+func (p *Pulses) load(x []float64, t0, t1 float64) {
+	p.from = max(0, int(t0*p.sr))
+	to := min(len(x), int(t1*p.sr))
+	n := max(0, (to-p.from-len(p.box))/p.d+1)
+	if to-p.from < len(p.box) {
+		n = 0
+	}
+	p.y = resize(p.y, n)
+	for i := range p.y {
+		at := p.from + i*p.d
+		p.y[i] = floats.Dot(p.box, x[at:at+len(p.box)])
+	}
+	p.res.model(p.y, p.rate)
+}
+
+// anchor returns the strongest excitation within half a period of mid and the
+// largest magnitude of the waveform there.
+func (p *Pulses) anchor(mid float64, period func(float64) float64) (at, top float64, ok bool) {
+	if len(p.y) == 0 {
+		return 0, 0, false
+	}
+	half := 0.5 * period(mid)
+	lo, hi := max(0, int(mid-half)), min(len(p.y), int(mid+half)+1)
+	if lo >= hi {
+		return 0, 0, false
+	}
+	best := lo
+	for i := lo; i < hi; i++ {
+		if math.Abs(p.y[i]) > math.Abs(p.y[best]) {
+			best = i
+		}
+	}
+	top = math.Abs(p.y[best])
+	// the excitation comes before the largest swing of what it excites
+	lo, hi = max(0, best-int(0.6*half)), min(len(p.y), best+int(0.2*half)+1)
+	e := p.res.at(p.y, lo, hi)
+	if e == nil {
+		return float64(best), top, top > 0
+	}
+	strongest := 0
+	for i, v := range e {
+		if math.Abs(v) > math.Abs(e[strongest]) {
+			strongest = i
+		}
+	}
+	return float64(lo + strongest), top, top > 0
+}
+
+// next returns the pulse one period of about T samples after (dir = 1) or
+// before (dir = −1) the pulse at; ok is false where the stretch ends.
+func (p *Pulses) next(at, T float64, dir int, top float64) (next float64, ok bool) {
+	i := int(math.Round(at))
+	n := max(4, int(math.Round(T)))
+	lag, r := p.match(i-n/2, n, dir, int(math.Ceil(pulseSearch*T)), int(pulseReach*T))
+	if lag == 0 || r < pulseMatch {
+		return 0, false
+	}
+	var peak float64
+	for k := max(0, i+dir*lag-n/2); k < min(len(p.y), i+dir*lag+n/2); k++ {
+		peak = max(peak, math.Abs(p.y[k]))
+	}
+	if peak < pulseFaint*top {
+		return 0, false
+	}
+	return at + float64(dir)*p.fine(i, lag, dir, int(math.Ceil(pulseWindow*T))), true
+}
+
+// match returns the lag from lo to hi at which the n samples from on match best
+// those lag after or before them, and their normalised correlation; lag 0 if
+// there is none within y.
+func (p *Pulses) match(from, n, dir, lo, hi int) (lag int, r float64) {
+	if from < 0 || from+n > len(p.y) {
+		return 0, 0
+	}
+	a := p.y[from : from+n]
+	aa := floats.Dot(a, a)
+	r = math.Inf(-1)
+	var bb float64
+	for l, fresh := lo, true; l <= hi; l++ {
+		at := from + dir*l
+		if at < 0 || at+n > len(p.y) {
+			break
+		}
+		b := p.y[at : at+n]
+		switch {
+		case fresh:
+			bb, fresh = floats.Dot(b, b), false
+		case dir > 0:
+			bb += b[n-1]*b[n-1] - p.y[at-1]*p.y[at-1]
+		default:
+			bb += b[0]*b[0] - p.y[at+n]*p.y[at+n]
+		}
+		if v := floats.Dot(a, b) / math.Sqrt(aa*bb); v > r {
+			lag, r = l, v
+		}
+	}
+	return lag, r
+}
+
+// fine returns the lag near the coarse one at which the excitation within m
+// samples of i matches best, between samples; the coarse one if the excitation
+// does not correlate.
+func (p *Pulses) fine(i, lag, dir, m int) float64 {
+	reach := pulseSlack + interpPad + 1
+	a := p.res.at(p.y, i-m, i+m+1)
+	if a == nil {
+		return float64(lag)
+	}
+	j := i + dir*lag
+	b := p.res.other(p.y, j-m-reach, j+m+1+reach, i)
+	if b == nil {
+		return float64(lag)
+	}
+	best := -1
+	for k := range p.corr {
+		p.corr[k] = floats.Dot(a, b[k:k+len(a)])
+		if k >= reach-pulseSlack && k <= reach+pulseSlack && (best < 0 || p.corr[k] > p.corr[best]) {
+			best = k
+		}
+	}
+	if p.corr[best] <= 0 || p.corr[best] < p.corr[best-1] || p.corr[best] < p.corr[best+1] {
+		return float64(lag)
+	}
+	at, _ := p.interp.peak(p.corr, best)
+	return float64(lag) + float64(dir)*(at-float64(reach))
+}
