@@ -126,27 +126,45 @@ const (
 	// checkThreshold is the least correlation of a voiced frame: between 0 for
 	// noise and 0.5 for voice in as much white noise. Chosen in the middle.
 	checkThreshold = 0.25
+	// checkReach is how far, as a share of the period, the next one may lie off
+	// it: three standard deviations of 4 % jitter.
+	checkReach = 0.12
+	// checkStep is the step in seconds of that search, half the width of the
+	// shortest glottal pulses.
+	checkStep = 0.0001
 )
 
 // repeats tells whether the unfiltered x, less mean, round the time t in
 // seconds repeats after one period of f0 Hz: whether the normalised
 // correlation of two stretches that lie one period apart, evenly round t, is
-// at least checkThreshold. At an end of x they move inwards.
+// at least checkThreshold. As jitter moves the next period of a voice with
+// short pulses wholly off the mean one, the periods within checkReach of it
+// are also tried. At an end of x the stretches move inwards.
 func (p *Pitch) repeats(x []float64, mean, t, f0 float64) bool {
 	lag := int(math.Round(p.sr / f0))
+	reach := int(checkReach * float64(lag))
 	n := max(lag, int(checkTime*p.sr))
-	if n+lag > len(x) {
-		n = len(x) - lag
-	}
+	n = min(n, len(x)-lag-reach)
 	if n < lag/2 {
 		return false
 	}
-	from := min(max(int(math.Round(t*p.sr))-(n+lag)/2, 0), len(x)-lag-n)
-	a, b := x[from:from+n], x[from+lag:from+lag+n]
-	sa, sb := floats.Sum(a), floats.Sum(b)
-	m := float64(n) * mean * mean
-	ab := floats.Dot(a, b) - mean*(sa+sb) + m
+	from := min(max(int(math.Round(t*p.sr))-(n+lag)/2, 0), len(x)-lag-reach-n)
+	a := x[from : from+n]
+	sa, m := floats.Sum(a), float64(n)*mean*mean
 	aa := floats.Dot(a, a) - 2*mean*sa + m
-	bb := floats.Dot(b, b) - 2*mean*sb + m
-	return ab >= checkThreshold*math.Sqrt(aa*bb) && ab > 0
+	try := func(lag int) bool {
+		b := x[from+lag : from+lag+n]
+		sb := floats.Sum(b)
+		ab := floats.Dot(a, b) - mean*(sa+sb) + m
+		bb := floats.Dot(b, b) - 2*mean*sb + m
+		return ab > 0 && ab >= checkThreshold*math.Sqrt(aa*bb)
+	}
+	// outwards from the lag itself, in steps that a glottal pulse does not slip through
+	step := max(1, int(checkStep*p.sr))
+	for d := 0; d <= reach; d += step {
+		if try(lag-d) || (d > 0 && try(lag+d)) {
+			return true
+		}
+	}
+	return false
 }

@@ -13,6 +13,8 @@ const (
 	pulseReach  = 1.25    // longest next period searched, in periods of the track; after the pitch-synchronous waveform matching of the reference methods
 	pulseMatch  = 0.3     // least correlation of the waveforms of neighbouring periods, below which a stretch ends
 	pulseFaint  = 0.05    // share of the strongest pulse of a stretch below which it ends; chosen, −26 dB
+	pulseDead   = 0.15    // excitation, as a share of the last one, below which a waveform that
+	ringDown    = 0.5     // falls below this share of the last one only rings down: the stretch ends; chosen
 	pulseWindow = 0.25    // half width in periods of the excitation that is matched; chosen: more takes in other events, less is noisier
 	pulseSlack  = 4       // decimated samples round the coarse lag in which the fine one is sought
 	blockTime   = 4.0     // s, longest stretch handled at once, which bounds the scratch memory; chosen
@@ -88,14 +90,14 @@ func (p *Pulses) stretch(dst, x, f0 []float64, first, end int) []float64 {
 	lo, hi := p.index(t0), p.index(t1)
 	lo, hi = max(lo, 0), min(hi, float64(len(p.y)-1))
 	period := func(at float64) float64 { return p.rate / trackAt(f0[first:end], p.time(at)/Hop-float64(first)) }
-	start, top, ok := p.anchor(0.5*(lo+hi), period)
+	start, shift, top, ok := p.anchor(0.5*(lo+hi), period)
 	if !ok {
 		return dst
 	}
 	p.before = p.before[:0]
 	for at := start; ; {
 		next, ok := p.next(at, period(at), -1, top)
-		if !ok || next < lo {
+		if !ok || next < lo-period(next) {
 			break
 		}
 		p.before = append(p.before, next)
@@ -105,14 +107,14 @@ func (p *Pulses) stretch(dst, x, f0 []float64, first, end int) []float64 {
 	p.before = append(p.before, start)
 	for at := start; ; {
 		next, ok := p.next(at, period(at), 1, top)
-		if !ok || next > hi {
+		if !ok || next > hi+period(next) {
 			break
 		}
 		p.before = append(p.before, next)
 		at = next
 	}
 	for _, at := range p.before {
-		t := p.time(at)
+		t := p.time(at + shift)
 		// a long stretch is handled in blocks, which may both find the pulse between them
 		if len(dst) > 0 && t-dst[len(dst)-1] < pulseSearch*period(at)/p.rate {
 			continue
@@ -161,16 +163,17 @@ func (p *Pulses) load(x []float64, t0, t1 float64) {
 	p.res.model(p.y, p.rate)
 }
 
-// anchor returns the strongest excitation within half a period of mid and the
-// largest magnitude of the waveform there.
-func (p *Pulses) anchor(mid float64, period func(float64) float64) (at, top float64, ok bool) {
+// anchor returns the strongest excitation within half a period of mid, how many
+// samples later the extremum of the waveform comes that it excites, and the
+// magnitude of that.
+func (p *Pulses) anchor(mid float64, period func(float64) float64) (at, shift, top float64, ok bool) {
 	if len(p.y) == 0 {
-		return 0, 0, false
+		return 0, 0, 0, false
 	}
 	half := 0.5 * period(mid)
 	lo, hi := max(0, int(mid-half)), min(len(p.y), int(mid+half)+1)
 	if lo >= hi {
-		return 0, 0, false
+		return 0, 0, 0, false
 	}
 	best := lo
 	for i := lo; i < hi; i++ {
@@ -183,7 +186,7 @@ func (p *Pulses) anchor(mid float64, period func(float64) float64) (at, top floa
 	lo, hi = max(0, best-int(0.6*half)), min(len(p.y), best+int(0.2*half)+1)
 	e := p.res.at(p.y, lo, hi)
 	if e == nil {
-		return float64(best), top, top > 0
+		return float64(best), 0, top, top > 0
 	}
 	strongest := 0
 	for i, v := range e {
@@ -191,7 +194,7 @@ func (p *Pulses) anchor(mid float64, period func(float64) float64) (at, top floa
 			strongest = i
 		}
 	}
-	return float64(lo + strongest), top, top > 0
+	return float64(lo + strongest), float64(best - lo - strongest), top, top > 0
 }
 
 // next returns the pulse one period of about T samples after (dir = 1) or
@@ -203,14 +206,24 @@ func (p *Pulses) next(at, T float64, dir int, top float64) (next float64, ok boo
 	if lag == 0 || r < pulseMatch {
 		return 0, false
 	}
-	var peak float64
-	for k := max(0, i+dir*lag-n/2); k < min(len(p.y), i+dir*lag+n/2); k++ {
-		peak = max(peak, math.Abs(p.y[k]))
-	}
-	if peak < pulseFaint*top {
+	here, there := p.largest(i-n/2, i+n/2), p.largest(i+dir*lag-n/2, i+dir*lag+n/2)
+	if there < pulseFaint*top {
 		return 0, false
 	}
-	return at + float64(dir)*p.fine(i, lag, dir, int(math.Ceil(pulseWindow*T))), true
+	exact, gain := p.fine(i, lag, dir, int(math.Ceil(pulseWindow*T)))
+	if gain < pulseDead && there < ringDown*here {
+		return 0, false
+	}
+	return at + float64(dir)*exact, true
+}
+
+// largest is the largest magnitude of the samples from … to−1 of y.
+func (p *Pulses) largest(from, to int) float64 {
+	var m float64
+	for _, v := range p.y[max(0, from):min(len(p.y), to)] {
+		m = max(m, math.Abs(v))
+	}
+	return m
 }
 
 // match returns the lag from lo to hi at which the n samples from on match best
@@ -246,18 +259,18 @@ func (p *Pulses) match(from, n, dir, lo, hi int) (lag int, r float64) {
 }
 
 // fine returns the lag near the coarse one at which the excitation within m
-// samples of i matches best, between samples; the coarse one if the excitation
-// does not correlate.
-func (p *Pulses) fine(i, lag, dir, m int) float64 {
+// samples of i matches best, between samples, and the gain from the one to the
+// other; the coarse one and 0 if the excitation does not correlate.
+func (p *Pulses) fine(i, lag, dir, m int) (exact, gain float64) {
 	reach := pulseSlack + interpPad + 1
 	a := p.res.at(p.y, i-m, i+m+1)
 	if a == nil {
-		return float64(lag)
+		return float64(lag), 0
 	}
 	j := i + dir*lag
 	b := p.res.other(p.y, j-m-reach, j+m+1+reach, i)
 	if b == nil {
-		return float64(lag)
+		return float64(lag), 0
 	}
 	best := -1
 	for k := range p.corr {
@@ -267,8 +280,8 @@ func (p *Pulses) fine(i, lag, dir, m int) float64 {
 		}
 	}
 	if p.corr[best] <= 0 || p.corr[best] < p.corr[best-1] || p.corr[best] < p.corr[best+1] {
-		return float64(lag)
+		return float64(lag), 0
 	}
-	at, _ := p.interp.peak(p.corr, best)
-	return float64(lag) + float64(dir)*(at-float64(reach))
+	at, v := p.interp.peak(p.corr, best)
+	return float64(lag) + float64(dir)*(at-float64(reach)), v / floats.Dot(a, a)
 }
