@@ -1,0 +1,168 @@
+package dsp
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+const (
+	// hnrPeriods is the length of the window in periods; with the lag of one
+	// period, six periods of x take part. The longer, the less noise, but the
+	// more of the voice's own change counts as noise (Boersma 1993, section 7,
+	// recommends 4.5 to 6).
+	hnrPeriods = 5.0
+	// hnrGrid is the ratio between the window lengths that are told apart, so
+	// that a steady voice reuses its window; chosen.
+	hnrGrid = 1.02
+	// hnrSpread is the distance in seconds of the two lags from whose
+	// correlation the error of the track's lag is estimated: noise moves the
+	// estimate by its inverse, and it is half a period of 5.5 kHz. Chosen.
+	hnrSpread = 4.0 / 44100
+	// hnrMargin is the number of frames at each end of a voiced stretch that
+	// may be half outside of the voice.
+	hnrMargin = 1
+	// hnrCeiling bounds the ratio in dB: a correlation that rounding or
+	// interpolation raises to 1 has no logarithm. Chosen above every recording.
+	hnrCeiling = 100.0
+)
+
+// HNR measures the harmonics-to-noise ratio after Boersma (1993), eq. 4:
+//
+//	HNR = 10·log10( r(τ) / (1 − r(τ)) ) dB
+//
+// at the period τ of the pitch track. In place of the autocorrelation of the
+// windowed signal, r is the correlation under one window v of a stretch with
+// the stretch one period later,
+//
+//	r(τ) = 2·Σ v(t)·x(t)·x(t+τ) / Σ v(t)·(x²(t) + x²(t+τ)),
+//
+// which has the same expectation but 1 − r is half the mean square of the
+// difference of the two, and so does not suffer from chance products of voice
+// and noise. It is taken at the lag of the track, corrected for what that lag
+// is off, and not at its own maximum: with noise, that is biased upwards.
+//
+// An HNR owns its scratch memory, allocates nothing once it has seen the lowest
+// pitch, and is not safe for concurrent use.
+type HNR struct {
+	sr      float64
+	length  float64 // of the window, in samples
+	w       []float64
+	x, y, q []float64 // x less its mean, windowed, squared
+}
+
+// NewHNR returns an HNR for mono samples at sr Hz.
+func NewHNR(sr float64) *HNR { return &HNR{sr: sr} }
+
+// Track returns the harmonics-to-noise ratio of x in dB for every frame of the
+// track f0 (Hz, frames centred on i·[Hop], 0 where unvoiced), from about −20 to
+// 100 dB; NaN where unvoiced, where less than two periods lie in x, or where
+// the frame does not correlate at all. Near an end of a voiced stretch the
+// window is moved inwards: what lies beyond is not noise of the voice. The result is appended to dst[:0]; dst
+// may be nil. x and f0 are not changed.
+func (h *HNR) Track(dst, x, f0 []float64) []float64 {
+	dst = slices.Grow(dst[:0], len(f0))[:len(f0)]
+	for i := 0; i < len(f0); {
+		if !(f0[i] > 0) {
+			dst[i] = math.NaN()
+			i++
+			continue
+		}
+		end := i + 1
+		for end < len(f0) && f0[end] > 0 {
+			end++
+		}
+		for j := i; j < end; j++ {
+			c := inward(float64(j), float64(i+hnrMargin), float64(end-1-hnrMargin), 0.5*(hnrPeriods+1)/f0[j]/Hop)
+			dst[j] = h.frame(x, c*Hop*h.sr, h.sr/trackAt(f0[i:end], c-float64(i)))
+		}
+		i = end
+	}
+	return dst
+}
+
+// inward moves at so far from lo and hi that half on both sides of it lies
+// between them, or to their middle if that is too narrow.
+func inward(at, lo, hi, half float64) float64 {
+	if hi-lo < 2*half {
+		return 0.5 * (lo + hi)
+	}
+	return min(max(at, lo+half), hi-half)
+}
+
+// frame is the ratio round the sample at, for a period of tau samples.
+func (h *HNR) frame(x []float64, at, tau float64) float64 {
+	m := int(math.Round(tau))
+	spread := max(2, int(math.Round(hnrSpread*h.sr)))
+	if m <= spread {
+		return math.NaN()
+	}
+	h.window(hnrPeriods * tau)
+	// n samples under the window and those up to m + spread later, evenly round at
+	from := int(math.Round(at)) - (len(h.w)+m)/2
+	lo, hi := max(0, -from), min(len(h.w), len(x)-from-m-spread)
+	if hi-lo < m {
+		return math.NaN()
+	}
+	h.load(h.w[lo:hi], x[from+lo:from+hi+m+spread])
+	w, y := h.w[lo:hi], h.y
+	n := len(w)
+	r := func(lag int) float64 { return floats.Dot(y, h.x[lag:lag+n]) }
+	a, b, d := r(m-1), r(m), r(m+1)
+	lower, upper := r(m-spread), r(m+spread)
+	e0, e1, e2 := floats.Dot(w, h.q[:n]), floats.Dot(w, h.q[m-spread:m-spread+n]), floats.Dot(w, h.q[m+spread:m+spread+n])
+	u := tau - float64(m)
+	// the parabola through the three middle lags, at the lag of the track
+	v := b + 0.5*u*(d-a) + 0.5*u*u*(a-2*b+d)
+	// what is lost there to an error of the lag: slope²/(2·curvature)
+	s := float64(spread)
+	curve := (lower - 2*b + upper) / (s * s)
+	slope := (upper-lower)/(2*s) + u*curve
+	if curve < 0 && math.Abs(slope) < -curve*s {
+		v -= slope * slope / (2 * curve)
+	}
+	p := e1 + (e2-e1)*(u+s)/(2*s)
+	v *= 2 / (e0 + p)
+	if !(v > 0) {
+		return math.NaN()
+	}
+	return min(10*math.Log10(v/max(1-v, 1e-12)), hnrCeiling)
+}
+
+// load fills x, y and q from part, the samples under the window w and some
+// after them.
+func (h *HNR) load(w, part []float64) {
+	mean := floats.Sum(part) / float64(len(part))
+	h.x, h.y, h.q = resize(h.x, len(part)), resize(h.y, len(w)), resize(h.q, len(part))
+	x, q := h.x, h.q[:len(h.x)]
+	for i, v := range part[:len(x)] {
+		v -= mean
+		x[i] = v
+		q[i] = v * v
+	}
+	y := h.y[:len(w)]
+	x = x[:len(w)]
+	for i, v := range w {
+		y[i] = v * x[i]
+	}
+}
+
+// window makes w a Hann window of about the given length in samples, odd in
+// number.
+func (h *HNR) window(length float64) {
+	if h.length > 0 && length < h.length*hnrGrid && h.length < length*hnrGrid {
+		return
+	}
+	half := int(length / 2)
+	h.length = length
+	h.w = resize(h.w, 2*half+1)
+	// cos(2πi/length) by rotation
+	ds, dc := math.Sincos(2 * math.Pi / length)
+	s, c := 0.0, 1.0
+	for i := 0; i <= half; i++ {
+		v := 0.5 + 0.5*c
+		h.w[half+i], h.w[half-i] = v, v
+		s, c = s*dc+c*ds, c*dc-s*ds
+	}
+}
