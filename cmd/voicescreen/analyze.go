@@ -94,7 +94,7 @@ func runAnalyze(cmd *cobra.Command, files []string, o analyzeOptions) error {
 			a, err := analyzeFile(cmd.Context(), engine, files[i], cmd.InOrStdin(), o.channel)
 			if err != nil {
 				if o.json {
-					_ = json.NewEncoder(&buf).Encode(fileError{files[i], err.Error()}) // of two strings
+					_ = json.NewEncoder(&buf).Encode(fileError{files[i], plain(err)}) // of two strings
 				}
 				return measured{out: buf.Bytes(), err: err}
 			}

@@ -99,7 +99,7 @@ func printEach(cmd *cobra.Command, files []string, what string, newWork func() f
 		}
 		if m.err != nil {
 			failed = true
-			fmt.Fprintf(cmd.ErrOrStderr(), "voicescreen: %s: %v\n", files[i], m.err)
+			fmt.Fprintf(cmd.ErrOrStderr(), "voicescreen: %s: %s\n", files[i], plain(m.err))
 		}
 		_, err := cmd.OutOrStdout().Write(m.out)
 		bar.step()

@@ -14,6 +14,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -42,7 +43,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return 0
 	}
 	if !errors.Is(err, errReported) {
-		fmt.Fprintf(stderr, "voicescreen: %v\n", err)
+		fmt.Fprintf(stderr, "voicescreen: %s\n", plain(err))
 	}
 	var usage *usageError
 	if errors.As(err, &usage) {
@@ -51,6 +52,10 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	return exitError
 }
+
+// plain is the text of an error without the name of the program, which stands
+// before it anyway.
+func plain(err error) string { return strings.TrimPrefix(err.Error(), "voicescreen: ") }
 
 // errReported ends a command whose errors have been printed already.
 var errReported = errors.New("errors were reported")
@@ -104,7 +109,7 @@ func newRoot() *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
 		newAnalyze(), newFeatures(),
-		newKeys(),
+		newServe(), newKeys(),
 		newVersion(),
 	)
 	return root
