@@ -38,8 +38,8 @@ type Quality struct {
 type Spectrum struct {
 	Centroid   float64 // Hz
 	Rolloff85  float64 // Hz below which 85 % of the power lies
-	Flux       float64 // Euclidean distance to the previous frame's spectrum, both of unit norm; 0 in frame 0
-	Flatness   float64 // geometric over arithmetic mean of the power spectrum, 0 to 1
+	Flux       float64 // Euclidean distance to the previous frame's magnitudes, both of unit norm; 0 in frame 0, NaN after silence
+	Flatness   float64 // geometric over arithmetic mean of the power spectrum in 50 to 5000 Hz, 0 to 1
 	Slope500   float64 // dB per Hz, regression over 0 to 500 Hz
 	Slope1500  float64 // dB per Hz, regression over 500 to 1500 Hz
 	Alpha      float64 // dB, power in 50 to 1000 Hz over power in 1 to 5 kHz

@@ -35,3 +35,8 @@ func coefficientPairsAVX(dst, hi, z, zh, w *complex128, n int)
 
 //go:noescape
 func sequencePairsAVX(dst, hi *float64, c, ch, w *complex128, scale float64, n int)
+
+// conjugateAVX writes the conjugates of n numbers, a multiple of 4.
+//
+//go:noescape
+func conjugateAVX(dst *float64, z *complex128, n int)

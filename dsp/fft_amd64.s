@@ -341,3 +341,22 @@ sequence:
 	JNE        sequence
 	VZEROUPPER
 	RET
+
+// func conjugateAVX(dst *float64, z *complex128, n int)
+TEXT ·conjugateAVX(SB), NOSPLIT, $0-24
+	MOVQ    dst+0(FP), DI
+	MOVQ    z+8(FP), SI
+	MOVQ    n+16(FP), CX
+	VMOVUPD conjugate<>(SB), Y15
+
+conjugates:
+	VXORPD  (SI), Y15, Y0
+	VXORPD  32(SI), Y15, Y1
+	VMOVUPD Y0, (DI)
+	VMOVUPD Y1, 32(DI)
+	ADDQ    $64, SI
+	ADDQ    $64, DI
+	SUBQ    $4, CX
+	JNE     conjugates
+	VZEROUPPER
+	RET

@@ -12,3 +12,4 @@ func powerLowAVX(_ *float64, _, _, _ *complex128, _ int)                    {}
 func powerPairsAVX(_, _ *float64, _, _, _ *complex128, _ int)               {}
 func coefficientPairsAVX(_, _, _, _, _ *complex128, _ int)                  {}
 func sequencePairsAVX(_, _ *float64, _, _, _ *complex128, _ float64, _ int) {}
+func conjugateAVX(_ *float64, _ *complex128, _ int)                         {}

@@ -71,6 +71,22 @@ func TestFFTEqualsDefinition(t *testing.T) {
 	}
 }
 
+// TestUnitRoot: exact on the axes, and of modulus 1 and the right
+// angle to the last places elsewhere.
+func TestUnitRoot(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 4, 8, 52, 1024} {
+		for k := -n; k <= 2*n; k++ {
+			got, want := unitRoot(k, n), cmplx.Rect(1, -2*math.Pi*float64(k)/float64(n))
+			if cmplx.Abs(got-want) > 5e-15 { // want rounds its argument, up to 4π, two or three times
+				t.Errorf("got exp(-2πi·%d/%d) = %v, want %v", k, n, got, want)
+			}
+			if 4*k%n == 0 && real(got)*imag(got) != 0 {
+				t.Errorf("got exp(-2πi·%d/%d) = %v, want it on an axis", k, n, got)
+			}
+		}
+	}
+}
+
 func TestFFTEqualsGonumAndGoDSP(t *testing.T) {
 	for n := 4; n <= 8192; n *= 2 {
 		x := noise(uint64(n)+7, n)

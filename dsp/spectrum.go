@@ -41,11 +41,15 @@ type spectrometer struct {
 	fft         *FFT
 	frame       []float64
 	power       []float64
+	total       float64   // Σ P
+	moment      float64   // Σ k·P[k]
 	magnitude   []float64 // of the frame before, of unit norm
 	hasPrevious bool      // whether there is one
 	first       bool
 }
 
+// newSpectrometer returns a spectrometer for frames of n samples, a power of two
+// of at least 4, at sr Hz.
 func newSpectrometer(sr float64, n int) *spectrometer {
 	s := &spectrometer{
 		hz:        sr / float64(n),
@@ -63,22 +67,37 @@ func newSpectrometer(sr float64, n int) *spectrometer {
 // reset forgets the frame before.
 func (s *spectrometer) reset() { s.first, s.hasPrevious = true, false }
 
-// analyze fills s.power from the samples in s.frame, which it overwrites, and
-// reports whether there is any.
+// analyze fills s.power and s.total from the samples in s.frame, which it
+// overwrites, and reports whether there is any power.
 func (s *spectrometer) analyze() bool {
-	y, w := s.frame, s.window[:len(s.frame)]
-	var total float64
-	for j := range y {
-		y[j] *= w[j]
-		total += y[j]
-	}
-	mean := total / s.windowSum
-	for j := range y {
-		y[j] -= mean * w[j]
+	y := s.frame
+	weighted := multiplySum(y, s.window)
+	mean := weighted / s.windowSum
+	for j, w := range s.window[:len(y)] {
+		y[j] -= mean * w
 	}
 	s.fft.Power(s.power, y)
 	s.power[0] = 0
-	return sum(s.power) > silentPower*total*total
+	s.total, s.moment = moments(s.power)
+	return s.total > silentPower*weighted*weighted
+}
+
+// multiplySum multiplies y by w and returns Σ y. Four sums at a time need not
+// wait for one another.
+func multiplySum(y, w []float64) float64 {
+	var a, b, c, d float64
+	for len(y) >= 4 && len(w) >= 4 {
+		y[0] *= w[0]
+		y[1] *= w[1]
+		y[2] *= w[2]
+		y[3] *= w[3]
+		a += y[0]
+		b += y[1]
+		c += y[2]
+		d += y[3]
+		y, w = y[4:], w[4:]
+	}
+	return a + b + c + d
 }
 
 // band is the range lo ≤ k < hi of the bins with low < f[k] ≤ high, without 0.
@@ -99,10 +118,9 @@ func (s *spectrometer) measure(silent bool) Spectrum {
 		return Spectrum{nan, nan, nan, nan, nan, nan, nan, nan}
 	}
 	var m Spectrum
-	total, moment := moments(s.power)
-	m.Centroid = moment / total * s.hz
-	m.Rolloff85 = s.rolloff(rolloffShare * total)
-	m.Flux = s.flux(1 / math.Sqrt(total))
+	m.Centroid = s.moment / s.total * s.hz
+	m.Rolloff85 = s.rolloff(rolloffShare * s.total)
+	m.Flux = s.flux(1 / math.Sqrt(s.total))
 	switch {
 	case first:
 		m.Flux = 0
@@ -156,15 +174,22 @@ func (s *spectrometer) rolloff(share float64) float64 {
 // flux returns the distance of the frame's magnitudes, times scale, to those
 // of the frame before, and keeps them.
 func (s *spectrometer) flux(scale float64) float64 {
-	var d2 float64
-	before := s.magnitude[:len(s.power)]
-	for k, p := range s.power {
-		a := math.Sqrt(p) * scale
-		d := a - before[k]
-		d2 += d * d
+	var even, odd float64
+	p, before := s.power, s.magnitude
+	for len(p) >= 2 && len(before) >= 2 {
+		a, b := math.Sqrt(p[0])*scale, math.Sqrt(p[1])*scale
+		da, db := a-before[0], b-before[1]
+		even += da * da
+		odd += db * db
+		before[0], before[1] = a, b
+		p, before = p[2:], before[2:]
+	}
+	for k := range p { // the bin at half the rate
+		a := math.Sqrt(p[k]) * scale
+		even += (a - before[k]) * (a - before[k])
 		before[k] = a
 	}
-	return math.Sqrt(d2)
+	return math.Sqrt(even + odd)
 }
 
 // flatness is the geometric over the arithmetic mean of the bins lo to hi−1.
