@@ -20,8 +20,9 @@ func TestPerturbationReference(t *testing.T) {
 	for _, k := range names {
 		x, sr := referenceWAV(t, "synthetic", k+".wav")
 		f0 := NewPitch(sr, nil).Track(nil, x)
-		pulses := NewPulses(sr).Find(nil, x, f0)
-		j, s := MeasureJitter(pulses), NewShimmerer(sr).Measure(x, pulses)
+		ps := NewPulses(sr)
+		pulses := ps.Find(nil, x, f0)
+		j, s := MeasureJitter(pulses), MeasureShimmer(pulses, ps.Amplitudes())
 		w := truth[k]
 		rel := func(a, b float64) float64 { return 100 * (a/b - 1) }
 		voiced := 0

@@ -45,7 +45,8 @@ type Pulses struct {
 	from     int       // sample of the recording of which y[0] is the first of the box
 	res      residual
 	interp   *interpolator
-	before   []float64 // pulses found leftwards
+	before   []float64 // the pulses of the stretch
+	amp      []float64 // amplitudes of all pulses of the recording
 	corr     []float64
 }
 
@@ -66,7 +67,7 @@ func NewPulses(sr float64) *Pulses {
 // [Pitch.Track] gives it. Between two voiced stretches is a gap. The result is
 // appended to dst[:0]; dst may be nil. x and f0 are not changed.
 func (p *Pulses) Find(dst, x, f0 []float64) []float64 {
-	dst = dst[:0]
+	dst, p.amp = dst[:0], p.amp[:0]
 	most := int(blockTime / Hop)
 	for i := 0; i < len(f0); {
 		if !(f0[i] > 0) {
@@ -104,6 +105,7 @@ func (p *Pulses) stretch(dst, x, f0 []float64, first, end int) []float64 {
 		at = next
 	}
 	slices.Reverse(p.before)
+	origin := len(p.before)
 	p.before = append(p.before, start)
 	for at := start; ; {
 		next, ok := p.next(at, period(at), 1, top)
@@ -113,6 +115,7 @@ func (p *Pulses) stretch(dst, x, f0 []float64, first, end int) []float64 {
 		p.before = append(p.before, next)
 		at = next
 	}
+	p.sharpen(origin, period)
 	for _, at := range p.before {
 		t := p.time(at + shift)
 		// a long stretch is handled in blocks, which may both find the pulse between them
@@ -120,8 +123,67 @@ func (p *Pulses) stretch(dst, x, f0 []float64, first, end int) []float64 {
 			continue
 		}
 		dst = append(dst, t)
+		p.amp = append(p.amp, p.amplitude(at, shift, period(at)))
 	}
 	return dst
+}
+
+// Amplitudes returns the amplitudes of the pulses that the last call of Find
+// returned, one for each, in the unit of the samples; NaN where a pulse is too
+// near an end of the recording. They are valid until the next call of Find.
+//
+// An amplitude is the RMS under a Hann window of ±0.2 periods round the pulse,
+// as is usual for shimmer, but of what this pulse alone excites: the ringing of
+// earlier periods is predicted from the samples before the pulse and
+// subtracted. With it, the amplitudes of neighbouring periods mix, which in a
+// high voice hides or doubles shimmer and turns jitter into shimmer.
+func (p *Pulses) Amplitudes() []float64 { return p.amp }
+
+// amplitude is that of the excitation at, whose waveform is largest shift
+// samples later, in a period of T samples.
+func (p *Pulses) amplitude(at, shift, T float64) float64 {
+	c, half := at+shift, amplitudeReach*T
+	from := int(at - min(ringBefore*p.rate, 0.15*T))
+	to := int(c+half) + 1
+	z := p.res.ring(p.y, from, to)
+	if z == nil {
+		return math.NaN()
+	}
+	var e float64
+	for i, r := range z {
+		d := (float64(from+i) - c) / half
+		if d <= -1 || d >= 1 {
+			continue
+		}
+		v := p.y[from+i] - r
+		e += (0.5 + 0.5*math.Cos(math.Pi*d)) * v * v
+	}
+	return math.Sqrt(e / half) // half is the sum of the window
+}
+
+// sharpen fits the prediction models to the free ringing between the pulses
+// found and matches the excitations again, outwards from that of the given
+// index.
+func (p *Pulses) sharpen(anchor int, period func(float64) float64) {
+	q := p.before
+	p.res.refit(p.y, q)
+	walk := func(k, dir int, old float64) float64 {
+		i := int(math.Round(q[k-dir]))
+		before := math.Abs(q[k] - old)
+		lag, gain := p.fine(i, int(math.Round(before)), dir, int(math.Ceil(pulseWindow*period(q[k]))))
+		if gain == 0 {
+			lag = before
+		}
+		return q[k-dir] + float64(dir)*lag
+	}
+	for k, old := anchor+1, q[anchor]; k < len(q); k++ {
+		next := walk(k, 1, old)
+		old, q[k] = q[k], next
+	}
+	for k, old := anchor-1, q[anchor]; k >= 0; k-- {
+		next := walk(k, -1, old)
+		old, q[k] = q[k], next
+	}
 }
 
 // trackAt is f0 at the fractional frame i, held beyond the ends.

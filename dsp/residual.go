@@ -7,9 +7,12 @@ import (
 )
 
 const (
-	residualOrder = 12   // two poles for each of five resonances below 5.5 kHz and two for the source
-	residualBlock = 0.10 // s between prediction models; chosen: the vocal tract moves little in it, and it holds five longest periods
-	residualFloor = 1e-3 // share of the power added as white noise to the model, so that bands without voice are not raised by more than 30 dB
+	residualOrder = 12     // two poles for each of five resonances below 5.5 kHz and two for the source
+	residualBlock = 0.10   // s between prediction models; chosen: the vocal tract moves little in it, and it holds five longest periods
+	residualFloor = 1e-3   // share of the power added as white noise to the model, so that bands without voice are not raised by more than 30 dB
+	ringAfter     = 0.0012 // s after an excitation and
+	ringBefore    = 0.0006 // s before the next one in which the vocal tract does not ring freely: the lengths of a short pulse and of its spectrum's zeros; chosen
+	ringRidge     = 1e-6   // share of the power added to the diagonal; chosen, the least that keeps the equations regular
 	residualTaps  = residualOrder + 1 + 4
 )
 
@@ -18,7 +21,8 @@ const (
 type residual struct {
 	rate  float64
 	block int
-	taps  [][residualTaps]float64
+	taps  [][residualTaps]float64      // of each block, reversed and smoothed
+	ar    [][residualOrder + 1]float64 // of each block, the prediction error filter
 	a, b  []float64
 }
 
@@ -26,7 +30,7 @@ type residual struct {
 // Levinson–Durbin recursion; Makhoul 1975, eq. 37 and 38).
 func (s *residual) model(y []float64, rate float64) {
 	s.rate, s.block = rate, max(1, int(residualBlock*rate))
-	s.taps = s.taps[:0]
+	s.taps, s.ar = s.taps[:0], s.ar[:0]
 	for at := 0; at < len(y); at += s.block {
 		// half a block on either side takes part
 		part := y[max(0, at-s.block/2):min(len(y), at+s.block+s.block/2)]
@@ -37,14 +41,9 @@ func (s *residual) model(y []float64, rate float64) {
 			}
 		}
 		r[0] *= 1 + residualFloor
-		a := predict(r[:])
-		var taps [residualTaps]float64
-		for i, v := range a {
-			for j, w := range [5]float64{1. / 16, 4. / 16, 6. / 16, 4. / 16, 1. / 16} {
-				taps[residualTaps-1-i-j] += v * w // reversed: at takes a dot product
-			}
-		}
-		s.taps = append(s.taps, taps)
+		s.taps = append(s.taps, [residualTaps]float64{})
+		s.ar = append(s.ar, [residualOrder + 1]float64{})
+		s.setTaps(len(s.taps)-1, predict(r[:]))
 	}
 }
 
@@ -72,6 +71,112 @@ func predict(r []float64) (a [residualOrder + 1]float64) {
 	return a
 }
 
+// refit fits the models again, to the samples between the excitations only:
+// where the vocal tract rings freely, prediction is exact, and the model is not
+// drawn towards the partials of a high voice (the covariance method on the
+// closed phase; D. Wong, J. Markel and A. Gray, "Least squares glottal inverse
+// filtering from the acoustic speech waveform", IEEE Trans. ASSP 27, 1979).
+// pulses are the samples of y that are excited, ascending. A block in which the
+// equations are singular keeps its model.
+func (s *residual) refit(y, pulses []float64) {
+	first := 0
+	for b := range s.taps {
+		lo, hi := float64(b*s.block-s.block/2), float64((b+1)*s.block+s.block/2)
+		var g gram
+		for first < len(pulses) && pulses[first] < lo {
+			first++
+		}
+		for k := max(first, 1); k < len(pulses) && pulses[k] < hi; k++ {
+			T := pulses[k] - pulses[k-1]
+			after, before := min(ringAfter*s.rate, 0.35*T), min(ringBefore*s.rate, 0.15*T)
+			from, to := int(math.Ceil(pulses[k-1]+after)), int(pulses[k]-before)+1
+			if to-from > 0 && from >= residualOrder && to <= len(y) && T < longestPeriod*s.rate {
+				g.add(y, from, to)
+			}
+		}
+		if a, ok := g.solve(); ok {
+			s.setTaps(b, a)
+		}
+	}
+}
+
+// A gram holds the sums Σ y[n−i]·y[n−j] of the covariance method.
+type gram [residualOrder + 1][residualOrder + 1]float64
+
+// add adds the samples from … to−1.
+func (g *gram) add(y []float64, from, to int) {
+	const m = residualOrder
+	var c gram
+	part := y[from:to]
+	for j := range m + 1 {
+		c[0][j] = floats.Dot(part, y[from-j:to-j])
+	}
+	for i := range m {
+		for j := i; j < m; j++ {
+			// the sum one sample earlier
+			c[i+1][j+1] = c[i][j] + y[from-1-i]*y[from-1-j] - y[to-1-i]*y[to-1-j]
+		}
+	}
+	for i := range m + 1 {
+		for j := i; j <= m; j++ {
+			g[i][j] += c[i][j]
+		}
+	}
+}
+
+// solve returns the prediction error filter that minimises the sum of squares,
+// by Cholesky's decomposition; ok is false if the sums do not determine it.
+func (g *gram) solve() (a [residualOrder + 1]float64, ok bool) {
+	const m = residualOrder
+	var l [m][m]float64
+	var z [m]float64
+	ridge := ringRidge * g[0][0]
+	for i := range m {
+		for j := range i + 1 {
+			v := g[j+1][i+1]
+			if i == j {
+				v += ridge
+			}
+			for k := range j {
+				v -= l[i][k] * l[j][k]
+			}
+			if i > j {
+				l[i][j] = v / l[j][j]
+				continue
+			}
+			if !(v > 0) || math.IsInf(v, 0) {
+				return a, false
+			}
+			l[i][i] = math.Sqrt(v)
+		}
+		v := -g[0][i+1]
+		for k := range i {
+			v -= l[i][k] * z[k]
+		}
+		z[i] = v / l[i][i]
+	}
+	for i := m - 1; i >= 0; i-- {
+		v := z[i]
+		for k := i + 1; k < m; k++ {
+			v -= l[k][i] * a[k+1]
+		}
+		a[i+1] = v / l[i][i]
+	}
+	a[0] = 1
+	return a, true
+}
+
+// setTaps makes the filter of a block from its prediction error filter.
+func (s *residual) setTaps(block int, a [residualOrder + 1]float64) {
+	var taps [residualTaps]float64
+	for i, v := range a {
+		for j, w := range [5]float64{1. / 16, 4. / 16, 6. / 16, 4. / 16, 1. / 16} {
+			taps[residualTaps-1-i-j] += v * w // reversed: the filter takes a dot product
+		}
+	}
+	s.taps[block], s.ar[block] = taps, a
+}
+
 // at returns the residual of the samples from … to−1 of y, nil if the filter
 // reaches beyond y. The result is valid until the next call.
 func (s *residual) at(y []float64, from, to int) []float64 {
@@ -92,11 +197,36 @@ func (s *residual) filter(dst, y []float64, from, to, ref int) []float64 {
 	if from < back || to+ahead > len(y) || from >= to {
 		return nil
 	}
-	taps := s.taps[min(max(ref, 0)/s.block, len(s.taps)-1)][:]
+	taps := s.taps[s.index(ref)][:]
 	dst = resize(dst, to-from)
 	for i := range dst {
 		at := from + i - back
 		dst[i] = floats.Dot(taps, y[at:at+residualTaps])
 	}
 	return dst
+}
+
+// index is the block to which sample i belongs.
+func (s *residual) index(i int) int { return min(max(i, 0)/s.block, len(s.taps)-1) }
+
+// ring returns the samples from … to−1 as they would be without new
+// excitation, predicted from those before; nil if there are too few. The
+// result is valid until the next call.
+func (s *residual) ring(y []float64, from, to int) []float64 {
+	const m = residualOrder
+	if from < m || to > len(y) || from >= to {
+		return nil
+	}
+	a := &s.ar[s.index(from)]
+	s.a = resize(s.a, m+to-from)
+	z := s.a
+	copy(z, y[from-m:from])
+	for i := m; i < len(z); i++ {
+		var v float64
+		for j := 1; j <= m; j++ {
+			v -= a[j] * z[i-j]
+		}
+		z[i] = v
+	}
+	return z[m:]
 }
