@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
@@ -24,6 +25,7 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/memory"
 )
 
@@ -36,33 +38,31 @@ type service struct {
 	handler http.Handler
 	key     string // of the account "clinic", with all scopes
 	log     *lockedBuffer
-	scorer  *fixedScorer
+	store   store.Store
 
 	mu  sync.Mutex
 	now time.Time // protected by mu
 }
 
-// newService starts a service. Analyses are real; the scorer says what the
-// test wants. Without workers every submission stays in processing.
-func newService(t *testing.T, workers int) *service { return newServiceWith(t, workers, nil, nil) }
+// newService starts a service without workers: submissions stay in processing
+// until finish.
+func newService(t *testing.T) *service { t.Helper(); return newServiceWith(t, nil, nil) }
 
-func newServiceWith(t *testing.T, workers int, eo func(*voicescreen.Options), ho *Options) *service {
+func newServiceWith(t *testing.T, eo func(*voicescreen.Options), ho *Options) *service {
 	t.Helper()
-	s := &service{t: t, keys: NewKeys(), log: &lockedBuffer{}, scorer: newFixedScorer(),
+	s := &service{t: t, keys: NewKeys(), log: &lockedBuffer{}, store: memory.New(),
 		now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)}
 	var ids atomic.Int64
 	opts := &voicescreen.Options{
-		Workers: workers,
+		Workers: -1,
 		Now:     func() time.Time { s.mu.Lock(); defer s.mu.Unlock(); return s.now },
 		NewID:   func() string { return fmt.Sprintf("session-%d", ids.Add(1)) },
-		Models:  []models.Scorer{s.scorer},
-		Audio:   voicescreen.AudioOptions{MinSpeech: time.Second, MinSpeechDeepfake: time.Second},
+		Models:  []models.Scorer{fixedScorer{}},
 	}
 	if eo != nil {
 		eo(opts)
 	}
-	st := memory.New()
-	e, err := voicescreen.New(st, opts)
+	e, err := voicescreen.New(s.store, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func newServiceWith(t *testing.T, workers int, eo func(*voicescreen.Options), ho
 		if err := e.Close(context.Background()); err != nil {
 			t.Error(err)
 		}
-		if err := st.Close(); err != nil {
+		if err := s.store.Close(); err != nil {
 			t.Error(err)
 		}
 	})
@@ -109,6 +109,7 @@ type request struct {
 	contentType  string
 	body         string
 	key          string
+	beyond       bool // whether the call takes more than the document says
 }
 
 // do answers a request, and checks both against the OpenAPI document.
@@ -127,7 +128,7 @@ func (s *service) do(r request) *httptest.ResponseRecorder {
 	}
 	w := httptest.NewRecorder()
 	s.handler.ServeHTTP(w, req)
-	checkOpenAPI(s.t, req, r.body, w)
+	checkOpenAPI(s.t, req, r, w)
 	checkErrorBody(s.t, r, w)
 	return w
 }
@@ -184,16 +185,33 @@ func (s *service) submit(user, path string, recording []byte) string {
 	return id
 }
 
-// final waits for the end of an analysis.
-func (s *service) final(id string) *voicescreen.Result {
+// finish brings a session to its end as a worker does, with testScores or a
+// failure.
+func (s *service) finish(id string, failure *voicescreen.Failure, change func(*store.Session)) {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	r, err := s.engine.Account("clinic").Wait(ctx, id)
+	_, err := s.store.Update(context.Background(), "clinic", id, func(r *store.Session) error {
+		r.State, r.Scores = store.Succeeded, testScores(r.Product.Categories())
+		r.Features = map[string]float64{"f0.mean_hz": 120, "quality.snr_db": 30}
+		if failure != nil {
+			r.State, r.Scores, r.Failure = store.Failed, nil, failure
+		}
+		r.Audio, r.Due = "", time.Time{}
+		r.UpdatedAt = r.SubmittedAt.Add(2 * time.Second)
+		if change != nil {
+			change(r)
+		}
+		return nil
+	})
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return r
+}
+
+// tooShort is a failure with all that one has.
+var tooShort = &voicescreen.Failure{
+	Code:    "audio_length_error",
+	Message: "Audio file is less than the minimum audio length of 30.0 seconds",
+	Data:    map[string]float64{"minimum_length": 30, "actual_length": 12.5},
 }
 
 // field is a part of a multipart body.
@@ -262,48 +280,32 @@ func speech(t *testing.T, name string) []byte {
 	return data
 }
 
-// fixedScorer gives the scores that a test set.
-type fixedScorer struct {
-	mu     sync.Mutex
-	scores map[models.Category]models.Score // protected by mu
-	err    error                            // protected by mu
-}
-
-func newFixedScorer() *fixedScorer {
-	return &fixedScorer{scores: map[models.Category]models.Score{
+// testScores are the scores of every success in the tests.
+func testScores(categories []models.Category) []models.Score {
+	known := map[models.Category]models.Score{
 		models.Depression: {Probability: 0.5, Low: 0.25, High: 0.75, Decision: models.Indeterminate, Severity: 2, Coverage: 1,
-			Contributions: []models.Contribution{{Feature: "f0.mean_hz", Value: 120, Unit: "Hz", Logits: -0.5}}},
-		models.Anxiety:  {Probability: 0.75, Low: 0.5, High: 0.875, Decision: models.Positive, Severity: 3, Coverage: 1, Calibrated: true},
-		models.Deepfake: {Probability: 0.125, Low: 0, High: 0.25, Decision: models.Negative, Coverage: 1, Calibrated: true},
-	}}
-}
-
-func (f *fixedScorer) Info() models.Info {
-	return models.Info{Name: "fixed", Version: "1", Categories: []models.Category{models.Depression, models.Anxiety, models.Deepfake}}
-}
-
-func (f *fixedScorer) Score(context.Context, *models.Recording) ([]models.Score, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.err != nil {
-		return nil, f.err
+			Contributions: []models.Contribution{{Feature: "f0.mean_hz", Value: 120, Unit: "Hz", Logits: -0.5}, {Feature: "hnr.mean_db", Value: math.NaN()}}},
+		models.Anxiety:  {Probability: 0.75, Low: 0.5, High: math.NaN(), Decision: models.Positive, Severity: 3, Coverage: 1, Calibrated: true},
+		models.Deepfake: {Probability: 0.12344, Low: 0, High: 0.25, Decision: models.Negative, Coverage: 1, Calibrated: true},
 	}
 	var list []models.Score
-	for _, c := range f.Info().Categories {
-		s := f.scores[c]
+	for _, c := range categories {
+		s := known[c]
 		s.Category, s.Model, s.Version = c, "fixed", "1"
 		list = append(list, s)
 	}
-	return list, nil
+	return list
 }
 
-// set changes a score for the analyses to come.
-func (f *fixedScorer) set(c models.Category, change func(*models.Score)) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	s := f.scores[c]
-	change(&s)
-	f.scores[c] = s
+// fixedScorer gives testScores, so that a real analysis has a known end.
+type fixedScorer struct{}
+
+func (fixedScorer) Info() models.Info {
+	return models.Info{Name: "fixed", Version: "1", Categories: []models.Category{models.Depression, models.Anxiety, models.Deepfake}}
+}
+
+func (f fixedScorer) Score(context.Context, *models.Recording) ([]models.Score, error) {
+	return testScores(f.Info().Categories), nil
 }
 
 // lockedBuffer is a log that several goroutines write.
