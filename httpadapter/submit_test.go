@@ -1,0 +1,256 @@
+package httpadapter
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/store"
+)
+
+func TestSubmitProducts(t *testing.T) {
+	recording := testWAV(t, 44100, 1, 0.1)
+	for path, want := range map[string]voicescreen.Product{
+		"/v2/prediction/":                        voicescreen.DepressionAnxiety,
+		"/v2/prediction":                         voicescreen.DepressionAnxiety,
+		"/v1/prediction/":                        voicescreen.DepressionAnxiety,
+		"/prediction":                            voicescreen.DepressionAnxiety,
+		"/predict":                               voicescreen.Deepfake,
+		"/predict/":                              voicescreen.Deepfake,
+		"/v1/predict":                            voicescreen.Deepfake,
+		"/v2/predict":                            voicescreen.Deepfake,
+		"/v1/predict/server/depression/binary":   voicescreen.DepressionBinary,
+		"/v1/predict/server/depression/severity": voicescreen.DepressionSeverity,
+		"/v1/predict/depression/binary":          voicescreen.DepressionBinary,
+		"/v2/predict/depression/binary":          voicescreen.DepressionBinary,
+		"/v2/predict/depression/severity/":       voicescreen.DepressionSeverity,
+		"/v2/predict/anxiety/severity":           voicescreen.AnxietySeverity,
+		"/predict/anxiety/severity":              voicescreen.AnxietySeverity,
+	} {
+		s := newService(t)
+		id := s.initiate("p1")
+		got := s.want(http.StatusAccepted, form("POST", path, field{"session_id", id}, field{"file", string(recording)}))
+		if len(got) != 2 || got["session_id"] != id || got["status"] != "processing" {
+			t.Errorf("%s: got %v, want the session processing", path, got)
+		}
+		if p := s.session(id).Product; p != want {
+			t.Errorf("%s: got %v, want %v", path, p, want)
+		}
+	}
+}
+
+// The parts come in any order, and what they are called does not matter.
+func TestSubmitOrderOfParts(t *testing.T) {
+	at44, at16 := string(testWAV(t, 44100, 1, 0.2)), string(testWAV(t, 16000, 1, 0.2))
+	for name, fields := range map[string][]field{
+		"session first":          {{"session_id", "session-1"}, {"file", at44}},
+		"file first":             {{"file", at44}, {"session_id", "session-1"}},
+		"rate first":             {{"allowed_sample_rate", "16000"}, {"session_id", "session-1"}, {"file", at16}},
+		"rate last":              {{"session_id", "session-1"}, {"file", at16}, {"allowed_sample_rate", "16000"}},
+		"file, rate, session":    {{"file", at16}, {"allowed_sample_rate", "16000"}, {"session_id", "session-1"}},
+		"rate is the usual":      {{"session_id", "session-1"}, {"allowed_sample_rate", "44100"}, {"file", at44}},
+		"usual rate, last":       {{"session_id", "session-1"}, {"file", at44}, {"allowed_sample_rate", "44100"}},
+		"more fields":            {{"a", "b"}, {"session_id", "session-1"}, {"file", at44}, {"file2", "x"}},
+		"session twice the same": {{"session_id", "session-1"}, {"file", at44}, {"session_id", "session-1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t)
+			s.initiate("p1")
+			send := form("POST", "/v2/prediction/", fields...)
+			send.beyond = name == "more fields"
+			s.want(http.StatusAccepted, send)
+			r, err := s.store.OpenAudio(context.Background(), s.session("session-1").Audio)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			stored, err := io.ReadAll(r)
+			if err != nil || string(stored) != at44 && string(stored) != at16 {
+				t.Errorf("got %d bytes stored %v, want the file", len(stored), err)
+			}
+		})
+	}
+}
+
+func TestSubmitRefuses(t *testing.T) {
+	good := testWAV(t, 44100, 1, 0.2)
+	file := string(good)
+	stereo, slow := string(testWAV(t, 44100, 2, 0.2)), string(testWAV(t, 16000, 1, 0.2))
+	fast := string(testWAV(t, 96000, 1, 0.1))
+	mulaw := bytes.Clone(good)
+	binary.LittleEndian.PutUint16(mulaw[20:], 7)
+	const sid = "session-1"
+	send := func(fields ...field) request { return form("POST", "/v2/prediction/", fields...) }
+	whole := send(field{"session_id", sid}, field{"file", file})
+	cut := func(n int) request { r := whole; r.body = r.body[:len(r.body)-n]; return r }
+	typed := func(contentType string) request { r := whole; r.contentType = contentType; return r }
+	for name, c := range map[string]struct {
+		r    request
+		want int
+		says string
+	}{
+		"stereo":                {send(field{"session_id", sid}, field{"file", stereo}), 422, "channel"},
+		"16 kHz":                {send(field{"session_id", sid}, field{"file", slow}), 422, "16000"},
+		"16 kHz, file first":    {send(field{"file", slow}, field{"session_id", sid}), 422, "16000"},
+		"other than allowed":    {send(field{"session_id", sid}, field{"allowed_sample_rate", "8000"}, field{"file", slow}), 422, "16000"},
+		"allowed later, other":  {send(field{"session_id", sid}, field{"file", file}, field{"allowed_sample_rate", "16000"}), 422, "16000"},
+		"allowed too high":      {send(field{"session_id", sid}, field{"allowed_sample_rate", "96000"}, field{"file", fast}), 422, "allowed_sample_rate"},
+		"allowed too low":       {send(field{"session_id", sid}, field{"allowed_sample_rate", "7999"}, field{"file", file}), 422, "allowed_sample_rate"},
+		"allowed no number":     {send(field{"session_id", sid}, field{"allowed_sample_rate", "any"}, field{"file", file}), 422, "allowed_sample_rate"},
+		"empty file":            {send(field{"session_id", sid}, field{"file", ""}), 422, "audio"},
+		"no WAV":                {send(field{"session_id", sid}, field{"file", "ID3 this is no wave file at all, but long enough"}), 422, "audio"},
+		"mu-law":                {send(field{"session_id", sid}, field{"file", string(mulaw)}), 422, "audio"},
+		"header alone":          {send(field{"session_id", sid}, field{"file", file[:44]}), 422, "audio"},
+		"cut short":             {send(field{"session_id", sid}, field{"file", file[:len(file)/2]}), 422, "cut short"},
+		"two files":             {send(field{"session_id", sid}, field{"file", file}, field{"file", file}), 422, "more than one"},
+		"no session":            {send(field{"file", file}), 422, "session_id"},
+		"empty session":         {send(field{"session_id", ""}, field{"file", file}), 422, "session_id"},
+		"two sessions":          {send(field{"session_id", sid}, field{"session_id", "x"}, field{"file", file}), 422, "session_id"},
+		"two sessions, later":   {send(field{"session_id", sid}, field{"file", file}, field{"session_id", "x"}), 422, "session_id"},
+		"no file":               {send(field{"session_id", sid}), 406, "no file"},
+		"nothing":               {send(), 406, ""},
+		"broke off in the file": {cut(2000), 406, "broke off"},
+		"broke off at the end":  {cut(20), 406, "broke off"},
+		"broke off, file first": {func() request {
+			r := send(field{"file", file}, field{"session_id", sid})
+			r.body = r.body[:1000]
+			return r
+		}(), 406, "broke off"},
+		"no boundary":       {typed("multipart/form-data"), 406, "multipart"},
+		"other boundary":    {typed("multipart/form-data; boundary=other"), 406, "multipart"},
+		"broken type":       {typed("multipart/form-data; boundary"), 406, "multipart"},
+		"not multipart":     {request{method: "POST", path: "/v2/prediction/", contentType: "audio/wav", body: file}, 406, "multipart"},
+		"no body":           {request{method: "POST", path: "/v2/prediction/"}, 406, "multipart"},
+		"empty body":        {request{method: "POST", path: "/v2/prediction/", contentType: "multipart/form-data; boundary=x"}, 406, "multipart"},
+		"JSON":              {request{method: "POST", path: "/v2/prediction/", contentType: jsonType, body: `{"session_id":"session-1"}`}, 406, "multipart"},
+		"too many parts":    {send(make([]field, maxParts+1)...), 406, "too many"},
+		"huge field":        {send(field{"x", strings.Repeat("x", maxField+1)}), 413, "large"},
+		"unknown session":   {send(field{"session_id", "x"}, field{"file", file}), 404, "not found"},
+		"404 before 422":    {send(field{"session_id", "x"}, field{"file", stereo}), 404, "not found"},
+		"404, file first":   {send(field{"file", stereo}, field{"session_id", "x"}), 404, "not found"},
+		"unknown, no audio": {send(field{"session_id", "x"}, field{"file", "hello"}), 404, "not found"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t)
+			s.initiate("p1")
+			w := s.do(c.r)
+			if w.Code != c.want || !strings.Contains(w.Body.String(), c.says) {
+				t.Errorf("got %d %s, want %d with %q", w.Code, w.Body, c.want, c.says)
+			}
+			if w := s.do(whole); w.Code != http.StatusAccepted {
+				t.Errorf("afterwards: got %d %s, want the session still usable", w.Code, w.Body)
+			}
+		})
+	}
+}
+
+func TestSubmitTwice(t *testing.T) {
+	s := newService(t)
+	recording := string(testWAV(t, 44100, 1, 0.1))
+	id := s.submit("p1", "/v2/prediction/", []byte(recording))
+	for _, fields := range [][]field{
+		{{"session_id", id}, {"file", recording}},
+		{{"file", recording}, {"session_id", id}},
+		{{"session_id", id}, {"file", "no audio"}}, // 409 before 422
+	} {
+		s.want(http.StatusConflict, form("POST", "/v2/prediction/", fields...))
+		s.want(http.StatusConflict, form("POST", "/predict", fields...))
+	}
+	s.finish(id, nil, nil)
+	s.want(http.StatusConflict, form("POST", "/v2/prediction/", field{"session_id", id}, field{"file", recording}))
+}
+
+func TestSubmitTooLarge(t *testing.T) {
+	recording := testWAV(t, 44100, 1, 0.5) // 44 KB
+	s := newServiceWith(t, nil, &Options{MaxUpload: 30 << 10})
+	id := s.initiate("p1")
+	s.want(http.StatusRequestEntityTooLarge, form("POST", "/v2/prediction/", field{"session_id", id}, field{"file", string(recording)}))
+	s.want(http.StatusRequestEntityTooLarge, form("POST", "/v2/prediction/", field{"file", string(recording)}, field{"session_id", id}))
+	s.want(http.StatusRequestEntityTooLarge, form("POST", "/predict", field{"session_id", id},
+		field{"file", string(recording) + strings.Repeat("x", 2*uploadOverhead)})) // known from its length
+	s.want(http.StatusAccepted, form("POST", "/v2/prediction/", field{"session_id", id}, field{"file", string(testWAV(t, 44100, 1, 0.2))}))
+
+	// The limit of the engine.
+	s = newServiceWith(t, func(o *voicescreen.Options) { o.Audio.MaxBytes = 30 << 10 }, nil)
+	id = s.initiate("p1")
+	s.want(http.StatusRequestEntityTooLarge, form("POST", "/v2/prediction/", field{"session_id", id}, field{"file", string(recording)}))
+}
+
+func TestQueueFull(t *testing.T) {
+	s := newServiceWith(t, func(o *voicescreen.Options) { o.Queue.Limit = 1 }, nil)
+	recording := string(testWAV(t, 44100, 1, 0.1))
+	first := s.submit("p1", "/v2/prediction/", []byte(recording))
+	id := s.initiate("p1")
+	for _, fields := range [][]field{{{"session_id", id}, {"file", recording}}, {{"file", recording}, {"session_id", id}}} {
+		w := s.do(form("POST", "/v2/prediction/", fields...))
+		if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
+			t.Errorf("got %d %v, want 503 with Retry-After", w.Code, w.Header())
+		}
+	}
+	if w := s.do(request{method: "GET", path: "/readyz", key: "none"}); w.Code != http.StatusServiceUnavailable {
+		t.Errorf("readyz: got %d, want 503", w.Code)
+	}
+	s.finish(first, nil, nil)
+	s.want(http.StatusAccepted, form("POST", "/v2/prediction/", field{"session_id", id}, field{"file", recording}))
+}
+
+// A submission with the reader's own faults: they are told from the engine's.
+func TestFileReader(t *testing.T) {
+	for _, size := range []int{0, 1, 4095, 4096, 10000} {
+		want := bytes.Repeat([]byte("x"), size)
+		r := form("POST", "/", field{"file", string(want)}, field{"session_id", "s"})
+		u := newUpload(t, r)
+		part, err := u.next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := &fileReader{u: u, r: part, rate: serviceRate}
+		got, err := io.ReadAll(f)
+		if err != nil || !bytes.Equal(got, want) || u.sessionID != "s" {
+			t.Errorf("%d bytes: got %d %v and session %q", size, len(got), err, u.sessionID)
+		}
+		if _, err := f.Read(make([]byte, 1)); err != io.EOF {
+			t.Errorf("got %v behind the end, want io.EOF", err)
+		}
+	}
+}
+
+func TestLimitedReader(t *testing.T) {
+	for n, want := range map[int64]error{4: tooLarge, 5: nil, 6: nil} {
+		got, err := io.ReadAll(&limitedReader{strings.NewReader("hello"), n})
+		if !errors.Is(err, want) || err != nil && want == nil || int64(len(got)) != min(n, 5) {
+			t.Errorf("limit %d: got %q %v, want %v", n, got, err, want)
+		}
+	}
+}
+
+func newUpload(t *testing.T, r request) *upload {
+	t.Helper()
+	req, err := http.NewRequest(r.method, "http://x"+r.path, strings.NewReader(r.body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", r.contentType)
+	mr, err := req.MultipartReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &upload{mr: mr}
+}
+
+// session returns the record of a session of the account "clinic".
+func (s *service) session(id string) *store.Session {
+	s.t.Helper()
+	r, err := s.store.Get(context.Background(), "clinic", id)
+	if err != nil {
+		s.t.Fatal(fmt.Errorf("%s: %w", id, err))
+	}
+	return r
+}
