@@ -1,0 +1,232 @@
+package httpadapter
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/store"
+)
+
+// paths returns every way to write the path of a route.
+func paths(r *route) []string {
+	path := strings.ReplaceAll(r.path, "*", "x")
+	if r.scope == 0 {
+		return []string{"/" + path, "/" + path + "/"}
+	}
+	var list []string
+	for _, v := range []string{"/", "/v1/", "/v2/"} {
+		list = append(list, v+path, v+path+"/")
+	}
+	return list
+}
+
+func TestEveryPathIsAuthenticated(t *testing.T) {
+	s := newService(t)
+	revoked := s.newKey("clinic")
+	if err := s.keys.Revoke(revoked); err != nil {
+		t.Fatal(err)
+	}
+	expired, err := s.keys.CreateUntil(time.Now().Add(time.Minute), "clinic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.keys.now = func() time.Time { return time.Now().Add(time.Hour) }
+	keys := map[string]string{"none": "missing API key", "hello": "invalid API key", revoked: "invalid API key",
+		expired: "invalid API key", s.key + "0": "invalid API key"}
+	for i := range routes {
+		r := &routes[i]
+		for _, path := range paths(r) {
+			for key, want := range keys {
+				w := s.do(request{method: r.method, path: path, key: key})
+				switch {
+				case r.scope == 0 && w.Code != http.StatusOK:
+					t.Errorf("%s %s: got %d without a key, want 200", r.method, path, w.Code)
+				case r.scope != 0 && (w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), want)):
+					t.Errorf("%s %s: got %d %s, want 403 %s", r.method, path, w.Code, w.Body, want)
+				}
+			}
+		}
+	}
+	for _, path := range []string{"/", "/v2/nothing", "/v3/initiate"} {
+		if w := s.do(request{method: "GET", path: path, key: "none"}); w.Code != http.StatusForbidden {
+			t.Errorf("%s: got %d without a key, want 403", path, w.Code)
+		}
+	}
+}
+
+func TestEveryScope(t *testing.T) {
+	s := newService(t)
+	for i := range routes {
+		r := &routes[i]
+		for scope := ScopeInitiate; scope <= ScopeAdmin; scope++ {
+			allowed := scope == r.scope || r.scope == 0 || r.scope == anyScope && (scope == ScopeSubmit || scope == ScopeRead)
+			w := s.do(request{method: r.method, path: paths(r)[0], key: s.newKey("clinic", scope)})
+			if allowed == (w.Code == http.StatusUnauthorized) {
+				t.Errorf("%s %s with %v: got %d, want allowed %v", r.method, r.path, scope, w.Code, allowed)
+			}
+		}
+	}
+	// The one path with two meanings.
+	recording := string(testWAV(t, 44100, 1, 0.1))
+	submitter, reader := s.newKey("clinic", ScopeSubmit), s.newKey("clinic", ScopeRead)
+	send := form("POST", "/predict", field{"session_id", s.initiate("p")}, field{"file", recording})
+	ask := form("POST", "/predict", field{"session_id", "session-1"})
+	send.key, ask.key = reader, submitter
+	s.want(http.StatusUnauthorized, send)
+	s.want(http.StatusUnauthorized, ask)
+	send.key, ask.key = submitter, reader
+	s.want(http.StatusAccepted, send)
+	s.want(http.StatusOK, ask)
+}
+
+func TestUnknownPathsAndMethods(t *testing.T) {
+	s := newService(t)
+	for _, path := range []string{"/", "/v1", "/v2/", "/v3/initiate", "/v2/v2/initiate", "/v2/initiate/x", "/v2//initiate",
+		"/v2/predict/sessions", "/v2/predict/users/", "/v2/predict/users/a/b", "/v2/healthz", "/V2/initiate", "/v2/initiates",
+		"/v2/predict/sessions/a/../../users/b", "/v2/feedback/phq/3", "/v2/predict/server/x"} {
+		if w := s.do(request{method: "GET", path: path}); w.Code != http.StatusNotFound {
+			t.Errorf("%s: got %d, want 404", path, w.Code)
+		}
+	}
+	for i := range routes {
+		r := &routes[i]
+		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"} {
+			if method == r.method {
+				continue
+			}
+			w := s.do(request{method: method, path: paths(r)[0]})
+			allow := w.Header().Get("Allow")
+			if w.Code != http.StatusMethodNotAllowed || !strings.Contains(allow, r.method) {
+				t.Errorf("%s %s: got %d, Allow %q, want 405 and %s", method, r.path, w.Code, allow, r.method)
+			}
+		}
+	}
+}
+
+func TestMountedUnderPrefix(t *testing.T) {
+	s := newService(t)
+	for range 3 {
+		s.submit("a/b c", "/v2/prediction/", testWAV(t, 44100, 1, 0.1))
+	}
+	for _, prefix := range []string{"/api", "/api/"} {
+		mux := http.NewServeMux()
+		mux.Handle("/api/", http.StripPrefix(prefix, s.handler))
+		req := httptest.NewRequest("GET", "/api/v2/predict/users/a%2Fb%20c?limit=2", nil)
+		req.Header.Set("X-API-Key", s.key)
+		w := httptest.NewRecorder()
+		mux.ServeHTTP(w, req)
+		var list []any
+		if err := json.Unmarshal(w.Body.Bytes(), &list); err != nil || len(list) != 2 {
+			t.Fatalf("%s: got %d %s, want 2 results", prefix, w.Code, w.Body)
+		}
+		link := w.Header().Get("Link")
+		next, ok := strings.CutSuffix(strings.TrimPrefix(link, "<"), `>; rel="next"`)
+		if !ok || !strings.HasPrefix(next, "/api/v2/predict/users/a%2Fb%20c?") {
+			t.Fatalf("%s: got Link %q, want the path that the caller sees", prefix, link)
+		}
+		req = httptest.NewRequest("GET", next, nil)
+		req.Header.Set("X-API-Key", s.key)
+		w = httptest.NewRecorder()
+		mux.ServeHTTP(w, req)
+		if err := json.Unmarshal(w.Body.Bytes(), &list); err != nil || len(list) != 1 || w.Header().Get("Link") != "" {
+			t.Errorf("%s: got %d %s, want the last result", prefix, w.Code, w.Body)
+		}
+	}
+}
+
+func TestHealth(t *testing.T) {
+	s := newService(t)
+	s.want(http.StatusOK, request{method: "GET", path: "/healthz", key: "none"})
+	s.want(http.StatusOK, request{method: "GET", path: "/readyz", key: "none"})
+	s.want(http.StatusOK, request{method: "GET", path: "/openapi.json", key: "none"})
+	s.want(http.StatusOK, request{method: "HEAD", path: "/healthz", key: "none"})
+	s.keys.path = "missing.json" // a key file that went away
+	s.want(http.StatusServiceUnavailable, request{method: "GET", path: "/readyz", key: "none"})
+	if w := s.do(request{method: "POST", path: "/healthz"}); w.Header().Get("Allow") != "GET, HEAD" {
+		t.Errorf("got Allow %q, want GET, HEAD", w.Header().Get("Allow"))
+	}
+}
+
+// The table from errors to statuses, also for errors that were wrapped.
+func TestStatuses(t *testing.T) {
+	for err, want := range map[error]int{
+		voicescreen.ErrNotFound: 404, voicescreen.ErrConsent: 406, voicescreen.ErrInvalid: 422, voicescreen.ErrConflict: 409,
+		voicescreen.ErrTooLate: 422, voicescreen.ErrUpload: 406, voicescreen.ErrAudio: 422, voicescreen.ErrTooLarge: 413,
+		voicescreen.ErrBusy: 503, voicescreen.ErrClosed: 503, &voicescreen.InvalidError{}: 422, errors.New("secret"): 500, context.Canceled: 500,
+	} {
+		a := toAnswer(fmt.Errorf("with more: %w", err))
+		if a.status != want {
+			t.Errorf("%v: got %d, want %d", err, a.status, want)
+		}
+		if text := a.body.(message).Message; want == 500 && text != internalError {
+			t.Errorf("%v: got %q, want nothing of the error", err, text)
+		}
+	}
+}
+
+func TestInternalErrors(t *testing.T) {
+	s := newService(t)
+	e, err := voicescreen.New(brokenStore{s.store}, &voicescreen.Options{Workers: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close(context.Background())
+	a := s.handler.(*adapter)
+	for name, engine := range map[string]*voicescreen.Engine{"broken store": e, "panic": nil} {
+		a.engine = engine
+		w := s.do(request{method: "GET", path: "/v2/predict/sessions/session-1"})
+		if w.Code != http.StatusInternalServerError || w.Body.String() != "{\"message\":\"internal server error\"}\n" {
+			t.Errorf("%s: got %d %s, want 500 and nothing of the cause", name, w.Code, w.Body)
+		}
+		if id := w.Header().Get("X-Request-Id"); id == "" || !strings.Contains(s.log.String(), id) {
+			t.Errorf("%s: the log does not have the request's ID %q", name, id)
+		}
+	}
+	if log := s.log.String(); !strings.Contains(log, "disk on fire") || !strings.Contains(log, "panic") {
+		t.Errorf("got log\n%s\nwant both causes", log)
+	}
+}
+
+// brokenStore cannot be read from.
+type brokenStore struct{ store.Store }
+
+func (brokenStore) Get(context.Context, string, string) (*store.Session, error) {
+	return nil, errors.New("disk on fire")
+}
+
+// What callers send is not in the log, whatever becomes of the request.
+func TestLogHoldsNothingOfPatients(t *testing.T) {
+	const canary = "CANARY"
+	s := newService(t)
+	recording := string(testWAV(t, 44100, 1, 0.1))
+	id := s.submit(canary+"-user", "/v2/prediction/", []byte(recording))
+	s.finish(id, &voicescreen.Failure{Code: "x", Message: canary}, nil)
+	for _, r := range []request{
+		{method: "POST", path: "/v2/initiate", body: `{"user_id":"CANARY","is_initiated":false,"metadata":{"CANARY":1,"zipcode":"CANARY"}}`},
+		{method: "POST", path: "/v2/initiate", body: `{"CANARY`},
+		{method: "GET", path: "/v2/predict/users/CANARY-user?CANARY=CANARY"},
+		{method: "GET", path: "/v2/predict/sessions/CANARY"},
+		{method: "GET", path: "/v2/predict/sessions/" + id},
+		{method: "GET", path: "/CANARY"},
+		{method: "PATCH", path: "/v2/feedback/phq/2", body: `{"session_id":"CANARY","actual_score":["CANARY",1]}`},
+		{method: "DELETE", path: "/v2/users/CANARY-user"},
+		{method: "GET", path: "/", key: canary},
+		form("POST", "/v2/prediction/", field{"session_id", canary}, field{canary, canary}, field{"file", canary}),
+		form("POST", "/predict", field{"session_id", canary + "\n"}, field{"allowed_sample_rate", canary}),
+	} {
+		if w := s.do(r); w.Code == http.StatusInternalServerError {
+			t.Errorf("%s %s: got 500", r.method, r.path)
+		}
+	}
+	if log := s.log.String(); strings.Contains(log, canary) || !strings.Contains(log, "feedback/phq/2") {
+		t.Errorf("got log\n%s\nwant every request and no word of its content", log)
+	}
+}

@@ -1,0 +1,226 @@
+package httpadapter
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/store"
+)
+
+// list asks for a listing and returns the session IDs and the path of the next
+// page.
+func (s *service) list(path string) (ids []string, next string) {
+	s.t.Helper()
+	w := s.do(request{method: "GET", path: path})
+	var items []struct {
+		SessionID string `json:"session_id"`
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &items); err != nil || w.Code != http.StatusOK {
+		s.t.Fatalf("%s: got %d %s", path, w.Code, w.Body)
+	}
+	for _, item := range items {
+		ids = append(ids, item.SessionID)
+	}
+	if link := w.Header().Get("Link"); link != "" {
+		next = strings.TrimSuffix(strings.TrimPrefix(link, "<"), `>; rel="next"`)
+	}
+	return ids, next
+}
+
+func TestListingPages(t *testing.T) {
+	s := newService(t)
+	user := "a/b ?&%ü"
+	recording := testWAV(t, 44100, 1, 0.1)
+	for i := range 5 {
+		if i%2 == 0 {
+			s.advance(time.Second)
+		}
+		s.submit(user, "/v2/prediction/", recording)
+	}
+	s.submit("other", "/v2/prediction/", recording)
+	path := "/v2/predict/users/" + url.PathEscape(user)
+	all, next := s.list(path)
+	want := "[session-5 session-3 session-4 session-1 session-2]" // newest first, then by ID
+	if fmt.Sprint(all) != want || next != "" {
+		t.Errorf("got %v, next %q, want %s and no next page", all, next, want)
+	}
+	for _, limit := range []int{1, 2, 4, 5, 6, 100000} {
+		var pages []string
+		at := fmt.Sprintf("%s?limit=%d", path, limit)
+		for at != "" {
+			var ids []string
+			ids, at = s.list(at)
+			if len(ids) > limit || len(ids) == 0 {
+				t.Errorf("limit %d: got a page of %d", limit, len(ids))
+			}
+			pages = append(pages, ids...)
+		}
+		if fmt.Sprint(pages) != want {
+			t.Errorf("limit %d: got %v, want %s", limit, pages, want)
+		}
+	}
+	for _, query := range []string{"limit=0", "limit=-1", "limit=x", "limit=", "limit=1.5", "cursor=x", "limit=1&cursor=%00", "detail=x"} {
+		s.want(http.StatusUnprocessableEntity, request{method: "GET", path: path + "?" + query})
+	}
+	s.want(http.StatusUnprocessableEntity, request{method: "GET", path: "/v2/predict/sessions/session-1?detail=half"})
+	if _, next := s.list(path + "?limit=1&detail=full"); !strings.Contains(next, "detail=full") {
+		t.Errorf("got next %q, want the query kept", next)
+	}
+}
+
+func TestDeepfakeResult(t *testing.T) {
+	for name, c := range map[string]struct {
+		p    float64
+		d    models.Decision
+		is   bool
+		want float64
+	}{
+		"positive":             {0.875, models.Positive, true, 87.5},
+		"positive, low":        {0.3, models.Positive, true, 30},
+		"negative":             {0, models.Negative, false, 0},
+		"undecided, more so":   {0.5, models.Indeterminate, true, 50},
+		"undecided, less so":   {0.49999, models.Indeterminate, false, 50},
+		"certain":              {1, models.Positive, true, 100},
+		"two decimals":         {1.0 / 3, models.Negative, false, 33.33},
+		"beyond by a rounding": {1.0000001, models.Positive, true, 100},
+	} {
+		s := newService(t)
+		id := s.submit("p1", "/predict", testWAV(t, 44100, 1, 0.1))
+		s.finish(id, nil, func(r *store.Session) { r.Scores[0].Probability, r.Scores[0].Decision = c.p, c.d })
+		got := s.want(http.StatusOK, request{method: "POST", path: "/predict", contentType: jsonType, body: fmt.Sprintf(`{"session_id":%q}`, id)})
+		if got["predicted_deepfake_score"] != c.want || got["predicted_is_deepfake"] != c.is || got["predicted_score"] != fmt.Sprint(c.is) {
+			t.Errorf("%s: got %v, want %v and %g", name, got, c.is, c.want)
+		}
+	}
+}
+
+// All ways to ask for a deepfake result, and the session that was never
+// submitted.
+func TestPredictWithoutFile(t *testing.T) {
+	s := newService(t)
+	id := s.submit("p1", "/predict", testWAV(t, 44100, 1, 0.1))
+	other := s.submit("p1", "/v2/prediction/", testWAV(t, 44100, 1, 0.1))
+	bare := s.initiate("p1")
+	for name, r := range map[string]request{
+		"JSON":              {contentType: jsonType, body: fmt.Sprintf(`{"session_id":%q}`, id)},
+		"JSON without type": {body: fmt.Sprintf(`{"session_id":%q}`, id)},
+		"JSON as multipart": {contentType: "multipart/form-data; boundary=x", body: fmt.Sprintf(`{"session_id":%q}`, id)},
+		"form":              {contentType: formType, body: "session_id=" + id},
+		"multipart":         form("POST", "/predict", field{"session_id", id}),
+	} {
+		r.method, r.path = "POST", "/v1/predict"
+		if got := s.want(http.StatusOK, r); got["status"] != "processing" || got["model_category"] != "deepfake" {
+			t.Errorf("%s: got %v, want the deepfake result", name, got)
+		}
+	}
+	ask := func(body string) request {
+		return request{method: "POST", path: "/v2/predict", contentType: formType, body: body}
+	}
+	s.want(http.StatusNotFound, ask("session_id=x"))
+	s.want(http.StatusUnprocessableEntity, ask(""))
+	s.want(http.StatusUnprocessableEntity, ask("session_id="))
+	s.want(http.StatusUnprocessableEntity, ask(`{"session_id":7}`))
+	s.want(http.StatusUnprocessableEntity, ask(`{"session_id":`))
+	s.want(http.StatusUnprocessableEntity, form("POST", "/predict"))
+	s.want(http.StatusUnprocessableEntity, form("POST", "/predict", field{"x", "y"}))
+	s.want(http.StatusNotAcceptable, request{method: "POST", path: "/predict", contentType: "multipart/form-data; boundary=x", body: "--x\r\nhello"})
+	if got := s.want(http.StatusExpectationFailed, ask("session_id="+bare)); got["predict_error"].(map[string]any)["error"] != "audio_not_submitted" {
+		t.Errorf("got %v, want audio_not_submitted", got)
+	}
+	if got := s.want(http.StatusOK, ask("session_id="+other)); got["model_category"] != "depression,anxiety" {
+		t.Errorf("got %v, want the session's own shape", got)
+	}
+}
+
+func TestErase(t *testing.T) {
+	s := newService(t)
+	recording := testWAV(t, 44100, 1, 0.1)
+	a, b, c := s.submit("p/1", "/v2/prediction/", recording), s.submit("p/1", "/predict", recording), s.submit("p2", "/predict", recording)
+	w := s.do(request{method: "DELETE", path: "/v2/sessions/" + a})
+	if w.Code != http.StatusNoContent || w.Body.Len() > 0 {
+		t.Errorf("got %d %s, want 204 and no body", w.Code, w.Body)
+	}
+	s.want(http.StatusNotFound, request{method: "DELETE", path: "/v2/sessions/" + a})
+	s.want(http.StatusNotFound, request{method: "GET", path: "/v2/predict/sessions/" + a})
+	s.want(http.StatusNoContent, request{method: "DELETE", path: "/v2/users/p%2F1"})
+	s.want(http.StatusNoContent, request{method: "DELETE", path: "/v2/users/p%2F1"})
+	s.want(http.StatusNotFound, request{method: "GET", path: "/v2/predict/sessions/" + b})
+	s.want(http.StatusOK, request{method: "GET", path: "/v2/predict/sessions/" + c})
+}
+
+// Nothing of another account can be read, written or told from what does not
+// exist.
+func TestAccountsAreApart(t *testing.T) {
+	s := newService(t)
+	recording := testWAV(t, 44100, 1, 0.1)
+	states := map[string]string{
+		"initiated": s.initiate("p1"), "processing": s.submit("p1", "/v2/prediction/", recording),
+		"success": s.submit("p1", "/predict", recording), "failed": s.submit("p1", "/v2/prediction/", recording),
+	}
+	s.finish(states["success"], nil, nil)
+	s.finish(states["failed"], tooShort, nil)
+	other := s.newKey("other", ScopeInitiate, ScopeSubmit, ScopeRead, ScopeFeedback, ScopeAdmin)
+	send := func(r request) (int, string) {
+		r.key = other
+		w := s.do(r)
+		return w.Code, w.Body.String() + w.Header().Get("Link")
+	}
+	calls := func(id string) []request {
+		json := fmt.Sprintf(`{"session_id":%q,"actual_score":[1,2]}`, id)
+		return []request{
+			{method: "GET", path: "/v2/predict/sessions/" + id},
+			{method: "GET", path: "/predict/sessions/" + id + "?detail=full"},
+			{method: "POST", path: "/predict", body: json},
+			{method: "PATCH", path: "/v2/feedback/phq/2", body: json},
+			{method: "PATCH", path: "/v1/feedback/server/phq/2", contentType: formType, body: "session_id=" + id + "&actual_score=1,2"},
+			{method: "DELETE", path: "/v2/sessions/" + id},
+			form("POST", "/v2/prediction/", field{"session_id", id}, field{"file", string(recording)}),
+			form("POST", "/predict", field{"file", string(recording)}, field{"session_id", id}),
+			form("POST", "/v2/prediction/", field{"session_id", id}, field{"file", "no audio"}),
+		}
+	}
+	for state, id := range states {
+		before := s.record(id)
+		unknown := calls("unknown")
+		for i, r := range calls(id) {
+			code, body := send(r)
+			wantCode, wantBody := send(unknown[i])
+			if code != http.StatusNotFound || code != wantCode || body != wantBody {
+				t.Errorf("%s, %s %s: got %d %s, want %d %s", state, r.method, r.path, code, body, wantCode, wantBody)
+			}
+		}
+		if after := s.record(id); after != before {
+			t.Errorf("%s: the session was changed", state)
+		}
+	}
+	if code, body := send(request{method: "GET", path: "/v2/predict/users/p1"}); code != http.StatusOK || body != "[]\n" {
+		t.Errorf("got %d %s, want an empty listing", code, body)
+	}
+	if code, _ := send(request{method: "DELETE", path: "/v2/users/p1"}); code != http.StatusNoContent {
+		t.Errorf("got %d, want 204 as for any user", code)
+	}
+	if ids, _ := s.list("/v2/predict/users/p1"); len(ids) != 3 {
+		t.Errorf("got %v, want the sessions of the owner untouched", ids)
+	}
+}
+
+// record is all that is stored of a session, as text.
+func (s *service) record(id string) string {
+	s.t.Helper()
+	r := s.session(id)
+	for i := range r.Scores { // JSON has no NaN
+		r.Scores[i].High = 0
+		r.Scores[i].Contributions = nil
+	}
+	text, err := json.Marshal(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return string(text)
+}
