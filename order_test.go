@@ -23,7 +23,7 @@ var order = map[string][]string{
 	"dsp/internal/signals":  {}, // test signals whose truth is known
 	"dsp/internal/accuracy": {"dsp", "dsp/internal/signals", "dsp/wav"},
 	"models":                {"dsp"},
-	"models/fit":            {"dsp", "models"},
+	"models/fit":            {"dsp", "models", "models/evaluate"},
 	"models/evaluate":       {"dsp", "models"},
 	"store":                 {"models"},
 	"store/storetest":       {"models", "store"},

@@ -11,6 +11,7 @@ import (
 // schemas holds every schema that a model file may name.
 var schemas = map[string]*Schema{
 	voiceSchema.name: voiceSchema,
+	spoofSchema.name: spoofSchema,
 }
 
 // checkPresent says which field is missing from the JSON of a File: decoding

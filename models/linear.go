@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/voicescreen/voicescreen/dsp"
 )
 
 // maxContributions is how many contributions a Score carries at most. Chosen:
@@ -63,8 +65,15 @@ func (l *Linear) Score(ctx context.Context, in *Recording) ([]Score, error) {
 	return []Score{l.ScoreVector(v)}, nil
 }
 
-// vector gets the features of the model's schema.
+// vector gets the features of the model's schema: those of the recording, or
+// those that only the deepfake model wants, computed here.
 func (l *Linear) vector(in *Recording) (Vector, error) {
+	if l.schema == spoofSchema {
+		if len(in.Native) > 0 && in.NativeRate >= dsp.MinResampleRate && in.NativeRate <= dsp.MaxResampleRate {
+			return ExtractSpoof(in.Native, in.NativeRate), nil
+		}
+		return ExtractSpoof(in.Samples, dsp.SampleRate), nil
+	}
 	if in.Features.Schema != l.schema {
 		return Vector{}, errors.New("the recording has no features of schema " + l.schema.name)
 	}

@@ -9,7 +9,7 @@ import (
 var shippedFiles embed.FS
 
 // shipped names the embedded files in the order of their categories.
-var shipped = []string{"depression.json", "anxiety.json"}
+var shipped = []string{"depression.json", "anxiety.json", "deepfake.json"}
 
 // Shipped returns the scorers that come with the module: depression, anxiety
 // and deepfake, in that order. Their cards are DEPRESSION.md, ANXIETY.md and

@@ -1,0 +1,76 @@
+package fit
+
+import (
+	"math"
+	"slices"
+
+	"github.com/voicescreen/voicescreen/models"
+)
+
+// design is rows of features made ready for a regression: each feature less
+// its centre over its scale, held within ±clip, 0 where it was not measured.
+type design struct {
+	features []models.Feature // with Center and Scale
+	columns  []int            // of the features in the schema
+	clip     float64
+}
+
+// newDesign measures centre and scale over the training vectors: the median
+// and the interquartile range over 1.349, which a few broken recordings do not
+// move. A feature that does not vary, or was measured in fewer than half of
+// them, is left out.
+func newDesign(schema *models.Schema, vectors []models.Vector, clip float64) *design {
+	d := &design{clip: clip}
+	for j := range schema.Len() {
+		x := make([]float64, 0, len(vectors))
+		for _, v := range vectors {
+			if !math.IsNaN(v.Values[j]) {
+				x = append(x, v.Values[j])
+			}
+		}
+		if 2*len(x) < len(vectors) || len(x) < 2 {
+			continue
+		}
+		slices.Sort(x)
+		scale := (quantile(x, 0.75) - quantile(x, 0.25)) / 1.349
+		if scale <= 0 {
+			continue
+		}
+		name, unit := schema.Feature(j)
+		d.features = append(d.features, models.Feature{Name: name, Unit: unit, Center: significant(quantile(x, 0.5)), Scale: significant(scale)})
+		d.columns = append(d.columns, j)
+	}
+	return d
+}
+
+// row is the design of one vector.
+func (d *design) row(v models.Vector) []float64 {
+	z := make([]float64, len(d.features))
+	for i, f := range d.features {
+		if x := v.Values[d.columns[i]]; !math.IsNaN(x) {
+			z[i] = min(max((x-f.Center)/f.Scale, -d.clip), d.clip)
+		}
+	}
+	return z
+}
+
+// rowWeights balances the classes, and within each the clusters of one source
+// and one system: a cluster of n rows has weight √n, so that neither many
+// clips of one system nor many small systems outvote the rest. They sum to the
+// number of rows.
+func rowWeights(rows []Row, index []int) []float64 {
+	size := map[string]float64{}
+	for _, i := range index {
+		size[rows[i].cluster()]++
+	}
+	w := make([]float64, len(index))
+	var sum [2]float64
+	for k, i := range index {
+		w[k] = 1 / math.Sqrt(size[rows[i].cluster()])
+		sum[b2i(rows[i].Positive)] += w[k]
+	}
+	for k, i := range index {
+		w[k] *= float64(len(index)) / 2 / sum[b2i(rows[i].Positive)]
+	}
+	return w
+}

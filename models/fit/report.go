@@ -1,0 +1,186 @@
+package fit
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/models/evaluate"
+)
+
+// file fits, cross-validates, calibrates and measures.
+func (t *trainer) file() (*models.File, error) {
+	final, err := t.fitRows(all(len(t.train)))
+	if err != nil {
+		return nil, err
+	}
+	clean, heard, err := t.crossValidate()
+	if err != nil {
+		return nil, err
+	}
+	positive := classes(t.train)
+	weights := rowWeights(t.train, all(len(t.train)))
+	a, b, err := Platt(clean, positive, weights)
+	if err != nil {
+		return nil, err
+	}
+	if a <= 0 {
+		return nil, fmt.Errorf("%w: the scores say nothing about held-out rows", ErrFit)
+	}
+	deviation, err := t.spread()
+	if err != nil {
+		return nil, err
+	}
+	o := t.opts
+	f := &models.File{
+		Format: models.FileFormat, Name: cmp.Or(o.Name, "voicescreen-"+t.task.String()), Version: cmp.Or(o.Version, "1.0.0"),
+		Category: t.task, Schema: t.schema.Name(),
+		Description: "Logistic regression. The probability supposes that half of the recordings are positive. A screening signal, not proof.",
+		Link:        models.Link{Kind: models.Logit}, Intercept: significant(final.Intercept), LogitSD: significant(deviation), Clip: clip,
+		Calibration:  &models.Calibration{A: significant(a), B: significant(b)},
+		IsCalibrated: true, CalibratedOn: cmp.Or(o.Data, "the manifest") + "; cross-validated scores of the training rows",
+		Licence: cmp.Or(o.Licence, "MIT"), TrainedOn: t.origins(), Features: final.features,
+	}
+	for i := range f.Features {
+		f.Features[i].Weight = significant(final.Weights[i])
+	}
+	f.Indeterminate = undecidedBand(clean, weights, a, b, positive)
+	f.Metrics = t.metrics(clean, heard, final)
+	return f, f.Check()
+}
+
+func classes(rows []Row) []bool {
+	y := make([]bool, len(rows))
+	for i := range rows {
+		y[i] = rows[i].Positive
+	}
+	return y
+}
+
+// crossValidate scores each training row by a model that saw neither its
+// source nor its system nor its speaker: as it is, and through its first
+// channel if there is one.
+func (t *trainer) crossValidate() (clean, heard []float64, err error) {
+	clean = make([]float64, len(t.train))
+	if t.copies > 0 {
+		heard = make([]float64, len(t.train))
+	}
+	for _, fold := range Folds(t.train, numFolds, t.opts.Seed) {
+		m, err := t.fitRows(fold.Train)
+		if err != nil {
+			return nil, nil, fmt.Errorf("fit: cross-validation: %w", err)
+		}
+		for _, i := range fold.Test {
+			clean[i] = m.score(t.vectors[i][0])
+			if heard != nil {
+				heard[i] = m.score(t.vectors[i][1])
+			}
+		}
+	}
+	return clean, heard, nil
+}
+
+// undecidedBand holds a tenth of the balanced cross-validated recordings on
+// either side of the threshold of equal error rates, in probability.
+func undecidedBand(scores, weights []float64, a, b float64, positive []bool) models.Band {
+	_, threshold := evaluate.EER(scores, positive)
+	order := all(len(scores))
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(scores[i], scores[j]) })
+	var total, below float64
+	for i, s := range scores {
+		total += weights[i]
+		if s < threshold {
+			below += weights[i]
+		}
+	}
+	at := func(share float64) float64 {
+		var sum float64
+		for _, i := range order {
+			if sum += weights[i]; sum >= share*total {
+				return logistic(a*scores[i] + b)
+			}
+		}
+		return logistic(a*threshold + b)
+	}
+	return models.Band{Low: significant(at(below/total - undecided/2)), High: significant(at(below/total + undecided/2))}
+}
+
+// origins says what the model was trained on, licence by licence.
+func (t *trainer) origins() []models.Data {
+	count := map[string]int{}
+	for _, r := range t.train {
+		count[cmp.Or(strings.TrimSpace(r.Licence), "not stated")]++
+	}
+	var names []string
+	for l := range count {
+		names = append(names, l)
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(count[b]-count[a], cmp.Compare(a, b)) })
+	out := make([]models.Data, len(names))
+	for i, l := range names {
+		out[i] = models.Data{Data: cmp.Or(t.opts.Data, "the manifest"), Rows: count[l], Licence: l}
+	}
+	return out
+}
+
+// metrics measures the cross-validated scores and those of the held-out rows.
+func (t *trainer) metrics(clean, heard []float64, final *regression) []models.Metric {
+	folds := fmt.Sprintf("cross-validated, %d folds by source, system and speaker together", numFolds)
+	m := t.measure(t.train, clean, folds)
+	if heard != nil {
+		m = append(m, t.measure(t.train, heard, folds+", each recording through one random channel")...)
+	}
+	uses := map[string][]int{}
+	for i, r := range t.held {
+		uses[r.Use] = append(uses[r.Use], i)
+	}
+	var names []string
+	for u := range uses {
+		names = append(names, u)
+	}
+	slices.Sort(names)
+	for _, u := range names {
+		var rows []Row
+		var scores []float64
+		for _, i := range uses[u] {
+			rows = append(rows, t.held[i])
+			scores = append(scores, final.score(t.heldVectors[i]))
+		}
+		m = append(m, t.measure(rows, scores, "rows with use "+u+", not trained on; sources, systems and speakers may recur")...)
+	}
+	return m
+}
+
+// measure returns AUC, equal error rate and within-source AUC with their
+// intervals, those of them that are defined.
+func (t *trainer) measure(rows []Row, scores []float64, split string) []models.Metric {
+	y := classes(rows)
+	source, cluster := make([]string, len(rows)), make([]string, len(rows))
+	for i := range rows {
+		source[i], cluster[i] = rows[i].Source, rows[i].cluster()
+	}
+	rate, _ := evaluate.EER(scores, y)
+	var out []models.Metric
+	for _, m := range []struct {
+		name  string
+		value float64
+		stat  evaluate.Statistic
+	}{
+		{"auc", evaluate.AUC(scores, y), evaluate.AUCOf(scores, y)},
+		{"eer", rate, evaluate.EEROf(scores, y)},
+		{"within_source_auc", evaluate.WithinAUC(scores, y, source), evaluate.WithinAUCOf(scores, y, source)},
+	} {
+		ci := evaluate.BootstrapClusters(y, cluster, 0.95, evaluate.Resamples, t.opts.Seed, m.stat)
+		if math.IsNaN(m.value) || math.IsNaN(ci.Low) {
+			continue
+		}
+		out = append(out, models.Metric{
+			Name: m.name, Value: round(m.value), Low: round(min(ci.Low, m.value)), High: round(max(ci.High, m.value)),
+			Interval: "95 %, bootstrap by source and system", Data: cmp.Or(t.opts.Data, "the manifest"), Split: split, N: len(rows),
+		})
+	}
+	return out
+}

@@ -1,0 +1,115 @@
+package models
+
+import (
+	"fmt"
+	"slices"
+)
+
+// SpoofSchema returns "spoof/1", the schema of [ExtractSpoof]: the families of
+// measures that tell synthetic from recorded speech on systems and speakers
+// that were not seen in training. It is safe for concurrent use.
+func SpoofSchema() *Schema { return spoofSchema }
+
+var spoofSchema = newSchema("spoof/1", slices.Concat(
+	lfccFeatures(), spoofPitchFeatures, periodicityFeatures(), residualFeatures(), fineFeatures(), modulationFeatures(),
+))
+
+// numLFCC is the number of linear-frequency cepstral coefficients, c0
+// included, as in the baseline of ASVspoof 2019.
+const numLFCC = 20
+
+// lfccFeatures lists the dynamics of the coefficients. Their means are left
+// out, because they are the average spectrum, that is the microphone; second
+// deltas, skewness and kurtosis because cross-validation by source, system and
+// speaker was better without them (AUC 0.80 with, 0.83 without).
+func lfccFeatures() [][2]string {
+	var f [][2]string
+	for _, stat := range []string{"sd", "delta_sd"} {
+		for k := range numLFCC {
+			f = append(f, [2]string{fmt.Sprintf("lfcc.%d.%s", k, stat), ""})
+		}
+	}
+	return f
+}
+
+// Differences are from one frame to the next, 10 ms on, within voiced
+// stretches.
+var spoofPitchFeatures = [][2]string{
+	{"pitch.sd_oct", "oct"},
+	{"pitch.range_oct", "oct"},             // 95th minus 5th percentile
+	{"pitch.step_mean_oct", "oct"},         // of |difference|
+	{"pitch.step_median_oct", "oct"},       //
+	{"pitch.step_p90_oct", "oct"},          //
+	{"pitch.bend_mean_oct", "oct"},         // of |second difference|
+	{"pitch.bend_median_oct", "oct"},       //
+	{"pitch.bend_p90_oct", "oct"},          //
+	{"amplitude.step_mean_db", "dB"},       //
+	{"amplitude.step_sd_db", "dB"},         //
+	{"periodicity.mean_db", "dB"},          // 10·log10(r/(1−r))
+	{"periodicity.sd_db", "dB"},            //
+	{"periodicity.p10_db", "dB"},           //
+	{"periodicity.p90_db", "dB"},           //
+	{"periodicity.voiced_ratio", ""},       // of the active frames
+	{"periodicity.turns_frame", "1/frame"}, // changes between voiced and unvoiced
+}
+
+// periodBands are the edges in Hz of the bands whose periodicity is measured.
+var periodBands = [...]float64{60, 1000, 2000, 3500, 5500, 7400}
+
+func periodicityFeatures() [][2]string {
+	var f [][2]string
+	for b := range len(periodBands) - 1 {
+		for _, stat := range []string{"mean", "sd", "p10"} {
+			f = append(f, [2]string{fmt.Sprintf("periodicity.band%d.%s", b+1, stat), ""})
+		}
+	}
+	return f
+}
+
+// residualMeasures are measured per frame; mean and sd of each are features.
+// The predictor itself is left out: it is the average spectrum once more (AUC
+// within sources 0.85 with, 0.87 without).
+var residualMeasures = []string{"gain_log", "kurtosis_log", "skew", "peak_log"}
+
+func residualFeatures() [][2]string {
+	var f [][2]string
+	for _, stat := range []string{"mean", "sd"} {
+		for _, m := range residualMeasures {
+			f = append(f, [2]string{"lpc." + m + "." + stat, ""})
+		}
+	}
+	return f
+}
+
+// fineBands are the edges in Hz of the bands of the long-term spectrum.
+var fineBands = [...]float64{200, 1500, 3500, 5500, 7300}
+
+func fineFeatures() [][2]string {
+	var f [][2]string
+	for b := range len(fineBands) - 1 {
+		for _, stat := range []string{"sd", "max", "top8", "skew"} {
+			f = append(f, [2]string{fmt.Sprintf("fine.band%d.%s", b+1, stat), ""})
+		}
+	}
+	return f
+}
+
+// modulationEdges are the edges in Hz of the bands of modulation frequency,
+// modulationGroup how many neighbouring filters of the LFCC bank share one
+// modulation spectrum.
+var modulationEdges = [modulationBands + 1]float64{1, 3, 6, 10, 16, 25, 35, 50}
+
+const (
+	modulationBands = 7
+	modulationGroup = 4
+)
+
+func modulationFeatures() [][2]string {
+	var f [][2]string
+	for m := range len(modulationEdges) - 1 {
+		for g := range numLFCC / modulationGroup {
+			f = append(f, [2]string{fmt.Sprintf("modulation.%d.band%d_log", m+1, g+1), ""})
+		}
+	}
+	return f
+}
