@@ -16,6 +16,9 @@ type Analyzer struct {
 	out      Analysis
 	spectral *Spectral
 	pitch    *Pitch
+	pulses   *Pulses
+	hnr      *HNR
+	cpps     *CPPS
 	formants *FormantTracker
 	activity *activity
 	smooth   []float64 // scratch of the bandwidth
@@ -27,6 +30,9 @@ func NewAnalyzer() *Analyzer {
 	return &Analyzer{
 		spectral: NewSpectral(),
 		pitch:    NewPitch(SampleRate, nil),
+		pulses:   NewPulses(SampleRate),
+		hnr:      NewHNR(SampleRate),
+		cpps:     NewCPPS(SampleRate),
 		formants: NewFormantTracker(),
 		activity: newActivity(),
 		smooth:   make([]float64, spectrumFrame/2+1),
@@ -62,6 +68,11 @@ func (a *Analyzer) Analyze(x []float64) *Analysis {
 	x, offset := a.sanitize(x)
 	a.spectral.Frames(x, offset, out)
 	out.F0 = a.pitch.Track(out.F0, x)
+	out.Pulses = a.pulses.Find(out.Pulses, x, out.F0)
+	out.Jitter = MeasureJitter(out.Pulses)
+	out.Shimmer = MeasureShimmer(out.Pulses, a.pulses.Amplitudes())
+	out.HNR = a.hnr.Track(out.HNR, x, out.F0)
+	out.CPPS = a.cpps.Measure(x, out.F0)
 	a.formants.Track(out.Formants, x, offset, out.F0)
 	a.activity.detect(x, offset, out)
 	a.activity.syllables(out, len(x))

@@ -14,18 +14,24 @@ const lpcTerms = lpcOrder + 1
 // one that it predicts: lpcOrder, rounded up to the width of a tile.
 const lpcHistory = 12
 
-// huberScale is where a residual counts as an outlier, in root-mean-square
-// residuals: the customary 1.5 (Huber, Robust Statistics, 1981, section 4.5).
-// On the Klatt vowels of the tests 1 to 2 do equally well.
-const huberScale = 1.5
+// Weights of the refits, see [lpc.fit]. Measured on Klatt vowels of 80 to 180 Hz
+// with formants at 0.9 to 1.1 of the usual: one refit gives F1 to 0.5 % and F2
+// to 0.11 %, two give 0.22 and 0.07 %, a third no better; any scale of 0.3 to
+// 0.6 and any reach of 2 to 4 do within a few hundredths of a percent.
+const (
+	refits      = 2
+	cauchyScale = 0.45 // c, in root-mean-square residuals
+	cauchyReach = 4    // samples on either side whose residual counts, 0.4 ms
+)
 
 // A lpc fits a predictor A(z) = 1 + a[1]·z⁻¹ + … + a[10]·z⁻¹⁰ to a few periods
 // of a vowel, so that the pulses of the glottis do not pull the poles. It owns
 // its scratch and is not safe for concurrent use.
 type lpc struct {
 	gauss []float64 // g(n), the window over the frame
-	y     []float64 // windowed frame, later the residual
+	y     []float64 // windowed frame
 	w     []float64 // weights of the refit
+	e2    []float64 // squares of the residual with cauchyReach zeros at both ends
 	phi   [lpcTerms + 1][lpcTerms + 1]float64
 	a     [lpcTerms]float64
 }
@@ -34,6 +40,7 @@ type lpc struct {
 // the standard deviation sigma, in samples.
 func newLPC(n int, sigma float64) *lpc {
 	l := &lpc{gauss: make([]float64, n), y: make([]float64, n), w: make([]float64, n)}
+	l.e2 = make([]float64, n+2*cauchyReach)
 	for i := range l.gauss {
 		t := (float64(i) - 0.5*float64(n-1)) / sigma
 		l.gauss[i] = math.Exp(-0.5 * t * t)
@@ -47,16 +54,28 @@ func newLPC(n int, sigma float64) *lpc {
 // predict. The result is valid until the next call.
 //
 // Three steps. (1) A first predictor by the autocorrelation method (Markel &
-// Gray 1976, chapter 3), Gaussian window. (2) Its residual e(n) gives Huber's
-// weights min(1, c·σ/|e(n)|) (Lee, "On robust linear prediction of speech",
-// IEEE Trans. ASSP 36, 1988). (3) The predictor that minimises
-// Σ g(n)·ste(n)·h(n)·e(n)² over the unwindowed frame. Weighting by the energy
-// of the preceding samples favours the closed phase, when the vocal tract
-// rings freely (Ma, Kamp & Willems, "Robust signal selection for linear
-// prediction analysis of voiced speech", Speech Communication 12, 1993).
+// Gray 1976, chapter 3) under a Gaussian window g. (2) Its residual e(n), of the
+// mean square σ² under g, gives each sample a weight
 //
-// Burg's method as step (1) gives the same formants to 0.1 % and costs three
-// times as much; a second refit changes nothing either.
+//	w(n) = g(n)·ste(n)² / (1 + ē²(n)/(cσ)²)
+//
+// where ē² is the mean of e² over 0.8 ms round n. (3) The predictor that
+// minimises Σ w(n)·e(n)² over the unwindowed frame. (2) and (3) are repeated
+// once.
+//
+// Robust linear prediction weighs a sample by its own residual (Lee, "On robust
+// linear prediction of speech", IEEE Trans. ASSP 36, 1988, with Huber's
+// weights). Cauchy's weights (Holland & Welsch, "Robust regression using
+// iteratively reweighted least-squares", Comm. Statistics A6, 1977) on the
+// residual's neighbourhood turn away from the whole open phase of the glottis,
+// where the source is small but not white. The energy of the samples before
+// favours the closed phase, when the vocal tract rings freely (Ma, Kamp &
+// Willems, "Robust signal selection for linear prediction analysis of voiced
+// speech", Speech Communication 12, 1993; they weigh by the energy itself).
+//
+// Measured: Huber's weights at 1.5σ give F1, F2 and F3 to 0.85, 0.19 and 0.14 %,
+// these to 0.22, 0.07 and 0.06 %; Burg's method as step (1) changes no formant
+// by 0.1 % and costs three times as much.
 func (l *lpc) fit(x, ste []float64) ([]float64, bool) {
 	n := len(l.gauss)
 	frame := x[lpcHistory : lpcHistory+n]
@@ -66,17 +85,30 @@ func (l *lpc) fit(x, ste []float64) ([]float64, bool) {
 	if !l.autocorrelation() {
 		return nil, false
 	}
-	scale := l.residual(x)
-	for i, e := range l.y {
-		h := 1.0
-		if e = math.Abs(e); e > scale {
-			h = scale / e
+	for range refits {
+		meanSquare := l.residual(x)
+		if !(meanSquare > 0) {
+			break
 		}
-		l.w[i] = l.gauss[i] * ste[i] * ste[i] * h
+		l.weigh(ste, meanSquare)
+		l.covariance(x)
+		l.solve()
 	}
-	l.covariance(x)
-	l.solve()
 	return l.a[:], true
+}
+
+// weigh fills w from the residual, whose mean square is given, and the energies.
+func (l *lpc) weigh(ste []float64, meanSquare float64) {
+	const span = 2*cauchyReach + 1
+	scale := 1 / (span * cauchyScale * cauchyScale * meanSquare)
+	e2 := l.e2
+	ste = ste[:len(l.w)]
+	gauss := l.gauss[:len(l.w)]
+	for i := range l.w {
+		e := e2[i : i+span : i+span]
+		local := ((e[0] + e[1]) + (e[2] + e[3])) + ((e[4] + e[5]) + (e[6] + e[7])) + e[8]
+		l.w[i] = gauss[i] * ste[i] * ste[i] / (1 + local*scale)
+	}
 }
 
 // autocorrelation fits a to the windowed frame y by the Levinson-Durbin
@@ -108,8 +140,8 @@ func (l *lpc) autocorrelation() bool {
 	return e > 0
 }
 
-// residual fills y with e(n) = Σ a[k]·x(n-k) and returns the level at which
-// it counts as an outlier, from its root mean square under the window.
+// residual fills e2 with the squares of e(n) = Σ a[k]·x(n-k) and returns their
+// mean under the window.
 func (l *lpc) residual(x []float64) float64 {
 	n := len(l.y)
 	a1, a2, a3, a4, a5 := l.a[1], l.a[2], l.a[3], l.a[4], l.a[5]
@@ -117,15 +149,17 @@ func (l *lpc) residual(x []float64) float64 {
 	var s, sw float64
 	x = x[lpcHistory-lpcOrder:]
 	x = x[:n+lpcOrder]
-	for i := range l.y {
+	e2 := l.e2[cauchyReach : cauchyReach+n]
+	for i := range e2 {
 		v := x[i : i+lpcTerms : i+lpcTerms]
 		e := (v[10] + a1*v[9] + a2*v[8] + a3*v[7]) + (a4*v[6] + a5*v[5] + a6*v[4]) + (a7*v[3] + a8*v[2] + a9*v[1] + a10*v[0])
-		l.y[i] = e
+		e *= e
+		e2[i] = e
 		g := l.gauss[i]
-		s += g * e * e
+		s += g * e
 		sw += g
 	}
-	return huberScale * math.Sqrt(s/sw)
+	return s / sw
 }
 
 // covariance fills the upper triangle of phi with

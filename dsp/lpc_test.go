@@ -67,31 +67,38 @@ func TestLPCAgainstTheDefinition(t *testing.T) {
 	if err := first.SolveVec(toeplitz, right); err != nil {
 		t.Fatal(err)
 	}
-	// (2) Huber's weights of its residual.
-	e := make([]float64, n)
-	var s, sw float64
-	for i := range e {
-		e[i] = x[lpcHistory+i]
-		for k := range lpcOrder {
-			e[i] += first.AtVec(k) * x[lpcHistory+i-1-k]
-		}
-		s += g[i] * e[i] * e[i]
-		sw += g[i]
-	}
-	scale := 1.5 * math.Sqrt(s/sw)
-	// (3) Weighted least squares.
-	rows := mat.NewDense(n, lpcOrder, nil)
-	y := mat.NewVecDense(n, nil)
-	for i := range n {
-		w := math.Sqrt(g[i] * ste[i] * ste[i] * min(1, scale/math.Abs(e[i])))
-		y.SetVec(i, -w*x[lpcHistory+i])
-		for k := range lpcOrder {
-			rows.Set(i, k, w*x[lpcHistory+i-1-k])
-		}
-	}
 	var want mat.VecDense
-	if err := want.SolveVec(rows, y); err != nil {
-		t.Fatal(err)
+	want.CloneFromVec(&first)
+	for range 2 {
+		// (2) Weights from its residual.
+		e2 := make([]float64, n)
+		var s, sw float64
+		for i := range e2 {
+			e := x[lpcHistory+i]
+			for k := range lpcOrder {
+				e += want.AtVec(k) * x[lpcHistory+i-1-k]
+			}
+			e2[i] = e * e
+			s += g[i] * e2[i]
+			sw += g[i]
+		}
+		// (3) Weighted least squares.
+		rows := mat.NewDense(n, lpcOrder, nil)
+		y := mat.NewVecDense(n, nil)
+		for i := range n {
+			var local float64
+			for k := max(0, i-4); k <= min(n-1, i+4); k++ {
+				local += e2[k] / 9
+			}
+			w := math.Sqrt(g[i] * ste[i] * ste[i] / (1 + local/(0.45*0.45*s/sw)))
+			y.SetVec(i, -w*x[lpcHistory+i])
+			for k := range lpcOrder {
+				rows.Set(i, k, w*x[lpcHistory+i-1-k])
+			}
+		}
+		if err := want.SolveVec(rows, y); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for k := range lpcOrder {
 		if math.Abs(got[k+1]-want.AtVec(k)) > lpcTolerance*math.Max(1, math.Abs(want.AtVec(k))) {
