@@ -26,18 +26,16 @@ func sine(n int, f, sr, phase float64) []float64 {
 // returns a, b and the RMS of what is left.
 func fitSine(y []float64, first int, f, sr, phase float64) (a, b, rest float64) {
 	var ss, sc, cc, ys, yc float64
-	wave := func(i int) (float64, float64) {
-		return math.Sincos(2*math.Pi*math.Mod(f*float64(first+i)/sr, 1) + phase)
-	}
+	sines, cosines := make([]float64, len(y)), make([]float64, len(y))
 	for i, v := range y {
-		s, c := wave(i)
+		s, c := math.Sincos(2*math.Pi*math.Mod(f*float64(first+i)/sr, 1) + phase)
+		sines[i], cosines[i] = s, c
 		ss, sc, cc, ys, yc = ss+s*s, sc+s*c, cc+c*c, ys+v*s, yc+v*c
 	}
 	det := ss*cc - sc*sc
 	a, b = (ys*cc-yc*sc)/det, (yc*ss-ys*sc)/det
 	for i, v := range y {
-		s, c := wave(i)
-		d := v - a*s - b*c
+		d := v - a*sines[i] - b*cosines[i]
 		rest += d * d
 	}
 	return a, b, math.Sqrt(rest / float64(len(y)))
@@ -46,9 +44,9 @@ func fitSine(y []float64, first int, f, sr, phase float64) (a, b, rest float64) 
 // resampleTone converts a tone and returns its gain in dB, what else there is
 // in dB, and the phase error in radians, away from the edges.
 func resampleTone(r *Resampler, f float64) (gain, spur, phase float64) {
-	x := sine(int(0.25*float64(r.from)), f, float64(r.from), 0.4)
+	x := sine(int(0.12*float64(r.from)), f, float64(r.from), 0.4)
 	y := r.Resample(nil, x)
-	edge := len(y) / 5 // 50 ms, far longer than both filters
+	edge := len(y) / 5 // 24 ms, twice as long as the longest filter
 	a, b, rest := fitSine(y[edge:len(y)-edge], edge, f, float64(r.to), 0.4)
 	return 20 * math.Log10(math.Hypot(a, b)), 20 * math.Log10(rest*math.Sqrt2), math.Atan2(b, a)
 }
@@ -62,7 +60,7 @@ func TestResamplerPassesTones(t *testing.T) {
 		r := NewResampler(rates[0], rates[1])
 		half := float64(min(rates[0], rates[1])) / 2
 		var ripple, worst, worstPhase float64 = 0, -400, 0
-		for _, share := range []float64{0.03, 0.2, 0.41, 0.63, 0.77, 0.85, 0.9, 0.95, 0.99} {
+		for _, share := range []float64{0.03, 0.41, 0.77, 0.9, 0.95, 0.99} {
 			gain, spur, phase := resampleTone(r, share*half)
 			worst = max(worst, spur)
 			if share <= 0.9 {
@@ -86,7 +84,7 @@ func TestResamplerStopsAliases(t *testing.T) {
 			if share == 0 {
 				f += 1
 			}
-			y := r.Resample(nil, sine(rates[0]/4, f, float64(rates[0]), 0.4))
+			y := r.Resample(nil, sine(rates[0]/8, f, float64(rates[0]), 0.4))
 			y = y[len(y)/5 : len(y)*4/5]
 			if db := 10 * math.Log10(2*meanSquare(y, 0)); !(db <= spurGoal) {
 				t.Errorf("%d → %d: got %v Hz at %.1f dB, want at most %v", rates[0], rates[1], f, db, spurGoal)
