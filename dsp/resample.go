@@ -54,8 +54,9 @@ type Resampler struct {
 
 	// Second step. Output k is at the sample k·num/den of the signal between.
 	num, den int
-	taps     int         // even; 0 if every output is a sample of the signal between
-	rows     [][]float64 // the kernel at phase i/(len(rows)−1), taps points each
+	taps     int         // a multiple of 4; 0 if every output is a sample of the signal between
+	rows     [][]float64 // the kernel at phase i/(len(rows)−1), taps points each, one after the other in memory
+	avx      bool        // whether the second step runs in assembly
 	queue    []float64   // the stretch of the signal between that is being read
 }
 
@@ -67,7 +68,7 @@ func NewResampler(from, to int) *Resampler {
 			panic("dsp: cannot resample at " + strconv.Itoa(rate) + " Hz")
 		}
 	}
-	r := &Resampler{from: from, to: to}
+	r := &Resampler{from: from, to: to, avx: hasAVX}
 	if from == to {
 		return r
 	}
@@ -122,7 +123,7 @@ func (r *Resampler) designFilter(edge float64, up, down int) {
 // frequency edge in cycles per sample, at most ¼.
 func (r *Resampler) designInterpolator(edge float64) {
 	beta, length := kaiser(2 * math.Pi * (1 - 2*edge))
-	r.taps = (int(length/2) + 1) * 2
+	r.taps = (int(length/4) + 1) * 4
 	phases := min(r.den, resamplePhases)
 	r.rows = make([][]float64, phases+1)
 	table := make([]float64, (phases+1)*r.taps)
@@ -193,6 +194,16 @@ func (r *Resampler) interpolate(dst []float64, k, first int) int {
 	at, phase = at+phase/r.den-first, phase%r.den
 	step, turn := r.num/r.den, r.num%r.den
 	lead := max(r.taps/2-1, 0) // samples before the one at phase 0
+	if r.avx && r.taps > 0 && r.den <= resamplePhases {
+		// Output k is there if k·num/den − first − lead + taps ≤ len(queue).
+		end := int64(max(len(r.queue)-r.taps+lead+first+1, 0)) * int64(r.den) // first k·num that is not
+		n := min(int((end+int64(r.num)-1)/int64(r.num)), len(dst)) - k
+		if n <= 0 {
+			return 0
+		}
+		interpolateAVX(&dst[k], &r.queue[at-lead], &r.rows[0][0], r.taps, n, phase, r.den, step, turn)
+		return n
+	}
 	for ; k < len(dst); k++ {
 		lo := at - lead
 		if lo+max(r.taps, 1) > len(r.queue) {
@@ -219,15 +230,19 @@ func (r *Resampler) interpolate(dst []float64, k, first int) int {
 	return k - begin
 }
 
-// dot is Σ a[j]·b[j] for an even number of points.
+// dot is Σ a[j]·b[j] for a multiple of 4 points. Four sums at a time need not
+// wait for one another.
 func dot(a, b []float64) float64 {
-	var s0, s1 float64
-	for len(a) >= 2 && len(b) >= 2 {
-		s0 += a[0] * b[0]
-		s1 += a[1] * b[1]
-		a, b = a[2:], b[2:]
+	var s0, s1, s2, s3 float64
+	b = b[:len(a)]
+	for j := 0; j <= len(a)-4; j += 4 {
+		p, q := (*[4]float64)(a[j:j+4]), (*[4]float64)(b[j:j+4])
+		s0 += p[0] * q[0]
+		s1 += p[1] * q[1]
+		s2 += p[2] * q[2]
+		s3 += p[3] * q[3]
 	}
-	return s0 + s1
+	return (s0 + s1) + (s2 + s3)
 }
 
 // kaiser returns β and the number of points of the Kaiser window with which a

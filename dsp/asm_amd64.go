@@ -3,7 +3,7 @@ package dsp
 import "golang.org/x/sys/cpu"
 
 // hasAVX says that the processor and the operating system know the registers
-// that the functions in fft_amd64.s use.
+// that the functions in fft_amd64.s and resample_amd64.s use.
 var hasAVX = cpu.X86.HasAVX
 
 // The passes. Each does the work of its namesake without AVX. The number of
@@ -40,3 +40,9 @@ func sequencePairsAVX(dst, hi *float64, c, ch, w *complex128, scale float64, n i
 //
 //go:noescape
 func conjugateAVX(dst *float64, z *complex128, n int)
+
+// interpolateAVX computes n ≥ 1 outputs of the second step of a [Resampler],
+// taps a multiple of 4, the first from the samples at z on.
+//
+//go:noescape
+func interpolateAVX(dst, z, table *float64, taps, n, phase, den, step, turn int)

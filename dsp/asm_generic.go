@@ -13,3 +13,4 @@ func powerPairsAVX(_, _ *float64, _, _, _ *complex128, _ int)               {}
 func coefficientPairsAVX(_, _, _, _, _ *complex128, _ int)                  {}
 func sequencePairsAVX(_, _ *float64, _, _, _ *complex128, _ float64, _ int) {}
 func conjugateAVX(_ *float64, _ *complex128, _ int)                         {}
+func interpolateAVX(_, _, _ *float64, _, _, _, _, _, _ int)                 {}
