@@ -143,10 +143,10 @@ func (a *audio) removeAll(names []string) {
 }
 
 // put stores all that r gives.
-func (a *audio) put(ctx context.Context, r io.Reader) (ref string, err error) {
-	ref = rand.Text()
-	part := filepath.Join(a.dir, ref+suffixPart)
-	f, err := a.files.create(part)
+func (a *audio) put(ctx context.Context, r io.Reader) (string, error) {
+	ref := rand.Text()
+	part, whole := ref+suffixPart, ref+suffixAudio
+	f, err := a.files.create(filepath.Join(a.dir, part))
 	if err != nil {
 		return "", fmt.Errorf("store/bolt: store audio: %w", err)
 	}
@@ -154,20 +154,20 @@ func (a *audio) put(ctx context.Context, r io.Reader) (ref string, err error) {
 	defer func() { // also when r panics
 		if !done {
 			_ = f.Close()
-			a.removeAll([]string{ref + suffixPart, ref + suffixAudio})
+			a.removeAll([]string{part, whole})
 		}
 	}()
 	if err := a.copy(ctx, f, r); err != nil {
 		return "", err
 	}
-	err = a.files.sync(f)
-	if err := errors.Join(err, f.Close()); err != nil {
-		return "", fmt.Errorf("store/bolt: store audio: %w", err)
+	err = errors.Join(a.files.sync(f), f.Close())
+	if err == nil {
+		err = a.files.rename(filepath.Join(a.dir, part), filepath.Join(a.dir, whole))
 	}
-	if err := a.files.rename(part, filepath.Join(a.dir, ref+suffixAudio)); err != nil {
-		return "", fmt.Errorf("store/bolt: store audio: %w", err)
+	if err == nil {
+		err = a.files.syncDir(a.dir)
 	}
-	if err := a.files.syncDir(a.dir); err != nil {
+	if err != nil {
 		return "", fmt.Errorf("store/bolt: store audio: %w", err)
 	}
 	done = true

@@ -93,6 +93,11 @@ func (d *decoder) byte() uint8 {
 }
 
 func (d *decoder) uint() uint64 {
+	if d.rest != "" && d.rest[0] < 0x80 { // most lengths
+		v := d.rest[0]
+		d.rest = d.rest[1:]
+		return uint64(v)
+	}
 	var v uint64
 	for i := range binary.MaxVarintLen64 {
 		b := d.byte()
@@ -126,19 +131,23 @@ func (d *decoder) bool() bool {
 	return b == 1
 }
 
-// bits returns a big-endian number of n bytes.
-func (d *decoder) bits(n int) uint64 {
-	var v uint64
-	for _, c := range []byte(d.take(n)) {
-		v = v<<8 | uint64(c)
+func (d *decoder) uint32() uint32 {
+	b := d.take(4)
+	if b == "" {
+		return 0
 	}
-	return v
+	return uint32(b[0])<<24 | uint32(b[1])<<16 | uint32(b[2])<<8 | uint32(b[3])
 }
 
-func (d *decoder) float() float64 { return math.Float64frombits(d.bits(8)) }
+func (d *decoder) uint64() uint64 {
+	high := d.uint32()
+	return uint64(high)<<32 | uint64(d.uint32())
+}
+
+func (d *decoder) float() float64 { return math.Float64frombits(d.uint64()) }
 
 func (d *decoder) time() time.Time {
-	sec, nsec := int64(d.bits(8)^1<<63), int64(d.bits(4))
+	sec, nsec := int64(d.uint64()^1<<63), int64(d.uint32())
 	if d.err != nil {
 		return time.Time{}
 	}

@@ -2,9 +2,11 @@ package bolt
 
 import (
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"go.etcd.io/bbolt"
 )
@@ -23,9 +25,11 @@ const maxBatch = 256
 // is none.
 type group struct {
 	db      *bbolt.DB
-	waiting atomic.Int32 // calls that wait for their turn
-	turn    sync.Mutex   // held by the call that uses open, until it has committed or handed on
-	open    *batch       // nil when no transaction is under way
+	waiting atomic.Int32  // calls that wait for their turn
+	turn    sync.Mutex    // held by the call that uses open, until it has committed or handed on
+	open    *batch        // nil when no transaction is under way
+	last    int           // calls of the batch before
+	took    time.Duration // by its commit
 }
 
 // batch is a transaction that several calls share.
@@ -94,6 +98,9 @@ func (g *group) join(op func(*batch) error, alone bool) (again bool, err error) 
 func (g *group) use(b *batch, op func(*batch) error, alone bool) (spoilt bool, err error) {
 	defer func() {
 		spoilt = b.spoilt
+		if !spoilt && !alone && b.calls < g.last {
+			g.gather()
+		}
 		if spoilt || alone || b.calls >= maxBatch || g.waiting.Load() == 0 {
 			g.finish()
 		}
@@ -101,6 +108,14 @@ func (g *group) use(b *batch, op func(*batch) error, alone bool) (spoilt bool, e
 	}()
 	b.calls++
 	return false, op(b)
+}
+
+// gather gives clients that the former commit woke the time to come back, an
+// eighth of what a commit takes at most. A single client does not get here.
+func (g *group) gather() {
+	for began := time.Now(); g.waiting.Load() == 0 && time.Since(began) < g.took/8; {
+		runtime.Gosched()
+	}
 }
 
 // begin opens a batch.
@@ -121,7 +136,9 @@ func (g *group) finish() {
 	g.open = nil
 	defer close(b.done)
 	if b.dirty && !b.spoilt {
+		began := time.Now()
 		b.err = guard(b.tx.Commit)
+		g.last, g.took = b.calls, time.Since(began)
 		if b.err == nil {
 			return
 		}

@@ -114,7 +114,8 @@ func (s *Store) openDatabase(timeout time.Duration) error {
 		return err
 	})
 	if errors.Is(err, ErrCorrupt) && file != nil {
-		_ = file.Close() // bbolt panicked and still has it, with the lock
+		unlock(file) // bbolt panicked and left it mapped and locked
+		_ = file.Close()
 	}
 	var system syscall.Errno
 	switch {

@@ -71,25 +71,27 @@ func (s *Store) change(
 	check func(before, after *store.Session) error,
 	find func(tx *bbolt.Tx) (primary []byte, before *store.Session, err error),
 ) (*store.Session, error) {
-	var before, after *store.Session
+	var before store.Session // without what it refers to, which change may overwrite
+	var after *store.Session
 	err := s.group.do(func(b *batch) error {
 		var primary []byte
+		var current *store.Session
 		err := guard(func() (err error) {
-			primary, before, err = find(b.tx)
+			primary, current, err = find(b.tx)
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		changed := before.Clone()
-		if err := change(changed); err != nil {
+		before = *current
+		if err := change(current); err != nil {
 			return err
 		}
-		if err := check(before, changed); err != nil {
+		if err := check(&before, current); err != nil {
 			return err
 		}
-		after = changed.Clone()
-		return b.write(func(tx *bbolt.Tx) error { return replace(tx, primary, before, after) })
+		after = current.Clone() // change may have kept current
+		return b.write(func(tx *bbolt.Tx) error { return replace(tx, primary, &before, after) })
 	})
 	if err != nil {
 		return nil, err

@@ -1,0 +1,170 @@
+package bolt
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/voicescreen/voicescreen/store"
+)
+
+// opened returns a store of its own for a test.
+func opened(t testing.TB) *Store {
+	t.Helper()
+	st, err := Open(filepath.Join(t.TempDir(), "test.db"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = st.Close() })
+	return st
+}
+
+// audioFiles returns the names in the audio directory.
+func audioFiles(t *testing.T, st *Store) []string {
+	t.Helper()
+	entries, err := os.ReadDir(st.audio.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// TestAudioThatCannotBeStoredLeavesNothing makes each call on files fail in
+// turn: the error says what it was, no file stays, and the store works again
+// when the fault is gone.
+func TestAudioThatCannotBeStoredLeavesNothing(t *testing.T) {
+	fault := syscall.ENOSPC
+	for name, plant := range map[string]func(f *files){
+		"create": func(f *files) { f.create = func(string) (*os.File, error) { return nil, fault } },
+		"write":  func(f *files) { f.write = func(*os.File, []byte) (int, error) { return 0, fault } },
+		"a short write": func(f *files) {
+			f.write = func(f *os.File, p []byte) (int, error) { n, _ := f.Write(p[:1]); return n, fault }
+		},
+		"sync":           func(f *files) { f.sync = func(*os.File) error { return fault } },
+		"rename":         func(f *files) { f.rename = func(_, _ string) error { return fault } },
+		"directory sync": func(f *files) { f.syncDir = func(string) error { return fault } },
+	} {
+		t.Run(name, func(t *testing.T) {
+			st := opened(t)
+			plant(&st.audio.files)
+			ref, err := st.PutAudio(t.Context(), strings.NewReader("audio"))
+			if ref != "" || !errors.Is(err, fault) {
+				t.Errorf("got reference %q and error %v, want %v", ref, err, fault)
+			}
+			if left := audioFiles(t, st); len(left) != 0 {
+				t.Errorf("got files %v left", left)
+			}
+			if pingErr := st.Ping(t.Context()); name == "write" && !errors.Is(pingErr, fault) {
+				t.Errorf("Ping: got error %v, want %v", pingErr, fault)
+			}
+			st.audio.files = systemFiles()
+			if err := st.Ping(t.Context()); err != nil {
+				t.Errorf("Ping after the fault: %v", err)
+			}
+			if _, err := st.PutAudio(t.Context(), strings.NewReader("audio")); err != nil {
+				t.Errorf("after the fault: %v", err)
+			}
+		})
+	}
+}
+
+// TestAudioIsDurableBeforeItIsAcknowledged looks at the order of the calls:
+// content, name, directory.
+func TestAudioIsDurableBeforeItIsAcknowledged(t *testing.T) {
+	st := opened(t)
+	var calls []string
+	system := systemFiles()
+	st.audio.files.write = func(f *os.File, p []byte) (int, error) { calls = append(calls, "write"); return system.write(f, p) }
+	st.audio.files.sync = func(f *os.File) error { calls = append(calls, "sync"); return system.sync(f) }
+	st.audio.files.rename = func(from, to string) error { calls = append(calls, "rename"); return system.rename(from, to) }
+	st.audio.files.syncDir = func(dir string) error { calls = append(calls, "sync directory"); return system.syncDir(dir) }
+	if _, err := st.PutAudio(t.Context(), strings.NewReader("audio")); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := strings.Join(calls, ", "), "write, sync, rename, sync directory"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestAReaderThatFailsOrPanicsLeavesNoFile(t *testing.T) {
+	st := opened(t)
+	_, err := st.PutAudio(t.Context(), io.MultiReader(strings.NewReader("audio"), iotestReader(func() (int, error) { return 0, io.ErrUnexpectedEOF })))
+	if err != io.ErrUnexpectedEOF { // as it is
+		t.Errorf("got error %v, want %v", err, io.ErrUnexpectedEOF)
+	}
+	func() {
+		defer func() { _ = recover() }()
+		_, _ = st.PutAudio(t.Context(), iotestReader(func() (int, error) { panic("reader") }))
+	}()
+	if _, err := st.PutAudio(t.Context(), iotestReader(func() (int, error) { return 0, nil })); err != io.ErrNoProgress {
+		t.Errorf("a reader that gives nothing: got error %v, want %v", err, io.ErrNoProgress)
+	}
+	if left := audioFiles(t, st); len(left) != 0 {
+		t.Errorf("got files %v left", left)
+	}
+}
+
+type iotestReader func() (int, error)
+
+func (r iotestReader) Read([]byte) (int, error) { return r() }
+
+// TestAudioThatCannotBeRemovedIsRemovedLater keeps the session's change, which
+// is stored by then.
+func TestAudioThatCannotBeRemovedIsRemovedLater(t *testing.T) {
+	st := opened(t)
+	ref, err := st.PutAudio(t.Context(), strings.NewReader("audio"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := sample()
+	s.Audio = ref
+	if err := st.Create(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	st.audio.files.remove = func(string) error { return fs.ErrPermission }
+	if err := st.Delete(t.Context(), s.Account, s.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := st.RemoveAudio(t.Context(), ref); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("RemoveAudio: got error %v, want %v", err, fs.ErrPermission)
+	}
+	st.audio.files = systemFiles()
+	if err := st.Ping(t.Context()); err != nil { // any later call that removes
+		t.Fatal(err)
+	}
+	if left := audioFiles(t, st); len(left) != 0 {
+		t.Errorf("got files %v left", left)
+	}
+	if _, err := st.OpenAudio(t.Context(), ref); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("OpenAudio: got error %v, want %v", err, store.ErrNotFound)
+	}
+}
+
+// TestNothingOnDiskNamesAPerson searches the names of the files; the content of
+// the database is the operator's to protect.
+func TestNothingOnDiskNamesAPerson(t *testing.T) {
+	st := opened(t)
+	s := sample()
+	s.Account, s.ID, s.UserID = "canaryaccount", "canarysession", "canaryuser"
+	var err error
+	if s.Audio, err = st.PutAudio(t.Context(), strings.NewReader("audio")); err != nil {
+		t.Fatal(err)
+	}
+	if err := st.Create(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range audioFiles(t, st) {
+		if strings.Contains(strings.ToLower(name), "canary") || name != s.Audio+suffixAudio {
+			t.Errorf("got file %s", name)
+		}
+	}
+}

@@ -1,0 +1,134 @@
+package bolt
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/voicescreen/voicescreen/store"
+)
+
+// TestACallThatSpoilsABatchFailsAlone lets calls fail after they wrote, among
+// others that share their transaction.
+func TestACallThatSpoilsABatchFailsAlone(t *testing.T) {
+	const calls = 64
+	st := opened(t)
+	broken := errors.New("broken")
+	var all sync.WaitGroup
+	for i := range calls {
+		all.Go(func() {
+			err := st.group.do(func(b *batch) error {
+				time.Sleep(100 * time.Microsecond) // so that others come to wait
+				return b.write(func(tx *bbolt.Tx) error {
+					if err := tx.Bucket(bucketMeta).Put(fmt.Appendf(nil, "call %d", i), nil); err != nil {
+						return err
+					}
+					switch i % 8 {
+					case 1:
+						return broken
+					case 2:
+						panic("a page is damaged")
+					}
+					return nil
+				})
+			})
+			want := map[int]error{1: broken, 2: ErrCorrupt}[i%8]
+			if !errors.Is(err, want) {
+				t.Errorf("call %d: got error %v, want %v", i, err, want)
+			}
+		})
+	}
+	all.Wait()
+	err := st.view(func(tx *bbolt.Tx) error {
+		for i := range calls {
+			k, _ := tx.Bucket(bucketMeta).Cursor().Seek(fmt.Appendf(nil, "call %d", i))
+			if stored, want := string(k) == fmt.Sprintf("call %d", i), i%8 != 1 && i%8 != 2; stored != want {
+				t.Errorf("call %d: stored is %v, want %v", i, stored, want)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestACommitThatFailsStoresNothing fills the disk, as bbolt sees it.
+func TestACommitThatFailsStoresNothing(t *testing.T) {
+	st := opened(t)
+	s := sample()
+	if err := st.Create(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	st.db.MaxSize = 1
+	large := make(map[string]float64)
+	for i := range 20_000 {
+		large[fmt.Sprint(i)] = 1
+	}
+	_, err := st.Update(t.Context(), s.Account, s.ID, func(s *store.Session) error { s.Features, s.Audio = large, ""; return nil })
+	if err == nil {
+		t.Fatal("got no error from a full disk")
+	}
+	got, err := st.Get(t.Context(), s.Account, s.ID)
+	if err != nil || len(got.Features) != len(s.Features) || got.Audio != s.Audio {
+		t.Errorf("got %d features and error %v, want the former %d", len(got.Features), err, len(s.Features))
+	}
+	st.db.MaxSize = 0
+	if _, err := st.Update(t.Context(), s.Account, s.ID, func(s *store.Session) error { s.Features = large; return nil }); err != nil {
+		t.Errorf("after the fault: %v", err)
+	}
+}
+
+// TestConcurrentCallsShareCommits counts the transactions.
+func TestConcurrentCallsShareCommits(t *testing.T) {
+	const workers, each = 16, 20
+	st := opened(t)
+	before := st.Commits()
+	var all sync.WaitGroup
+	for i := range workers {
+		all.Go(func() {
+			for j := range each {
+				s := sample()
+				s.ID = fmt.Sprintf("%d.%d", i, j)
+				if err := st.Create(t.Context(), s); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	// At the worst every second commit is of a single call, the others of all:
+	// two thirds of the calls would then be more than enough commits.
+	if got := st.Commits() - before; got > workers*each*2/3 {
+		t.Errorf("got %d commits for %d calls, want them shared", got, workers*each)
+	}
+}
+
+// TestASingleCallerCommitsAtOnce: one call, one commit, and nothing is waited
+// for; a call that writes nothing commits nothing.
+func TestASingleCallerCommitsAtOnce(t *testing.T) {
+	st := opened(t)
+	s := sample()
+	before := st.Commits()
+	if err := st.Create(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	for range 9 {
+		if _, err := st.Update(t.Context(), s.Account, s.ID, func(*store.Session) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := st.Commits() - before; got != 10 {
+		t.Errorf("got %d commits for 10 calls", got)
+	}
+	before = st.Commits()
+	_, _ = st.Next(t.Context(), time.Time{}, func(*store.Session) error { return nil })
+	_ = st.Create(t.Context(), s)
+	if got := st.Commits() - before; got != 0 {
+		t.Errorf("got %d commits for calls that stored nothing", got)
+	}
+}
