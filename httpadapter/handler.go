@@ -162,7 +162,7 @@ func (a *adapter) fail(c *call, log *slog.Logger, err error) {
 	if c.w.(*recorder).status != 0 {
 		panic(http.ErrAbortHandler)
 	}
-	c.drain(a.opts.MaxUpload)
+	c.drain(drainFactor * a.opts.MaxUpload)
 	for name, value := range answer.header {
 		c.w.Header().Set(name, value)
 	}
@@ -171,9 +171,15 @@ func (a *adapter) fail(c *call, log *slog.Logger, err error) {
 	}
 }
 
-// drainTime is how long an answer waits for the rest of a body. Chosen: 100
-// MiB over a local network take one second.
-const drainTime = 5 * time.Second
+const (
+	// drainTime is how long an answer waits for the rest of a body. Chosen:
+	// 100 MiB over a local network take one second.
+	drainTime = 5 * time.Second
+
+	// drainFactor is how many times the largest upload an answer waits for at
+	// most. Chosen: who sends more does not do so by mistake.
+	drainFactor = 4
+)
 
 // drain reads the rest of a body that will not be used, within limits: most
 // clients read no answer before all is sent, and take a closed connection for

@@ -200,7 +200,7 @@ func (k *Keys) RevokeAccount(account string) (n int, err error) {
 }
 
 // Lookup returns what is known of a key; false if it is unknown, expired or
-// revoked. It takes the same time for an unknown key as for a wrong secret.
+// revoked. How long it takes says nothing about a secret.
 // The caller must not change the Scopes.
 func (k *Keys) Lookup(key string) (Key, bool) {
 	k.poll()
@@ -209,6 +209,9 @@ func (k *Keys) Lookup(key string) (Key, bool) {
 		return Key{}, false
 	}
 	r, ok := (*k.set.Load())[id]
+	if !ok && k.reload() == nil { // a key that was made just now is valid at once
+		r, ok = (*k.set.Load())[id]
+	}
 	if !ok {
 		r = &keyRecord{} // compare with a sum that nothing has
 	}

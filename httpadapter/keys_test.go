@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-func newKeyFile(t *testing.T) (*Keys, string) {
+func newKeyFile(t testing.TB) (*Keys, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "keys.json")
 	k, err := CreateKeys(path)
@@ -25,7 +25,7 @@ func newKeyFile(t *testing.T) (*Keys, string) {
 	return k, path
 }
 
-func mustCreate(t *testing.T, k *Keys, account string, scopes ...Scope) string {
+func mustCreate(t testing.TB, k *Keys, account string, scopes ...Scope) string {
 	t.Helper()
 	key, err := k.Create(account, scopes...)
 	if err != nil {

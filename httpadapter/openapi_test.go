@@ -69,7 +69,7 @@ func TestOpenAPIDocument(t *testing.T) {
 // checkOpenAPI checks a request that was accepted, and every answer, against
 // the document. Unknown calls are not in it, and requests that go beyond it
 // say so.
-func checkOpenAPI(t *testing.T, req *http.Request, r request, w *httptest.ResponseRecorder) {
+func checkOpenAPI(t testing.TB, req *http.Request, r request, w *httptest.ResponseRecorder) {
 	t.Helper()
 	found, params, _ := find(req.Method, req.URL)
 	if found == nil || req.Method == http.MethodHead {

@@ -32,7 +32,7 @@ import (
 // service is a handler on an engine in memory, with a clock and identifiers
 // that tests know.
 type service struct {
-	t       *testing.T
+	t       testing.TB
 	engine  *voicescreen.Engine
 	keys    *Keys
 	handler http.Handler
@@ -46,9 +46,9 @@ type service struct {
 
 // newService starts a service without workers: submissions stay in processing
 // until finish.
-func newService(t *testing.T) *service { t.Helper(); return newServiceWith(t, nil, nil) }
+func newService(t testing.TB) *service { t.Helper(); return newServiceWith(t, nil, nil) }
 
-func newServiceWith(t *testing.T, eo func(*voicescreen.Options), ho *Options) *service {
+func newServiceWith(t testing.TB, eo func(*voicescreen.Options), ho *Options) *service {
 	t.Helper()
 	s := &service{t: t, keys: NewKeys(), log: &lockedBuffer{}, store: memory.New(),
 		now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)}
@@ -134,7 +134,7 @@ func (s *service) do(r request) *httptest.ResponseRecorder {
 }
 
 // checkErrorBody checks that an error has the one body that errors have.
-func checkErrorBody(t *testing.T, r request, w *httptest.ResponseRecorder) {
+func checkErrorBody(t testing.TB, r request, w *httptest.ResponseRecorder) {
 	t.Helper()
 	if w.Code < 400 || w.Code == http.StatusExpectationFailed || strings.Contains(w.Body.String(), "unsupported_metadata_spec") {
 		return
@@ -243,7 +243,7 @@ func form(method, path string, fields ...field) request {
 }
 
 // testWAV makes a recording of a soft noise: right in form, nobody speaks.
-func testWAV(t *testing.T, rate, channels int, seconds float64) []byte {
+func testWAV(t testing.TB, rate, channels int, seconds float64) []byte {
 	t.Helper()
 	f, err := os.Create(filepath.Join(t.TempDir(), "test.wav"))
 	if err != nil {
