@@ -23,6 +23,11 @@ const baseRateSD = 0.8
 // that of the best published screening of the kind (about 20 %).
 const undecided = 0.2
 
+// specificity is about that of the best published screening of the kind (0.735
+// at a sensitivity of 0.713 in 10,442 people; Mazur et al. 2025). What these
+// priors lack is then missing in the sensitivity, and does not become alarm.
+const specificity = 0.74
+
 // evidence says where the effects come from.
 var evidence = models.Data{
 	Data: "published effect sizes, weighed by judgement: Mundt et al. 2007, RADAR-MDD, Yamamoto et al. 2020, Low et al. 2020 (review), " +
@@ -37,7 +42,7 @@ func DepressionPrior() *Prior {
 	return &Prior{
 		Category: models.Depression, Name: "voicescreen-depression", Version: "1.0.0",
 		Text: "Prior from the literature, not calibrated on any labelled recording. A screening signal, not a diagnosis.",
-		AUC:  0.65, AtLeast: []float64{0.080, 0.029}, Decision: 1, Undecided: undecided, LogitSD: baseRateSD,
+		AUC:  0.65, AtLeast: []float64{0.080, 0.029}, Decision: 1, Specificity: specificity, Undecided: undecided, LogitSD: baseRateSD,
 		Sources: []models.Data{evidence},
 		Effects: []Effect{
 			{"speech.rate_syl_s", -0.35, 0.15, "speech rate"},
@@ -69,7 +74,7 @@ func AnxietyPrior() *Prior {
 	return &Prior{
 		Category: models.Anxiety, Name: "voicescreen-anxiety", Version: "1.0.0",
 		Text: "Prior from the literature, not calibrated on any labelled recording. Hardly better than chance for one recording. A screening signal, not a diagnosis.",
-		AUC:  0.56, AtLeast: []float64{0.156, 0.061, 0.027}, Decision: 2, Undecided: undecided, LogitSD: baseRateSD,
+		AUC:  0.56, AtLeast: []float64{0.156, 0.061, 0.027}, Decision: 2, Specificity: specificity, Undecided: undecided, LogitSD: baseRateSD,
 		Sources: []models.Data{evidence},
 		Effects: []Effect{
 			{"pause.ratio", +0.10, 0.15, "pause proportion"},

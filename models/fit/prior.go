@@ -37,6 +37,11 @@ type Prior struct {
 	// about.
 	Decision int
 
+	// Specificity is the share of the people below the threshold who are to be
+	// reported negative, if the score does what AUC says and the band is left
+	// aside.
+	Specificity float64
+
 	// Undecided is the share of people that the indeterminate band is to
 	// hold.
 	Undecided float64
@@ -136,26 +141,18 @@ func round(x float64) float64 { return math.Round(x*1e4) / 1e4 }
 // cuts returns from which linear predictor on each class is reported, and the
 // indeterminate band.
 //
-// The cut of the decision lies half-way between the means of the people below
-// and at or above the threshold, where sensitivity equals specificity but for
-// the shape of the tails. On either side of it the other cuts share the people
-// out as the base rates do: of those who are reported positive, as many are in
-// the upper class as among those who are. The band is round the decision's
-// cut and holds the wanted share of the people, half on either side.
+// The cut of the decision is where the wanted specificity is reached. On
+// either side of it the other cuts share the people out as the base rates do:
+// of those who are reported positive, as many are in the upper class as among
+// those who are. The band is round the decision's cut and holds the wanted
+// share of the people, half on either side.
 func (p *Prior) cuts(theta []float64) ([]float64, models.Band) {
 	s, d := p.sd(), p.Decision-1
-	var p1, m0, m1 float64
-	overNormal(s, func(eta, w float64) {
-		q := logistic(eta - theta[d])
-		p1 += w * q
-		m1 += w * q * eta
-		m0 += w * (1 - q) * eta
-	})
-	cut := (m1/p1 + m0/(1-p1)) / 2
+	cut := p.cut(theta[d])
 	cuts := make([]float64, len(theta))
 	above := 1 - normalCDF(cut/s)
 	for k, share := range p.AtLeast {
-		upper := above * share / p.AtLeast[d] // of all people; for k > d
+		upper := above * share / p.AtLeast[d] // of all people, for k ≥ d
 		if k < d {
 			upper = 1 - (1-above)*(1-share)/(1-p.AtLeast[d])
 		}
@@ -163,6 +160,24 @@ func (p *Prior) cuts(theta []float64) ([]float64, models.Band) {
 	}
 	at := func(below float64) float64 { return round(logistic(s*normalQuantile(below) - theta[d])) }
 	return cuts, models.Band{Low: at(1 - above - p.Undecided/2), High: at(1 - above + p.Undecided/2)}
+}
+
+// cut is the linear predictor below which the share Specificity of the people
+// below the threshold theta lies, by linear interpolation of their cumulative
+// distribution.
+func (p *Prior) cut(theta float64) float64 {
+	var total, sum, last float64
+	overNormal(p.sd(), func(eta, w float64) { total += w * (1 - logistic(eta-theta)) })
+	cut := math.NaN()
+	overNormal(p.sd(), func(eta, w float64) {
+		w *= (1 - logistic(eta-theta)) / total
+		// The weight of a point lies half on either side of it.
+		if math.IsNaN(cut) && sum+w/2 >= p.Specificity {
+			cut = eta - (sum+w/2-p.Specificity)/w*(eta-last)
+		}
+		sum, last = sum+w, eta
+	})
+	return cut
 }
 
 // threshold is the θ for which the mean of 1/(1+exp(θ−η)) over η ~ N(0, s²)

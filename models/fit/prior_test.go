@@ -54,6 +54,10 @@ func TestShippedPriorsAreMadeHere(t *testing.T) {
 // a share of people.
 const rounding = 1e-3
 
+// gridStep is the largest weight of one point of overNormal: what a share up to
+// some point may be wrong by.
+const gridStep = 0.02
+
 // TestPriorKeepsItsPromises integrates over the population of the norms.
 func TestPriorKeepsItsPromises(t *testing.T) {
 	norms, err := ShippedNorms()
@@ -77,16 +81,22 @@ func TestPriorKeepsItsPromises(t *testing.T) {
 			t.Errorf("%s: got AUC %.4f, want %.4f", p.Name, got, p.AUC)
 		}
 		shares := make([]float64, len(p.AtLeast))
-		var undecided, positive float64
+		var undecided, negative, below, hit, above float64
+		cut := f.Link.Cuts[p.Decision-1]
 		overNormal(s, func(eta, w float64) {
 			for k, theta := range f.Link.Thresholds {
 				shares[k] += w * logistic(eta-theta)
 			}
-			switch q := logistic(eta - f.Link.Thresholds[p.Decision-1]); {
-			case q > f.Indeterminate.High:
-				positive += w
-			case q >= f.Indeterminate.Low:
+			q := logistic(eta - f.Link.Thresholds[p.Decision-1])
+			if q >= f.Indeterminate.Low && q <= f.Indeterminate.High {
 				undecided += w
+			}
+			below += w * (1 - q)
+			above += w * q
+			if eta < cut {
+				negative += w * (1 - q)
+			} else {
+				hit += w * q
 			}
 		})
 		for k, want := range p.AtLeast {
@@ -94,13 +104,17 @@ func TestPriorKeepsItsPromises(t *testing.T) {
 				t.Errorf("%s: got a share of %.4f above threshold %d, want %.4f", p.Name, shares[k], k+1, want)
 			}
 		}
-		// The grid of overNormal has steps of up to 0.02 of the population.
-		if math.Abs(undecided-p.Undecided) > 0.025 {
+		if math.Abs(undecided-p.Undecided) > gridStep {
 			t.Errorf("%s: got a share of %.3f undecided, want %.3f", p.Name, undecided, p.Undecided)
 		}
-		if positive < 0.25 || positive > 0.45 {
-			t.Errorf("%s: got a share of %.3f positive, want about a third", p.Name, positive)
+		if got := negative / below; math.Abs(got-p.Specificity) > gridStep {
+			t.Errorf("%s: got specificity %.3f, want %.3f", p.Name, got, p.Specificity)
 		}
+		// Of two normal distributions s apart: Φ(s − Φ⁻¹(specificity)).
+		if got, want := hit/above, normalCDF(s-normalQuantile(p.Specificity)); math.Abs(got-want) > 2*gridStep {
+			t.Errorf("%s: got sensitivity %.3f, want %.3f", p.Name, got, want)
+		}
+		t.Logf("%s: sensitivity %.3f, specificity %.3f", p.Name, hit/above, negative/below)
 		if !slices.IsSorted(f.Link.Cuts) {
 			t.Errorf("%s: cuts %v do not ascend", p.Name, f.Link.Cuts)
 		}
