@@ -74,12 +74,12 @@ func runFeatures(cmd *cobra.Command, files []string, o featuresOptions) error {
 	newWork := func() func(i int) measured {
 		b := newBench()
 		return func(i int) measured {
-			rec, in, err := b.read(files[i], cmd.InOrStdin(), o.channel)
+			rec, err := readFile(files[i], cmd.InOrStdin(), o.channel)
 			if err != nil {
 				return measured{err: err}
 			}
 			var buf bytes.Buffer
-			err = write(&buf, files[i], in)
+			err = write(&buf, files[i], b.measure(rec))
 			return measured{buf.Bytes(), warnings(rec.truncated, rec.partial), err}
 		}
 	}

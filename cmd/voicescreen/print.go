@@ -32,10 +32,12 @@ func writeAnalysis(w io.Writer, file string, a *voicescreen.Analysis) error {
 	p.printf("  recording   %.1f s at %d Hz, %.1f s of it speech\n", a.Duration, a.SampleRate, a.SpeechSeconds)
 	p.printf("  quality     signal to noise %s, clipped %s, bandwidth %s\n",
 		text(a.Quality.SNR, "%.0f dB"), text(100*a.Quality.Clipped, "%.2f %%"), text(a.Quality.Bandwidth, "%.0f Hz"))
-	for i := range a.Scores {
-		p.score(&a.Scores[i])
-	}
 	for _, c := range []models.Category{models.Depression, models.Anxiety, models.Deepfake} {
+		for i := range a.Scores {
+			if a.Scores[i].Category == c {
+				p.score(&a.Scores[i])
+			}
+		}
 		if f := a.Failures[c]; f != nil {
 			p.printf("\n  %-10s  no score: %s\n", c, reason(f, a))
 		}
@@ -76,11 +78,15 @@ func band(s *models.Score) string {
 	if name := s.SeverityName(); name != "" {
 		words = append(words, strings.ReplaceAll(name, "_", " "))
 	}
+	of := ""
+	if s.Category == models.Deepfake {
+		of = " of synthesis"
+	}
 	switch s.Decision {
 	case models.Positive:
-		words = append(words, "signs present")
+		words = append(words, "signs"+of)
 	case models.Negative:
-		words = append(words, "no signs")
+		words = append(words, "no signs"+of)
 	default:
 		words = append(words, "not decided")
 	}

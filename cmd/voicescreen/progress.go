@@ -25,7 +25,7 @@ func newProgress(w io.Writer, n int, what string) *progress {
 		progressbar.OptionSetDescription(what),
 		progressbar.OptionShowCount(),
 		progressbar.OptionSetPredictTime(true),
-		progressbar.OptionFullWidth(),
+		progressbar.OptionSetWidth(30),                  // chosen: leaves room for the figures on 80 columns
 		progressbar.OptionThrottle(50*time.Millisecond), // chosen: smooth to the eye, and nothing beside the work
 		progressbar.OptionClearOnFinish(),
 	)}

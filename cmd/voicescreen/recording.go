@@ -103,21 +103,19 @@ type bench struct {
 
 func newBench() *bench { return &bench{analyzer: dsp.NewAnalyzer()} }
 
-// read reads and measures the file at path.
-func (b *bench) read(path string, stdin io.Reader, channel int) (*recording, *models.Recording, error) {
+// readFile reads one channel of the file at path, 0 for the only one. The error
+// says what is wrong and not the path.
+func readFile(path string, stdin io.Reader, channel int) (*recording, error) {
 	f, err := openFile(path, stdin)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer f.Close()
 	rec, err := readRecording(f, channel)
-	if err != nil {
-		return nil, nil, err
+	if err == nil && len(rec.samples) == 0 {
+		return nil, errors.New("file holds no samples")
 	}
-	if len(rec.samples) == 0 {
-		return nil, nil, errors.New("file holds no samples")
-	}
-	return rec, b.measure(rec), nil
+	return rec, err
 }
 
 func (b *bench) measure(rec *recording) *models.Recording {
