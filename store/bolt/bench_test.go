@@ -1,10 +1,13 @@
 package bolt_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -110,6 +113,41 @@ func BenchmarkUpdate(b *testing.B) {
 				clients(b, n, func(i int) error { return update(db, func(tx *bbolt.Tx) error { return put(tx, i) }) })
 			})
 		}
+	}
+}
+
+// BenchmarkGet reads results from two goroutines a processor.
+func BenchmarkGet(b *testing.B) {
+	const sessions = 1000
+	st, err := bolt.Open(filepath.Join(b.TempDir(), "test.db"), nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer st.Close()
+	fillStore(b, st, sessions)
+	clients(b, 2*runtime.GOMAXPROCS(0), func(i int) error {
+		_, err := st.Get(b.Context(), "clinic", benchID(i%sessions))
+		return err
+	})
+}
+
+// BenchmarkPutAudio stores recordings of 30 s, 16 bits at 44.1 kHz.
+func BenchmarkPutAudio(b *testing.B) {
+	recording := make([]byte, 30*44100*2)
+	for _, n := range []int{1, 8} {
+		b.Run(fmt.Sprintf("clients=%d", n), func(b *testing.B) {
+			st, err := bolt.Open(filepath.Join(b.TempDir(), "test.db"), nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer st.Close()
+			b.SetBytes(int64(len(recording)))
+			b.ReportAllocs()
+			clients(b, n, func(int) error {
+				ref, err := st.PutAudio(b.Context(), bytes.NewReader(recording))
+				return errors.Join(err, st.RemoveAudio(b.Context(), ref))
+			})
+		})
 	}
 }
 

@@ -20,6 +20,17 @@
 // Calls that come while a commit is under way share the next one: many clients
 // together wait for few syncs, and a single client for no one else.
 //
+// A commit ends with the sync of one page. If the disk refuses that very sync,
+// the call returns the error, but what it did may be seen, and becomes durable
+// with the next commit that succeeds.
+//
+// # Erasure
+//
+// Audio files are removed from the directory. A removed record can no longer be
+// reached, but its bytes stay in free pages of the file until bbolt writes over
+// them, and a disk may keep what was written over: where that matters the disk,
+// or the records, must be encrypted.
+//
 // # Layout
 //
 // All multi-byte numbers in keys are big-endian, so that keys sort as what they

@@ -17,7 +17,6 @@ import (
 	"go.etcd.io/bbolt"
 	"go.uber.org/goleak"
 
-	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
 
@@ -34,6 +33,9 @@ func TestMain(m *testing.M) {
 		fmt.Println("open")
 		_, _ = bufio.NewReader(os.Stdin).ReadByte()
 		os.Exit(0)
+	}
+	if path := os.Getenv(envCrash); path != "" {
+		work(path)
 	}
 	goleak.VerifyTestMain(m)
 }
@@ -388,5 +390,3 @@ func files(t *testing.T, dir string) map[string]bool {
 	}
 	return names
 }
-
-var _ store.Store = (*bolt.Store)(nil)

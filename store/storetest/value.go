@@ -38,7 +38,7 @@ func fill(v reflect.Value, n *int) {
 		v.Set(reflect.New(v.Type().Elem()))
 		fill(v.Elem(), n)
 	case reflect.Slice:
-		v.Set(reflect.MakeSlice(v.Type(), 3, 5)) // spare room: an append of the other side would land in it
+		v.Set(reflect.MakeSlice(v.Type(), 3, 5))
 		for i := range v.Len() {
 			fill(v.Index(i), n)
 		}
@@ -67,21 +67,32 @@ func fill(v reflect.Value, n *int) {
 	}
 }
 
-// scribble overwrites all that s shares with other sessions.
-func scribble(s *store.Session) {
-	*s.Metadata.English = !*s.Metadata.English
-	for i := range s.Scores {
-		s.Scores[i].Model = "scribbled"
-		for j := range s.Scores[i].Contributions {
-			s.Scores[i].Contributions[j].Feature = "scribbled"
+// scribble overwrites s and all that it refers to.
+func scribble(s *store.Session) { overwrite(reflect.ValueOf(s).Elem()) }
+
+func overwrite(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			v.SetZero()
+			return
 		}
+		for i := range v.NumField() {
+			overwrite(v.Field(i))
+		}
+	case reflect.Pointer:
+		overwrite(v.Elem())
+	case reflect.Slice:
+		for whole, i := v.Slice(0, v.Cap()), 0; i < v.Cap(); i++ { // the spare room too: an append would go there
+			overwrite(whole.Index(i))
+		}
+	case reflect.Map:
+		for _, k := range v.MapKeys() {
+			v.SetMapIndex(k, reflect.Zero(v.Type().Elem()))
+		}
+	default:
+		v.SetZero()
 	}
-	_ = append(s.Scores, s.Scores[0])
-	s.Features["scribbled"] = 1
-	s.Failure.Code = "scribbled"
-	s.Failure.Data["scribbled"] = 1
-	s.Labels.PHQ2[0], s.Labels.PHQ9[0], s.Labels.GAD7[0] = 77, 77, 77
-	s.ID, s.Account, s.UserID = "scribbled", "scribbled", "scribbled"
 }
 
 // wantSame says that got must be what want is in the form in which records

@@ -1,0 +1,166 @@
+package bolt_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/voicescreen/voicescreen/store"
+	"github.com/voicescreen/voicescreen/store/bolt"
+)
+
+// envCrash makes the test binary work on the store of that path until it is
+// killed, and write a line for each call that returned nil.
+const envCrash = "VOICESCREEN_TEST_CRASH"
+
+// crashRounds is how often the process is killed. Chosen: two seconds.
+const crashRounds = 6
+
+// work creates sessions with audio, lets go of the audio of every second one,
+// and deletes every fourth.
+func work(path string) {
+	st, err := bolt.Open(path, nil)
+	if err != nil {
+		fmt.Println("error", err)
+		os.Exit(1)
+	}
+	var mu sync.Mutex // keeps lines whole
+	acknowledge := func(what, id string, err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if err != nil {
+			fmt.Println("error", err)
+			return
+		}
+		fmt.Println(what, id)
+	}
+	start := time.Now().UnixNano()
+	for worker := range 8 {
+		go func() {
+			ctx := context.Background()
+			for i := 0; ; i++ {
+				s := result(1)
+				s.ID = fmt.Sprintf("%d.%d.%d", start, worker, i)
+				s.Due = s.CreatedAt
+				ref, err := st.PutAudio(ctx, strings.NewReader(s.ID))
+				s.Audio = ref
+				acknowledge("created", s.ID, errors.Join(err, st.Create(ctx, s)))
+				if i%2 == 0 {
+					_, err := st.Update(ctx, "clinic", s.ID, func(s *store.Session) error { s.Audio, s.Due = "", time.Time{}; return nil })
+					acknowledge("final", s.ID, err)
+				}
+				if i%4 == 1 {
+					acknowledge("deleted", s.ID, st.Delete(ctx, "clinic", s.ID))
+				}
+			}
+		}()
+	}
+	select {}
+}
+
+// TestWhatWasAcknowledgedSurvivesAKill kills a process that writes, again and
+// again. It cannot show a sync that is left out: the system has the writes.
+func TestWhatWasAcknowledgedSurvivesAKill(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "test.db")
+	last := map[string]string{} // by session: the last call on it that was acknowledged
+	for round := range crashRounds {
+		killed(t, path, time.Duration(100+50*round)*time.Millisecond, last)
+		st, err := bolt.Open(path, nil)
+		if err != nil {
+			t.Fatalf("round %d: %v", round, err)
+		}
+		checkAcknowledged(t, st, path, last)
+		if err := st.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(last) < 10*crashRounds {
+		t.Errorf("got %d sessions acknowledged: too few to show anything", len(last))
+	}
+}
+
+// killed runs work for a time and kills it.
+func killed(t *testing.T, path string, after time.Duration, last map[string]string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), envCrash+"="+path)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var once sync.Once
+	lines := bufio.NewReader(out)
+	for {
+		line, err := lines.ReadString('\n')
+		if err == io.EOF { // a line that is cut was not acknowledged
+			break
+		}
+		once.Do(func() { time.AfterFunc(after, func() { _ = cmd.Process.Kill() }) }) // from the first write on
+		what, id, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if err != nil || what == "error" {
+			t.Fatalf("the process says %q (%v)", line, err)
+		}
+		last[id] = what
+	}
+	_ = cmd.Wait() // it was killed
+}
+
+// checkAcknowledged compares the store with what was acknowledged. What was
+// done and not acknowledged may be there.
+func checkAcknowledged(t *testing.T, st *bolt.Store, path string, last map[string]string) {
+	t.Helper()
+	for id, what := range last {
+		s, err := st.Get(t.Context(), "clinic", id)
+		switch {
+		case errors.Is(err, store.ErrNotFound):
+			var start, worker, i int
+			if _, err := fmt.Sscanf(id, "%d.%d.%d", &start, &worker, &i); err != nil || i%4 != 1 { // its deletion may not have been acknowledged
+				t.Errorf("session %s is lost after it was %s", id, what)
+			}
+		case err != nil:
+			t.Errorf("session %s: %v", id, err)
+		case what == "deleted":
+			t.Errorf("session %s is there after it was deleted", id)
+		case what == "final" && s.Audio != "":
+			t.Errorf("session %s: the update is lost", id)
+		case s.Audio != "":
+			f, err := st.OpenAudio(t.Context(), s.Audio)
+			if err != nil {
+				t.Errorf("session %s: %v", id, err)
+				continue
+			}
+			if content, err := io.ReadAll(f); string(content) != id || err != nil {
+				t.Errorf("session %s: got audio %q and error %v", id, content, err)
+			}
+			_ = f.Close()
+		}
+	}
+	list, err := st.List(t.Context(), "clinic", "patient", nil, 1<<30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	due := 0
+	for _, s := range list {
+		if s.Audio != "" {
+			due++
+		}
+	}
+	if n, err := st.Due(t.Context()); n != due || err != nil {
+		t.Errorf("Due: got %d and error %v, want %d", n, err, due)
+	}
+	if names, err := os.ReadDir(path + ".audio"); len(names) != due || err != nil {
+		t.Errorf("got %d audio files and error %v, want %d", len(names), err, due)
+	}
+}
