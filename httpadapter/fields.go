@@ -60,26 +60,53 @@ func parseJSON(body []byte) (fields, error) {
 	if depth(body) > maxJSONDepth {
 		return nil, fmt.Errorf("%w: nested too deep", errBody)
 	}
-	var object map[string]any
+	f := fields{}
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.UseNumber()
-	if err := dec.Decode(&object); err != nil {
+	if err := f.decode(dec); err != nil {
 		return nil, fmt.Errorf("%w: not valid JSON", errBody) // the decoder's text quotes the body
 	}
 	if _, err := dec.Token(); err != io.EOF {
 		return nil, fmt.Errorf("%w: more follows the JSON object", errBody)
 	}
-	return toFields(object), nil
+	return f, nil
+}
+
+// decode reads a JSON object. A name that stands twice has both values, so
+// that a contradiction is seen.
+func (f fields) decode(dec *json.Decoder) error {
+	if _, err := dec.Token(); err != nil { // the opening brace
+		return err
+	}
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return err
+		}
+		var v any
+		if err := dec.Decode(&v); err != nil {
+			return err
+		}
+		f.add(name.(string), v) // the decoder takes nothing but a string here
+	}
+	_, err := dec.Token() // the closing brace
+	return err
+}
+
+// add adds a value of a name; nil, which is JSON null, only names it.
+func (f fields) add(name string, v any) {
+	values := f[name]
+	if v != nil {
+		values = append(values, v)
+	}
+	f[name] = values
 }
 
 // toFields takes a decoded object as fields.
 func toFields(object map[string]any) fields {
 	f := make(fields, len(object))
 	for name, v := range object {
-		f[name] = nil
-		if v != nil {
-			f[name] = []any{v}
-		}
+		f.add(name, v)
 	}
 	return f
 }

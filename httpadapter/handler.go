@@ -19,7 +19,7 @@ import (
 // Options configures the handler. Nil and zero fields mean the default.
 type Options struct {
 	// Logger takes one line for each request, and what failed. No line holds
-	// anything of a patient. Default: slog.Default().
+	// anything of a patient. Default: none is kept.
 	Logger *slog.Logger
 
 	// MaxUpload is the size of the largest recording in bytes; larger ones are
@@ -49,7 +49,7 @@ func New(e *voicescreen.Engine, keys *Keys, opts *Options) http.Handler {
 		a.opts = *opts
 	}
 	if a.opts.Logger == nil {
-		a.opts.Logger = slog.Default()
+		a.opts.Logger = slog.New(slog.DiscardHandler)
 	}
 	if a.opts.MaxUpload <= 0 {
 		a.opts.MaxUpload = defaultMaxUpload
