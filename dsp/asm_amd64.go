@@ -46,3 +46,19 @@ func conjugateAVX(dst *float64, z *complex128, n int)
 //
 //go:noescape
 func interpolateAVX(dst, z, table *float64, taps, n, phase, den, step, turn int)
+
+// The loops over a frame. n is a multiple of 4, at least 4.
+
+// emphasizeAVX reads x[-1] too.
+//
+//go:noescape
+func emphasizeAVX(dst, x, w *float64, a float64, n int)
+
+//go:noescape
+func multiplySumAVX(y, w *float64, n int) float64
+
+//go:noescape
+func subtractAVX(y, w *float64, c float64, n int)
+
+//go:noescape
+func fluxAVX(p, before *float64, scale float64, n int) float64

@@ -14,3 +14,7 @@ func coefficientPairsAVX(_, _, _, _, _ *complex128, _ int)                  {}
 func sequencePairsAVX(_, _ *float64, _, _, _ *complex128, _ float64, _ int) {}
 func conjugateAVX(_ *float64, _ *complex128, _ int)                         {}
 func interpolateAVX(_, _, _ *float64, _, _, _, _, _, _ int)                 {}
+func emphasizeAVX(_, _, _ *float64, _ float64, _ int)                       {}
+func multiplySumAVX(_, _ *float64, _ int) float64                           { return 0 }
+func subtractAVX(_, _ *float64, _ float64, _ int)                           {}
+func fluxAVX(_, _ *float64, _ float64, _ int) float64                       { return 0 }

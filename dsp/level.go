@@ -9,12 +9,29 @@ const levelFrame = 1103
 // level is the level of the mean square ms in dBFS, −Inf for 0.
 func level(ms float64) float64 { return 10 * math.Log10(ms) }
 
-// meanSquare is the mean of (x - offset)², 0 for no samples.
-func meanSquare(x []float64, offset float64) float64 {
-	if len(x) == 0 {
-		return 0
+// levels fills dst[i] with the level of x − offset in the frame round i·441.
+// Frames overlap, so the squares are summed in two parts a hop, which begin 110
+// samples before the middle of a hop and 110 after, and each frame is five
+// parts.
+func levels(dst, x []float64, offset float64) {
+	const half, reach = levelFrame / 2, levelFrame/2 - hopSamples // 551 and 110
+	part := func(lo, hi int) float64 {
+		return sumSquares(x[min(max(lo, 0), len(x)):min(max(hi, 0), len(x))], offset)
 	}
-	n := float64(len(x))
+	var b2, a1 float64 // the parts of the hops before
+	b1 := part(-reach, reach+1)
+	for i := range dst {
+		centre := i * hopSamples
+		a := part(centre+reach+1, centre+hopSamples-reach)
+		b := part(centre+hopSamples-reach, centre+half+1)
+		lo, hi := overlap(levelFrame, len(x), centre-half)
+		dst[i] = level((b2 + a1 + b1 + a + b) / float64(hi-lo))
+		b2, a1, b1 = b1, a, b
+	}
+}
+
+// sumSquares is Σ (x − offset)².
+func sumSquares(x []float64, offset float64) float64 {
 	var a, b, c, d float64
 	for len(x) >= 4 {
 		x0, x1, x2, x3 := x[0]-offset, x[1]-offset, x[2]-offset, x[3]-offset
@@ -28,7 +45,7 @@ func meanSquare(x []float64, offset float64) float64 {
 		v -= offset
 		a += v * v
 	}
-	return (a + b + c + d) / n
+	return a + b + c + d
 }
 
 // The auditory spectrum behind the loudness is that of PLP (Hermansky, 1990,

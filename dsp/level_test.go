@@ -42,15 +42,21 @@ func scaled(x []float64, g float64) []float64 {
 	return y
 }
 
-func TestMeanSquare(t *testing.T) {
-	for n := range 10 {
-		x := noise(1, n)
-		want := 0.0
-		if n > 0 {
-			want = sq(norm(x)) / float64(n)
-		}
-		if got := meanSquare(x, 0); !closeTo(got, want, 1e-15) {
-			t.Errorf("got %v for %d samples, want %v", got, n, want)
+// TestLevelsEqualDefinition: each is the RMS of the frame's own samples.
+func TestLevelsEqualDefinition(t *testing.T) {
+	for _, n := range []int{1, 100, 441, 551, 552, 700, 1103, 5000} {
+		x := noise(21, n)
+		got := make([]float64, FrameCount(n))
+		levels(got, x, 0.1)
+		for i := range got {
+			var s, count float64
+			for j := max(i*441-551, 0); j <= min(i*441+551, n-1); j++ {
+				s += sq(x[j] - 0.1)
+				count++
+			}
+			if want := 10 * math.Log10(s/count); !closeTo(got[i], want, 1e-12) {
+				t.Errorf("%d samples: got %v dB in frame %d, want %v", n, got[i], i, want)
+			}
 		}
 	}
 }

@@ -107,7 +107,7 @@ func (l *LFCC) Coefficients(dst, frame []float64) []float64 {
 	if len(dst) != l.coefficients || len(frame) != len(l.window) {
 		panic("dsp: LFCC of a frame or into a slice of the wrong length")
 	}
-	emphasize(l.buffer, frame, l.window, lfccPreEmphasis)
+	emphasize(l.buffer, frame, l.window, lfccPreEmphasis, hasAVX)
 	l.fft.Power(l.power, l.buffer)
 	l.bank.energies(l.logs, l.power)
 	for j, e := range l.logs {

@@ -117,7 +117,7 @@ func (m *MFCC) Coefficients(dst, frame []float64) []float64 {
 	if len(dst) != m.coefficients || len(frame) != m.frameLen {
 		panic("dsp: MFCC of a frame or into a slice of the wrong length")
 	}
-	emphasize(m.buffer, frame, m.window, mfccPreEmphasis)
+	emphasize(m.buffer, frame, m.window, mfccPreEmphasis, hasAVX)
 	m.fft.Power(m.power, m.buffer)
 	m.bank.energies(m.logs, m.power)
 	for j, e := range m.logs {
@@ -128,17 +128,6 @@ func (m *MFCC) Coefficients(dst, frame []float64) []float64 {
 	}
 	multiply(dst, m.dct, m.logs)
 	return dst
-}
-
-// emphasize computes (x[j] − a·x[j−1])·w[j] into dst, with (1 − a)·x[0]·w[0]
-// first.
-func emphasize(dst, x, w []float64, a float64) {
-	dst, w = dst[:len(x)], w[:len(x)]
-	last := x[0]
-	for j, v := range x {
-		dst[j] = (v - a*last) * w[j]
-		last = v
-	}
 }
 
 // cosines is the matrix cos(πi(j+½)/n), i < rows, j < n, row by row.

@@ -86,7 +86,7 @@ func TestResamplerStopsAliases(t *testing.T) {
 			}
 			y := r.Resample(nil, sine(rates[0]/8, f, float64(rates[0]), 0.4))
 			y = y[len(y)/5 : len(y)*4/5]
-			if db := 10 * math.Log10(2*meanSquare(y, 0)); !(db <= spurGoal) {
+			if db := 10 * math.Log10(2*sq(norm(y))/float64(len(y))); !(db <= spurGoal) {
 				t.Errorf("%d → %d: got %v Hz at %.1f dB, want at most %v", rates[0], rates[1], f, db, spurGoal)
 			}
 		}

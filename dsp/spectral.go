@@ -28,29 +28,29 @@ func NewSpectral() *Spectral {
 }
 
 // Frames fills out.Level, out.Loudness, out.Spectrum and out.MFCC with the
-// [FrameCount](len(x)) frames of x - offset, in their memory where that is
-// large enough. x is not changed. A frame with a NaN or an infinite sample has NaN measures.
+// [FrameCount](len(x)) frames of x − offset, in their memory where that is
+// large enough. x is not changed. A frame with a NaN or an infinite sample has
+// measures that are NaN, but for its level, which is +Inf if a sample is
+// infinite and none NaN.
 func (s *Spectral) Frames(x []float64, offset float64, out *Analysis) {
 	n := FrameCount(len(x))
 	out.Level = sized(out.Level, n)
 	out.Loudness = sized(out.Loudness, n)
 	out.Spectrum = sized(out.Spectrum, n)
 	out.MFCC = sized(out.MFCC, n)
+	levels(out.Level, x, offset)
 	s.spectrum.reset()
 	clear(s.longTerm)
 	for i := range n {
 		centre := i * hopSamples
-		lo, hi := overlap(levelFrame, len(x), centre-levelFrame/2)
-		start := centre - levelFrame/2
-		out.Level[i] = level(meanSquare(x[start+lo:start+hi], offset))
-
 		frame := s.frame
-		start = centre - len(frame)/2
-		lo, hi = overlap(len(frame), len(x), start)
+		start := centre - len(frame)/2
+		lo, hi := overlap(len(frame), len(x), start)
 		clear(frame[:lo])
 		clear(frame[hi:])
-		for j, v := range x[start+lo : start+hi] {
-			frame[lo+j] = v - offset
+		inside := frame[lo:hi]
+		for j, v := range x[start+lo:][:len(inside)] {
+			inside[j] = v - offset
 		}
 		s.mfcc.Coefficients(out.MFCC[i][:], frame)
 
@@ -59,8 +59,9 @@ func (s *Spectral) Frames(x []float64, offset float64, out *Analysis) {
 		out.Spectrum[i] = s.spectrum.measure(silent)
 		out.Loudness[i] = s.loudness.of(s.spectrum.power)
 		if start = centre - spectrumFrame/2; start >= 0 && start+spectrumFrame <= len(x) {
+			longTerm := s.longTerm[:len(s.spectrum.power)]
 			for k, p := range s.spectrum.power {
-				s.longTerm[k] += p
+				longTerm[k] += p
 			}
 		}
 	}

@@ -124,11 +124,10 @@ func BenchmarkLoudness(b *testing.B) {
 }
 
 func BenchmarkLevel(b *testing.B) {
-	x := noise(1, levelFrame)
+	x := noise(1, SampleRate)
+	dst := make([]float64, FrameCount(len(x)))
 	for b.Loop() {
-		for range FrameCount(SampleRate) {
-			level(meanSquare(x, 0))
-		}
+		levels(dst, x, 0)
 	}
-	reportAudio(b, SampleRate)
+	reportAudio(b, len(x))
 }

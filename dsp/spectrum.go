@@ -71,33 +71,12 @@ func (s *spectrometer) reset() { s.first, s.hasPrevious = true, false }
 // overwrites, and reports whether there is any power.
 func (s *spectrometer) analyze() bool {
 	y := s.frame
-	weighted := multiplySum(y, s.window)
-	mean := weighted / s.windowSum
-	for j, w := range s.window[:len(y)] {
-		y[j] -= mean * w
-	}
+	weighted := multiplySum(y, s.window, hasAVX)
+	subtract(y, s.window, weighted/s.windowSum, hasAVX)
 	s.fft.Power(s.power, y)
 	s.power[0] = 0
 	s.total, s.moment = moments(s.power)
 	return s.total > silentPower*weighted*weighted
-}
-
-// multiplySum multiplies y by w and returns Σ y. Four sums at a time need not
-// wait for one another.
-func multiplySum(y, w []float64) float64 {
-	var a, b, c, d float64
-	for len(y) >= 4 && len(w) >= 4 {
-		y[0] *= w[0]
-		y[1] *= w[1]
-		y[2] *= w[2]
-		y[3] *= w[3]
-		a += y[0]
-		b += y[1]
-		c += y[2]
-		d += y[3]
-		y, w = y[4:], w[4:]
-	}
-	return a + b + c + d
 }
 
 // band is the range lo ≤ k < hi of the bins with low < f[k] ≤ high, without 0.
@@ -142,21 +121,24 @@ func (s *spectrometer) bins(lo, hi int) []float64 { return s.power[lo:hi] }
 
 // moments returns Σ p[k] and Σ k·p[k].
 func moments(p []float64) (total, moment float64) {
-	var t0, t1, m0, m1 float64
-	k := 0.0
-	for len(p) >= 2 {
-		t0 += p[0]
-		m0 += k * p[0]
-		t1 += p[1]
-		m1 += (k + 1) * p[1]
-		k += 2
-		p = p[2:]
+	var t0, t1, t2, t3, m0, m1, m2, m3 float64
+	k := 0
+	for ; k+4 <= len(p); k += 4 {
+		q, f := (*[4]float64)(p[k:k+4]), float64(k)
+		t0 += q[0]
+		t1 += q[1]
+		t2 += q[2]
+		t3 += q[3]
+		m0 += f * q[0]
+		m1 += (f + 1) * q[1]
+		m2 += (f + 2) * q[2]
+		m3 += (f + 3) * q[3]
 	}
-	if len(p) == 1 {
-		t0 += p[0]
-		m0 += k * p[0]
+	for ; k < len(p); k++ {
+		t0 += p[k]
+		m0 += float64(k) * p[k]
 	}
-	return t0 + t1, m0 + m1
+	return (t0 + t1) + (t2 + t3), (m0 + m1) + (m2 + m3)
 }
 
 // rolloff is the frequency below which the power is share.
@@ -174,22 +156,7 @@ func (s *spectrometer) rolloff(share float64) float64 {
 // flux returns the distance of the frame's magnitudes, times scale, to those
 // of the frame before, and keeps them.
 func (s *spectrometer) flux(scale float64) float64 {
-	var even, odd float64
-	p, before := s.power, s.magnitude
-	for len(p) >= 2 && len(before) >= 2 {
-		a, b := math.Sqrt(p[0])*scale, math.Sqrt(p[1])*scale
-		da, db := a-before[0], b-before[1]
-		even += da * da
-		odd += db * db
-		before[0], before[1] = a, b
-		p, before = p[2:], before[2:]
-	}
-	for k := range p { // the bin at half the rate
-		a := math.Sqrt(p[k]) * scale
-		even += (a - before[k]) * (a - before[k])
-		before[k] = a
-	}
-	return math.Sqrt(even + odd)
+	return math.Sqrt(distance(s.magnitude, s.power, scale, hasAVX))
 }
 
 // flatness is the geometric over the arithmetic mean of the bins lo to hi−1.

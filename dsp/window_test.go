@@ -56,3 +56,34 @@ func TestCopyFrame(t *testing.T) {
 		t.Errorf("got %v, want the inner samples", got)
 	}
 }
+
+// TestFrameAssemblyEqualsGo: see TestFFTAssemblyEqualsGo.
+func TestFrameAssemblyEqualsGo(t *testing.T) {
+	if !hasAVX {
+		t.Skip("needs AVX")
+	}
+	tol := 0.0
+	if fusesMultiplyAdd() {
+		tol = 1e-12
+	}
+	for _, n := range []int{4, 8, 12, 64, 1024} {
+		x, w := noise(31, n+1), noise(32, n+1)
+		var y, z [2][]float64
+		var got [2][2]float64
+		for i, avx := range []bool{true, false} {
+			y[i] = make([]float64, n+1)
+			emphasize(y[i], x, w, 0.97, avx)
+			got[i][0] = multiplySum(y[i][:n], w, avx)
+			subtract(y[i][:n], w, 0.3, avx)
+			z[i] = append([]float64(nil), w...)
+			p := make([]float64, n+1)
+			for k := range p {
+				p[k] = x[k] * x[k]
+			}
+			got[i][1] = distance(z[i], p, 1.7, avx)
+		}
+		compare(t, "emphasize and subtract", y[0], y[1], tol)
+		compare(t, "magnitudes", z[0], z[1], tol)
+		compare(t, "sums", got[0][:], got[1][:], tol)
+	}
+}
