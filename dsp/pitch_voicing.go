@@ -1,0 +1,134 @@
+package dsp
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+const (
+	// checkTime is the least time in seconds over which repetition is checked:
+	// at 0 dB SNR the correlation is 0.5 ± 0.05 over this many samples at
+	// 44.1 kHz. Chosen.
+	checkTime = 0.010
+	// checkThreshold is the least correlation of a voiced frame: between 0 for
+	// noise and 0.5 for voice in as much white noise. Chosen in the middle.
+	checkThreshold = 0.25
+	// checkReach is how far, as a share of the period, the next one may lie off
+	// it: three standard deviations of 4 % jitter.
+	checkReach = 0.12
+	// checkStep is the step in seconds of that search, half the width of the
+	// shortest glottal pulses.
+	checkStep = 0.0001
+	// edgeThreshold is the least correlation of the first period of a voiced
+	// stretch with the second: as sure as half voice, half noise. Chosen.
+	edgeThreshold = 0.5
+	// edgeRise is the least ratio of their energies, −20 dB; chosen.
+	edgeRise = 0.01
+	// edgeJump is the largest ratio of F0 in a frame added at an edge to that of
+	// its neighbour; chosen.
+	edgeJump = 1.2
+)
+
+// check makes voiced frames unvoiced in which x, less mean, does not repeat
+// round their centre: in which the normalised correlation of two stretches that
+// lie one period apart is below checkThreshold.
+func (p *Pitch) check(f0, x []float64, mean float64) {
+	for i, f := range f0 {
+		if !(f > 0) {
+			continue
+		}
+		lag := int(math.Round(p.sr / f))
+		reach := int(checkReach * float64(lag))
+		n := min(max(lag, int(checkTime*p.sr)), len(x)-lag-reach)
+		if n < lag/2 {
+			f0[i] = 0
+			continue
+		}
+		// at an end of x the stretches move inwards
+		c := int(math.Round(float64(i) * Hop * p.sr))
+		from := min(max(c-(n+lag)/2, 0), len(x)-lag-reach-n)
+		if !p.repeats(x, mean, from, n, lag, checkThreshold) {
+			f0[i] = 0
+		}
+	}
+}
+
+// edges sets the ends of voiced stretches: the frame at t belongs to the voice
+// if the period that begins at t does. So the frame before a stretch is added
+// if its following period is like the one after that, and the last frame of a
+// stretch is taken away if the period after it is unlike the one before it.
+func (p *Pitch) edges(f0, x []float64, mean float64) {
+	for i := 0; i < len(f0); {
+		if !(f0[i] > 0) {
+			i++
+			continue
+		}
+		end := i + 1
+		for end < len(f0) && f0[end] > 0 {
+			end++
+		}
+		if i > 0 {
+			f0[i-1] = p.onset(x, mean, i-1, f0[i])
+		}
+		t := int(math.Round(float64(end-1) * Hop * p.sr))
+		lag := int(math.Round(p.sr / f0[end-1]))
+		reach := int(checkReach * float64(lag))
+		if t >= lag && t+lag+reach <= len(x) && !p.repeats(x, mean, t-lag, lag, lag, checkThreshold) {
+			f0[end-1] = 0
+		}
+		i = end
+	}
+}
+
+// onset returns the F0 of frame i if it is the first of the voice that is
+// voiced with the F0 next in the following frame, else 0.
+func (p *Pitch) onset(x []float64, mean float64, i int, next float64) float64 {
+	var f float64
+	for _, c := range p.path.frame(i) {
+		if f == 0 || math.Abs(math.Log(c.f/next)) < math.Abs(math.Log(f/next)) {
+			f = c.f
+		}
+	}
+	if f == 0 || max(f, next) > edgeJump*min(f, next) {
+		return 0
+	}
+	t := int(math.Round(float64(i) * Hop * p.sr))
+	lag := int(math.Round(p.sr / f))
+	reach := int(checkReach * float64(lag))
+	if t+2*lag+reach > len(x) || !p.repeats(x, mean, t, lag, lag, edgeThreshold) {
+		return 0
+	}
+	if energy(x[t:t+lag], mean) < edgeRise*energy(x[t+lag:t+2*lag], mean) {
+		return 0
+	}
+	return f
+}
+
+// repeats tells whether the n samples of x, less mean, from on and those lag
+// later have a normalised correlation of at least the threshold. As jitter
+// moves the next period of a voice with short pulses wholly off the mean one,
+// the lags within checkReach of it are also tried.
+func (p *Pitch) repeats(x []float64, mean float64, from, n, lag int, threshold float64) bool {
+	a := x[from : from+n]
+	sa, m := floats.Sum(a), float64(n)*mean*mean
+	aa := energy(a, mean)
+	try := func(lag int) bool {
+		b := x[from+lag : from+lag+n]
+		ab := floats.Dot(a, b) - mean*(sa+floats.Sum(b)) + m
+		return ab > 0 && ab >= threshold*math.Sqrt(aa*energy(b, mean))
+	}
+	// outwards from the lag itself, in steps that a glottal pulse does not slip through
+	step := max(1, int(checkStep*p.sr))
+	for d := 0; d <= int(checkReach*float64(lag)); d += step {
+		if try(lag-d) || (d > 0 && try(lag+d)) {
+			return true
+		}
+	}
+	return false
+}
+
+// energy is the sum of squares of a less mean.
+func energy(a []float64, mean float64) float64 {
+	return floats.Dot(a, a) - 2*mean*floats.Sum(a) + float64(len(a))*mean*mean
+}
