@@ -10,7 +10,7 @@ const (
 	cppsRate    = 11025.0 // Hz aimed at: 5 kHz of spectrum (Maryn and Weenink 2015)
 	cppsFFT     = 1024    // samples, 93 ms: about 50 ms of effective window, three periods of 60 Hz
 	cppsStep    = 4       // frames of the track from one cepstrum to the next, 40 ms
-	cppsSmooth  = 0.001   // s of quefrency over which the cepstrum is averaged (both papers)
+	cppsSmooth  = 0.0005  // s of quefrency over which the cepstrum is averaged (10 samples of 20 kHz in Hillenbrand and Houde)
 	cppsLow     = 60.0    // Hz and
 	cppsHigh    = 330.0   // Hz: range of the peak (Maryn and Weenink 2015)
 	cppsLineLow = 0.001   // s, shortest quefrency of the regression line (Maryn and Weenink 2015)

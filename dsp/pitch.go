@@ -61,6 +61,8 @@ func (o *PitchOptions) withDefaults() PitchOptions {
 //     is made unvoiced, and the ends of the voiced stretches, which the long
 //     window blurs, are set by the single period after each (see [Pitch.check]
 //     and [Pitch.edges]).
+//  5. The smoothing that the window does to a moving F0 is undone (see
+//     [Pitch.sharpen]).
 //
 // A Pitch owns its scratch memory, allocates nothing once it has seen the
 // longest recording, and is not safe for concurrent use.
@@ -70,6 +72,8 @@ type Pitch struct {
 	low  *lowpass
 	corr *correlogram
 	path pitchPath
+
+	before []float64 // log2 of the track before it is sharpened
 }
 
 // NewPitch returns a Pitch for mono samples at sr Hz. It panics unless
@@ -113,6 +117,7 @@ func (p *Pitch) Track(dst, x []float64) []float64 {
 	}
 	p.check(dst, x, mean)
 	p.edges(dst, x, mean)
+	p.sharpen(dst)
 	return dst
 }
 

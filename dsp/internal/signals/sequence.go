@@ -73,6 +73,7 @@ func Sequence(sr float64, parts []Part, seed uint64) []float64 {
 // SequenceF0 is the true F0 in Hz of the parts at the time t, 0 where not
 // voiced.
 func SequenceF0(parts []Part, t float64) float64 {
+	t += 1e-9 // so that a time that is meant to be a boundary lies in the later part
 	for _, p := range parts {
 		if t < p.Duration {
 			if p.Kind != Voiced {

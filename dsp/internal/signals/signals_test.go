@@ -113,7 +113,7 @@ func TestSequence(t *testing.T) {
 	if want := 119951; len(x) != want {
 		t.Errorf("length: got %d, want %d", len(x), want)
 	}
-	if f := SequenceF0(VoicedUnvoiced, 0.45); math.Abs(f-math.Sqrt(120*140)) > 1e-9 {
+	if f := SequenceF0(VoicedUnvoiced, 0.45); math.Abs(f-math.Sqrt(120*140)) > 1e-6 {
 		t.Errorf("F0 at 0.45 s: got %g", f)
 	}
 	if f := SequenceF0(VoicedUnvoiced, 0.7); f != 0 {
