@@ -42,6 +42,7 @@ func audioFiles(t *testing.T, st *Store) []string {
 // turn: the error says what it was, no file stays, and the store works again
 // when the fault is gone.
 func TestAudioThatCannotBeStoredLeavesNothing(t *testing.T) {
+	t.Parallel()
 	fault := syscall.ENOSPC
 	for name, plant := range map[string]func(f *files){
 		"create": func(f *files) { f.create = func(string) (*os.File, error) { return nil, fault } },
@@ -80,6 +81,7 @@ func TestAudioThatCannotBeStoredLeavesNothing(t *testing.T) {
 // TestAudioIsDurableBeforeItIsAcknowledged looks at the order of the calls:
 // content, name, directory.
 func TestAudioIsDurableBeforeItIsAcknowledged(t *testing.T) {
+	t.Parallel()
 	st := opened(t)
 	var calls []string
 	system := systemFiles()
@@ -96,6 +98,7 @@ func TestAudioIsDurableBeforeItIsAcknowledged(t *testing.T) {
 }
 
 func TestAReaderThatFailsOrPanicsLeavesNoFile(t *testing.T) {
+	t.Parallel()
 	st := opened(t)
 	_, err := st.PutAudio(t.Context(), io.MultiReader(strings.NewReader("audio"), iotestReader(func() (int, error) { return 0, io.ErrUnexpectedEOF })))
 	if err != io.ErrUnexpectedEOF { // as it is
@@ -120,6 +123,7 @@ func (r iotestReader) Read([]byte) (int, error) { return r() }
 // TestAudioThatCannotBeRemovedIsRemovedLater keeps the session's change, which
 // is stored by then.
 func TestAudioThatCannotBeRemovedIsRemovedLater(t *testing.T) {
+	t.Parallel()
 	st := opened(t)
 	ref, err := st.PutAudio(t.Context(), strings.NewReader("audio"))
 	if err != nil {
@@ -152,6 +156,7 @@ func TestAudioThatCannotBeRemovedIsRemovedLater(t *testing.T) {
 // TestNothingOnDiskNamesAPerson searches the names of the files; the content of
 // the database is the operator's to protect.
 func TestNothingOnDiskNamesAPerson(t *testing.T) {
+	t.Parallel()
 	st := opened(t)
 	s := sample()
 	s.Account, s.ID, s.UserID = "canaryaccount", "canarysession", "canaryuser"

@@ -10,7 +10,12 @@ import (
 )
 
 func TestStore(t *testing.T) {
+	t.Parallel()
 	storetest.Run(t, func(t *testing.T) store.Store { return openIn(t, t.TempDir()) })
+}
+
+func TestStoreIsDurable(t *testing.T) {
+	t.Parallel()
 	storetest.RunDurable(t, openIn)
 }
 

@@ -70,6 +70,7 @@ func work(path string) {
 // TestWhatWasAcknowledgedSurvivesAKill kills a process that writes, again and
 // again. It cannot show a sync that is left out: the system has the writes.
 func TestWhatWasAcknowledgedSurvivesAKill(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "test.db")
 	last := map[string]string{} // by session: the last call on it that was acknowledged
 	for round := range crashRounds {

@@ -42,6 +42,7 @@ func damaged(t *testing.T) (*Store, []*store.Session) {
 }
 
 func TestADamagedRecordIsAnErrorAndNeverAnAnswer(t *testing.T) {
+	t.Parallel()
 	st, sessions := damaged(t)
 	_, getErr := st.Get(t.Context(), "clinic", "s0")
 	_, updateErr := st.Update(t.Context(), "clinic", "s0", func(*store.Session) error { t.Error("change was called"); return nil })
@@ -60,6 +61,7 @@ func TestADamagedRecordIsAnErrorAndNeverAnAnswer(t *testing.T) {
 }
 
 func TestADamagedRecordDoesNotHoldUpTheQueue(t *testing.T) {
+	t.Parallel()
 	st, sessions := damaged(t)
 	late := sessions[2].Due
 	for _, want := range []string{"s1", "s2"} {
@@ -74,6 +76,7 @@ func TestADamagedRecordDoesNotHoldUpTheQueue(t *testing.T) {
 }
 
 func TestADamagedRecordCanBeErased(t *testing.T) {
+	t.Parallel()
 	for name, erase := range map[string]func(st *Store, user string) error{
 		"Delete": func(st *Store, _ string) error { return st.Delete(t.Context(), "clinic", "s0") },
 		"Forget": func(st *Store, user string) error {
@@ -123,6 +126,7 @@ func TestADamagedRecordCanBeErased(t *testing.T) {
 // TestIndexesThatLieAreErrors puts entries into the indexes that no program
 // writes.
 func TestIndexesThatLieAreErrors(t *testing.T) {
+	t.Parallel()
 	st := opened(t)
 	s := sample()
 	s.Due = s.CreatedAt

@@ -41,6 +41,7 @@ func TestMain(m *testing.M) {
 }
 
 func TestASecondOpenerIsTold(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "test.db")
 	st, err := bolt.Open(path, nil)
 	if err != nil {
@@ -67,6 +68,7 @@ func TestASecondOpenerIsTold(t *testing.T) {
 }
 
 func TestOpenWaitsForTheLock(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "test.db")
 	st, err := bolt.Open(path, nil)
 	if err != nil {
@@ -84,6 +86,7 @@ func TestOpenWaitsForTheLock(t *testing.T) {
 }
 
 func TestAnotherProcessLocksAndItsDeathUnlocks(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "test.db")
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), envHold+"="+path)
@@ -116,6 +119,7 @@ func TestAnotherProcessLocksAndItsDeathUnlocks(t *testing.T) {
 }
 
 func TestOnlyStoresOfAKnownVersionAreOpened(t *testing.T) {
+	t.Parallel()
 	database := func(fill func(tx *bbolt.Tx) error) func(t *testing.T, path string) {
 		return func(t *testing.T, path string) {
 			db, err := bbolt.Open(path, 0o600, nil)
@@ -179,6 +183,7 @@ func TestOnlyStoresOfAKnownVersionAreOpened(t *testing.T) {
 }
 
 func TestADamagedDatabaseIsRefusedOrReadAsItWas(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "test.db")
 	st, err := bolt.Open(path, nil)
 	if err != nil {
@@ -226,6 +231,7 @@ func TestADamagedDatabaseIsRefusedOrReadAsItWas(t *testing.T) {
 }
 
 func TestFilesBelongToTheirOwner(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		return // has no such permissions
 	}
@@ -249,6 +255,7 @@ func TestFilesBelongToTheirOwner(t *testing.T) {
 }
 
 func TestOpenSweepsWhatACrashLeft(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	st := openIn(t, dir)
 	kept, err := st.PutAudio(t.Context(), strings.NewReader("kept"))
@@ -299,6 +306,7 @@ func TestOpenSweepsWhatACrashLeft(t *testing.T) {
 // TestRacingCreationsMakeOneStore opens a store that does not exist many times
 // at once: nothing that one of them stored may be lost to another's creation.
 func TestRacingCreationsMakeOneStore(t *testing.T) {
+	t.Parallel()
 	const openers = 8
 	dir := t.TempDir()
 	path := filepath.Join(dir, "test.db")
@@ -328,6 +336,7 @@ func TestRacingCreationsMakeOneStore(t *testing.T) {
 }
 
 func TestOpenNamesTheFault(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for name, path := range map[string]string{
 		"no path":            "",
@@ -352,6 +361,7 @@ func TestOpenNamesTheFault(t *testing.T) {
 }
 
 func TestPingSeesThatTheDatabaseIsGone(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		return // does not let go of a file that is open
 	}

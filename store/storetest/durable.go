@@ -23,6 +23,7 @@ func RunDurable(t *testing.T, open func(t *testing.T, dir string) store.Store) {
 		{"histories with reopening are as the model says", checkHistories},
 	} {
 		t.Run(c.promise, func(t *testing.T) {
+			t.Parallel()
 			dir := t.TempDir()
 			current := open(t, dir)
 			t.Cleanup(func() {

@@ -31,6 +31,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		})
 	}
 	t.Run("histories are as the model says", func(t *testing.T) {
+		t.Parallel() // they are long, and mostly wait for the disk
 		checkHistories(t, opened(t, open), nil)
 	})
 }
