@@ -63,6 +63,7 @@ func NewHNR(sr float64) *HNR { return &HNR{sr: sr} }
 // may be nil. x and f0 are not changed.
 func (h *HNR) Track(dst, x, f0 []float64) []float64 {
 	dst = slices.Grow(dst[:0], len(f0))[:len(f0)]
+	h.length = 0 // a window that another recording left would be used for near lengths
 	for i := 0; i < len(f0); {
 		if !(f0[i] > 0) {
 			dst[i] = math.NaN()
