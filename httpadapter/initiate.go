@@ -84,8 +84,9 @@ func parseInitiate(f fields) (voicescreen.InitiateRequest, map[string]problem) {
 		if !ok {
 			continue
 		}
+		set, known := metadataSetters[key]
 		v, given, ok := f.one(name)
-		if !isMetadata(key) || given && (!ok || !setMetadata(&req.Metadata, key, v)) {
+		if !known || given && !(ok && set(&req.Metadata, v)) {
 			problems[name] = malformed
 		}
 	}
@@ -134,34 +135,27 @@ func metadataObject(v any) (fields, bool) {
 	return nil, false
 }
 
-// setMetadata sets the metadata of a name and says whether there is such a
-// name and the value is one of its values. The bounds that the engine knows
-// itself are left to it, but not that 0 and "", which there mean nothing was
-// said, are no values here.
-func setMetadata(m *models.Metadata, name string, v any) bool {
-	text, isText := v.(string)
-	var err error
-	switch name {
-	case "age":
-		return setPositive(&m.Age, v)
-	case "weight":
-		return setPositive(&m.Weight, v)
-	case "gender":
-		m.Gender, err = models.ParseGender(text)
-	case "race":
-		m.Race, err = models.ParseRace(text)
-	case "ethnicity":
-		m.Ethnicity, err = models.ParseEthnicity(text)
-	case "zipcode":
+// metadataSetters set the metadata of a name, and say whether the value is one
+// of its values. Bounds that the engine knows are left to it, but 0 and "",
+// which there mean that nothing was said, are no values here.
+var metadataSetters = map[string]func(m *models.Metadata, v any) bool{
+	"age":    func(m *models.Metadata, v any) bool { return setPositive(&m.Age, v) },
+	"weight": func(m *models.Metadata, v any) bool { return setPositive(&m.Weight, v) },
+	"gender": func(m *models.Metadata, v any) bool { return setNamed(&m.Gender, models.ParseGender, v) },
+	"race":   func(m *models.Metadata, v any) bool { return setNamed(&m.Race, models.ParseRace, v) },
+	"ethnicity": func(m *models.Metadata, v any) bool {
+		return setNamed(&m.Ethnicity, models.ParseEthnicity, v)
+	},
+	"zipcode": func(m *models.Metadata, v any) bool {
+		text, ok := v.(string)
 		m.Zipcode = text
-	case "language":
+		return ok && text != ""
+	},
+	"language": func(m *models.Metadata, v any) bool {
 		english, ok := toBool(v)
 		m.English = &english
 		return ok
-	default:
-		return false
-	}
-	return isText && text != "" && err == nil
+	},
 }
 
 func setPositive(field *int, v any) bool {
@@ -170,11 +164,12 @@ func setPositive(field *int, v any) bool {
 	return ok && n > 0
 }
 
-// isMetadata says whether there is metadata of a name.
-func isMetadata(name string) bool {
-	switch name {
-	case "age", "weight", "gender", "race", "ethnicity", "zipcode", "language":
-		return true
+func setNamed[T any](field *T, parse func(string) (T, error), v any) bool {
+	text, ok := v.(string)
+	if !ok {
+		return false
 	}
-	return false
+	value, err := parse(text)
+	*field = value
+	return err == nil
 }
