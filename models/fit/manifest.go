@@ -25,14 +25,18 @@ type Row struct {
 	Licence  string // column licence
 }
 
-// labels are the spellings of the classes, in lower case.
+// labels are the spellings of the negative and the positive class.
 var labels = map[models.Category][2]string{
-	models.Deepfake: {"bonafide", "spoof"},
+	models.Depression: {"negative", "positive"}, // PHQ-9 ≥ 10
+	models.Anxiety:    {"negative", "positive"}, // GAD-7 ≥ 10
+	models.Deepfake:   {"bonafide", "spoof"},
 }
 
 // ReadManifest reads a CSV file with a header line. The columns path and label
-// are needed; label is bonafide or spoof. use, source_repo, system, speaker
-// and licence are read if they are there, and any others ignored.
+// are needed; label is bonafide or spoof for the deepfake task, negative or
+// positive for the others. use, source_repo, system, speaker and licence are
+// read if they are there, and any others ignored. An error about the contents
+// matches ErrManifest and names the line.
 func ReadManifest(r io.Reader, task models.Category) ([]Row, error) {
 	classes, ok := labels[task]
 	if !ok {
