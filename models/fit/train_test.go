@@ -1,0 +1,184 @@
+package fit
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/voicescreen/voicescreen/models"
+)
+
+const testRate = 8000
+
+// voiceOf makes 0.8 s of a pulse train through a resonance: spoofs have equal
+// periods, bona fide ones have jitter. Every path gives another voice.
+func voiceOf(path string) ([]float64, int, error) {
+	var n uint64
+	if _, err := fmt.Sscanf(path, "%d.wav", &n); err != nil {
+		return nil, 0, err
+	}
+	rng := rand.New(rand.NewPCG(n, 9))
+	jitter := 0.03
+	if n%2 == 1 {
+		jitter = 0
+	}
+	x := make([]float64, testRate*8/10)
+	period := 50 + 30*rng.Float64()
+	for at := 0.0; int(at) < len(x); at += period * (1 + jitter*rng.NormFloat64()) {
+		x[int(at)] = 0.5
+	}
+	w := 2 * math.Pi * (500 + 400*rng.Float64()) / testRate
+	var y1, y2 float64
+	for i := range x {
+		y := x[i] + 1.9*math.Cos(w)*y1 - 0.9*y2 + 0.002*rng.NormFloat64()
+		x[i], y1, y2 = y, y, y1
+	}
+	return x, testRate, nil
+}
+
+// testRows is a manifest of n recordings from twelve sources.
+func testRows(n int) []Row {
+	rows := make([]Row, n)
+	for i := range rows {
+		rows[i] = Row{Path: fmt.Sprintf("%d.wav", i), Positive: i%2 == 1, Use: "train", Source: fmt.Sprint("s", i/2%12), System: "-", Licence: "CC0"}
+		if i%7 == 0 {
+			rows[i].Use = "validate"
+		}
+	}
+	return rows
+}
+
+func TestTrain(t *testing.T) {
+	rows := testRows(44)
+	var calls atomic.Int64
+	opts := &Options{Decode: voiceOf, Data: "made pulses", Seed: 5, Progress: func(done, total int) {
+		if n := calls.Add(1); int(n) != done || total != len(rows) {
+			t.Errorf("progress: got %d of %d at call %d", done, total, n)
+		}
+	}}
+	f, err := Train(context.Background(), models.Deepfake, rows, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if int(calls.Load()) != len(rows) {
+		t.Errorf("got %d calls of Progress, want %d", calls.Load(), len(rows))
+	}
+	var text bytes.Buffer
+	if err := f.Write(&text); err != nil {
+		t.Fatal(err)
+	}
+	s, err := models.Load(bytes.NewReader(text.Bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var splits []string
+	for _, m := range f.Metrics {
+		if m.Name != "auc" {
+			continue
+		}
+		splits = append(splits, m.Split)
+		if least := 0.9; m.Value < least && !strings.Contains(m.Split, "channel") {
+			t.Errorf("%s: got AUC %v, want %v: the classes are easy", m.Split, m.Value, least)
+		}
+	}
+	if len(splits) != 3 {
+		t.Errorf("got figures for %q, want cross-validated, with a channel, and held out", splits)
+	}
+	// Recordings that nobody has seen.
+	for i := 1000; i < 1010; i++ {
+		x, rate, _ := voiceOf(fmt.Sprintf("%d.wav", i))
+		got, err := s.Score(context.Background(), &models.Recording{Native: x, NativeRate: rate})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := got[0].Probability; (p > 0.5) != (i%2 == 1) {
+			t.Errorf("recording %d: got probability %.3f", i, p)
+		}
+	}
+	opts.Progress, opts.Workers = nil, 1
+	again, err := Train(context.Background(), models.Deepfake, rows, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var second bytes.Buffer
+	if err := again.Write(&second); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(text.Bytes(), second.Bytes()) {
+		t.Error("got another file from the same rows with another number of workers")
+	}
+}
+
+func TestTrainRefuses(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	broken := errors.New("broken file")
+	one := testRows(20)
+	for i := range one {
+		one[i].Positive, one[i].Use = true, ""
+	}
+	for name, c := range map[string]struct {
+		ctx  context.Context
+		rows []Row
+		opts *Options
+		want error
+	}{
+		"cancelled":   {ctx, testRows(20), &Options{Decode: voiceOf}, context.Canceled},
+		"unreadable":  {context.Background(), testRows(20), &Options{Decode: func(string) ([]float64, int, error) { return nil, 0, broken }}, broken},
+		"no rows":     {context.Background(), nil, &Options{Decode: voiceOf}, ErrManifest},
+		"held out":    {context.Background(), []Row{{Path: "0.wav", Use: "validate"}}, &Options{Decode: voiceOf}, ErrManifest},
+		"one class":   {context.Background(), one, &Options{Decode: voiceOf}, ErrFit},
+		"all silence": {context.Background(), testRows(20), &Options{Decode: func(string) ([]float64, int, error) { return make([]float64, 800), 8000, nil }}, ErrFit},
+	} {
+		if _, err := Train(c.ctx, models.Deepfake, c.rows, c.opts); !errors.Is(err, c.want) {
+			t.Errorf("%s: got %v, want %v", name, err, c.want)
+		}
+	}
+	if _, err := Train(context.Background(), models.Deepfake, testRows(4), nil); err == nil {
+		t.Error("without Decode: got no error")
+	}
+	bad := &Options{Decode: func(string) ([]float64, int, error) { return make([]float64, 10), 1, nil }}
+	if _, err := Train(context.Background(), models.Deepfake, testRows(4), bad); err == nil || !strings.Contains(err.Error(), "1 Hz") {
+		t.Errorf("impossible rate: got %v", err)
+	}
+}
+
+// TestTrainOnVoiceFeatures fits the depression task, whose schema is voice/1.
+func TestTrainOnVoiceFeatures(t *testing.T) {
+	f, err := Train(context.Background(), models.Depression, testRows(24), &Options{Decode: voiceOf})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Schema != "voice/1" || f.Category != models.Depression || !f.IsCalibrated {
+		t.Errorf("got schema %s, category %v, calibrated %v", f.Schema, f.Category, f.IsCalibrated)
+	}
+}
+
+// TestChannelKeepsTheShape passes a voice through many channels.
+func TestChannelKeepsTheShape(t *testing.T) {
+	x, rate, _ := voiceOf("4.wav")
+	for seed := range uint64(40) {
+		y := channel(x, rate, rand.New(rand.NewPCG(seed, 0)))
+		if len(y) != len(x) {
+			t.Fatalf("got %d samples, want %d", len(y), len(x))
+		}
+		var xy, xx, yy float64
+		for i := range x {
+			if math.IsNaN(y[i]) {
+				t.Fatalf("seed %d: sample %d is NaN", seed, i)
+			}
+			xy += x[i] * y[i]
+			xx += x[i] * x[i]
+			yy += y[i] * y[i]
+		}
+		if r := xy / math.Sqrt(xx*yy); r < 0.5 {
+			t.Errorf("seed %d: got a correlation of %.2f with what went in", seed, r)
+		}
+	}
+}
