@@ -140,6 +140,11 @@ func (c *correlogram) fill(w []float64, lo, hi int) {
 	clear(c.frameBuf[hi:])
 }
 
+// leastPower is the energy of a frame below which its correlations are not
+// normalised: far below anything audible, far above where products of two
+// energies lose precision to underflow. Chosen.
+const leastPower = 1e-100
+
 // frame adds the candidates of the frame centred on t seconds to path.
 func (c *correlogram) frame(t float64, path *pitchPath) {
 	path.begin()
@@ -148,7 +153,7 @@ func (c *correlogram) frame(t float64, path *pitchPath) {
 		return
 	}
 	c.correlate()
-	if !(c.frameBuf[0] > 0) {
+	if !(c.frameBuf[0] > leastPower) {
 		return
 	}
 	// Boersma, eq. 9: r_x(τ) ≈ r_xw(τ)/r_w(τ)
