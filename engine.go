@@ -13,8 +13,9 @@ import (
 )
 
 // Engine takes recordings, analyses them in the background and keeps the
-// results. It embeds the account "", which is all that a program with one
-// tenant needs. It is safe for concurrent use.
+// results. It embeds an [Account], the one named "", and so has all of its
+// methods, which is all that a program with one tenant needs. It is safe for
+// concurrent use.
 //
 //	e, err := voicescreen.Open("clinic.db", nil)
 //	…

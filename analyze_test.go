@@ -1,0 +1,310 @@
+package voicescreen_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/go-audio/audio"
+
+	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/store"
+)
+
+func readInterview(t testing.TB) []byte {
+	t.Helper()
+	b, err := os.ReadFile("testdata/interview_en.wav")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestInterviewIsScored(t *testing.T) {
+	e := newEngine(t, newMemory(t), nil)
+	a, err := e.Analyze(t.Context(), bytes.NewReader(readInterview(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.SpeechSeconds < 30 || a.SpeechSeconds > a.Duration || a.Truncated || a.Partial || len(a.Failures) != 0 {
+		t.Errorf("got %+v, want 30 s of speech or more, and no failure", a)
+	}
+	var got []models.Category
+	for _, s := range a.Scores {
+		got = append(got, s.Category)
+		if !(s.Probability >= s.Low && s.Probability <= s.High) {
+			t.Errorf("%v: got probability %v outside its interval %v to %v", s.Category, s.Probability, s.Low, s.High)
+		}
+	}
+	if !slices.Equal(got, []models.Category{models.Depression, models.Anxiety, models.Deepfake}) {
+		t.Errorf("got scores of %v, want all three", got)
+	}
+	if d := a.Features.Get("speech.duration_s"); math.Abs(d-a.SpeechSeconds) > 1e-9 {
+		t.Errorf("got feature speech.duration_s %v, want %v", d, a.SpeechSeconds)
+	}
+}
+
+// TestSubmitAndAnalyzeAgree checks that there is one analysis: what a session
+// gets is what Analyze says.
+func TestSubmitAndAnalyzeAgree(t *testing.T) {
+	e := newEngine(t, newMemory(t), testOptions())
+	a, err := e.Analyze(t.Context(), bytes.NewReader(speech()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(a.Scores) != 3 {
+		t.Fatalf("got %+v, want three scores", a)
+	}
+	id := initiate(t, e, "u")
+	submit(t, e, id, speech())
+	r := wait(t, e, id)
+	for i, s := range r.Scores {
+		if s.Probability != a.Scores[i].Probability {
+			t.Errorf("%v: got %v from a session, %v from Analyze", s.Category, s.Probability, a.Scores[i].Probability)
+		}
+	}
+	for i, v := range a.Features.Values {
+		name, _ := a.Features.Schema.Feature(i)
+		got, ok := r.Features[name]
+		if ok == math.IsNaN(v) || ok && got != v {
+			t.Errorf("%s: got %v (defined: %v) from a session, %v from Analyze", name, got, ok, v)
+		}
+	}
+}
+
+func TestAnalyzeBufferAgreesWithTheFile(t *testing.T) {
+	e := newEngine(t, newMemory(t), testOptions())
+	mono := syllables(16000, 1.2)
+	ints, stereo := make([]int, len(mono)), make([]float64, 2*len(mono))
+	for i, v := range mono {
+		ints[i] = int(math.Round(v * 32767))
+		stereo[2*i+1] = float64(ints[i]) / 32768
+	}
+	want, err := e.Analyze(t.Context(), bytes.NewReader(encodeWAV(16000, 1, mono)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		buf     audio.Buffer
+		channel int
+	}{
+		"integers":               {&audio.IntBuffer{Format: &audio.Format{NumChannels: 1, SampleRate: 16000}, Data: ints, SourceBitDepth: 16}, 0},
+		"second channel, floats": {&audio.FloatBuffer{Format: &audio.Format{NumChannels: 2, SampleRate: 16000}, Data: stereo}, 2},
+	} {
+		got, err := e.AnalyzeBuffer(t.Context(), c.buf, c.channel)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		for i, v := range want.Features.Values {
+			if g := got.Features.Values[i]; g != v && !(math.IsNaN(g) && math.IsNaN(v)) {
+				feature, _ := want.Features.Schema.Feature(i)
+				t.Errorf("%s: %s: got %v, want %v", name, feature, g, v)
+			}
+		}
+	}
+	for name, buf := range map[string]audio.Buffer{
+		"no buffer":    nil,
+		"no format":    &audio.IntBuffer{Data: ints, SourceBitDepth: 16},
+		"two channels": &audio.FloatBuffer{Format: &audio.Format{NumChannels: 2, SampleRate: 16000}, Data: stereo},
+		"rate too low": &audio.FloatBuffer{Format: &audio.Format{NumChannels: 1, SampleRate: 4000}, Data: mono},
+	} {
+		if _, err := e.AnalyzeBuffer(t.Context(), buf, 0); !errors.Is(err, voicescreen.ErrAudio) {
+			t.Errorf("%s: got %v, want ErrAudio", name, err)
+		}
+	}
+}
+
+func TestAnalyzeRefuses(t *testing.T) {
+	e := newEngine(t, newMemory(t), testOptions())
+	broken := errors.New("connection reset")
+	for name, c := range map[string]struct {
+		r    io.Reader
+		want error
+	}{
+		"no WAV file":  {strings.NewReader("no WAV file"), voicescreen.ErrAudio},
+		"empty":        {strings.NewReader(""), voicescreen.ErrAudio},
+		"two channels": {bytes.NewReader(encodeWAV(16000, 2, make([]float64, 8))), voicescreen.ErrAudio},
+		"rate too low": {bytes.NewReader(encodeWAV(4000, 1, make([]float64, 8))), voicescreen.ErrAudio},
+		"broken off":   {io.MultiReader(bytes.NewReader(tiny[:100]), iotest.ErrReader(broken)), voicescreen.ErrUpload},
+	} {
+		if _, err := e.Analyze(t.Context(), c.r); !errors.Is(err, c.want) {
+			t.Errorf("%s: got %v, want %v", name, err, c.want)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := e.Analyze(ctx, bytes.NewReader(tiny)); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want the context's error", err)
+	}
+	panics := testOptions()
+	panics.Models = []models.Scorer{newFake(func(context.Context, *models.Recording) ([]models.Score, error) { panic("scorer") })}
+	e = newEngine(t, newMemory(t), panics)
+	for range 5 { // more often than there is room for analyses
+		if _, err := e.Analyze(testContext(t), bytes.NewReader(speech())); err == nil || strings.Contains(err.Error(), "scorer") {
+			t.Errorf("got %v, want an error without the text of the panic", err)
+		}
+	}
+}
+
+func TestAnalyzeOfWhatIsCut(t *testing.T) {
+	opts := testOptions()
+	opts.Audio.MaxDuration = time.Second
+	e := newEngine(t, newMemory(t), opts)
+	a, err := e.Analyze(t.Context(), bytes.NewReader(speech()))
+	if err != nil || a.Truncated || !a.Partial || math.Abs(a.Duration-1) > 0.001 {
+		t.Errorf("longer than MaxDuration: got %+v, %v, want a second of it", a, err)
+	}
+	a, err = e.Analyze(t.Context(), bytes.NewReader(speech()[:44+2*8000]))
+	if err != nil || !a.Truncated || a.Partial || math.Abs(a.Duration-0.5) > 0.001 {
+		t.Errorf("cut short: got %+v, %v, want the half second that is there", a, err)
+	}
+	a, err = e.Analyze(t.Context(), bytes.NewReader(encodeWAV(16000, 1, nil)))
+	if err != nil || a.Duration != 0 || len(a.Scores) != 0 || len(a.Failures) != 3 {
+		t.Errorf("no samples: got %+v, %v, want three failures", a, err)
+	}
+}
+
+func TestGate(t *testing.T) {
+	quiet := func(seconds float64) []byte { return encodeWAV(16000, 1, make([]float64, int(16000*seconds))) }
+	loud := syllables(16000, 2)
+	for i := range loud {
+		loud[i] = max(-1, min(1, 50*loud[i]))
+	}
+	set := func(change func(*voicescreen.AudioOptions)) *voicescreen.Options {
+		o := testOptions()
+		change(&o.Audio)
+		return o
+	}
+	standard := &voicescreen.Options{Queue: testOptions().Queue}
+	for name, c := range map[string]struct {
+		opts    *voicescreen.Options
+		file    []byte
+		product voicescreen.Product
+		code    string
+		data    map[string][2]float64 // bounds
+	}{
+		"short":                {standard, speech(), 0, voicescreen.CodeAudioLength, map[string][2]float64{"minimum_length": {30, 30}, "actual_length": {1.5, 1.5}}},
+		"short for a deepfake": {standard, speech(), voicescreen.Deepfake, voicescreen.CodeAudioLength, map[string][2]float64{"minimum_length": {2, 2}, "actual_length": {1.5, 1.5}}},
+		"short and silent":     {standard, quiet(3), 0, voicescreen.CodeAudioLength, map[string][2]float64{"minimum_length": {30, 30}, "actual_length": {3, 3}}},
+		"long and silent":      {standard, quiet(3), voicescreen.Deepfake, voicescreen.CodeNoSpeech, nil},
+		"little speech": {
+			set(func(a *voicescreen.AudioOptions) { a.MinSpeech = 2 * time.Second }),
+			encodeWAV(16000, 1, append(syllables(16000, 1.5), make([]float64, 16000)...)), 0,
+			voicescreen.CodeAudioLength, map[string][2]float64{"minimum_length": {2, 2}, "actual_length": {0.5, 1.9}},
+		},
+		"clipped": {
+			set(func(a *voicescreen.AudioOptions) { a.MaxClipped = 0.05 }), encodeWAV(16000, 1, loud), 0,
+			voicescreen.CodeAudioQuality, map[string][2]float64{"maximum_clipped_ratio": {0.05, 0.05}, "actual_clipped_ratio": {0.05, 1}},
+		},
+		"narrow": {
+			set(func(a *voicescreen.AudioOptions) { a.MinBandwidth = 12000 }), speech(), 0,
+			voicescreen.CodeAudioQuality, map[string][2]float64{"minimum_bandwidth_hz": {12000, 12000}, "actual_bandwidth_hz": {1000, 11000}},
+		},
+		"noisy": {
+			set(func(a *voicescreen.AudioOptions) { a.MinSNR = 150 }), speech(), 0,
+			voicescreen.CodeAudioQuality, map[string][2]float64{"minimum_snr_db": {150, 150}, "actual_snr_db": {0, 149}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEngine(t, newMemory(t), c.opts)
+			id := initiate(t, e, "u")
+			if _, err := e.Submit(t.Context(), id, bytes.NewReader(c.file), &voicescreen.SubmitOptions{Product: c.product}); err != nil {
+				t.Fatal(err)
+			}
+			f := wait(t, e, id).Failure
+			if f == nil || f.Code != c.code || len(f.Data) != len(c.data) {
+				t.Fatalf("got %+v, want %s with %v", f, c.code, c.data)
+			}
+			for key, bounds := range c.data {
+				if v, ok := f.Data[key]; !ok || v < bounds[0]-1e-9 || v > bounds[1]+1e-9 {
+					t.Errorf("%s: got %v, want %v", key, v, bounds)
+				}
+			}
+			if c.code == voicescreen.CodeAudioLength && c.data["minimum_length"][0] == 30 {
+				if want := "Audio file is less than the minimum audio length of 30.0 seconds"; f.Message != want {
+					t.Errorf("got message %q, want %q", f.Message, want)
+				}
+			}
+		})
+	}
+}
+
+// TestAnalysesAreBounded checks that no more recordings are in memory at a
+// time than there are workers.
+func TestAnalysesAreBounded(t *testing.T) {
+	var mu sync.Mutex
+	now, most := 0, 0
+	opts := testOptions()
+	opts.Models = []models.Scorer{newFake(func(ctx context.Context, in *models.Recording) ([]models.Score, error) {
+		mu.Lock()
+		now++
+		most = max(most, now)
+		mu.Unlock()
+		time.Sleep(2 * time.Millisecond)
+		mu.Lock()
+		now--
+		mu.Unlock()
+		return newFake(nil).Score(ctx, in)
+	})}
+	e := newEngine(t, newMemory(t), opts)
+	submit(t, e, initiate(t, e, "u"), speech())
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			if _, err := e.Analyze(testContext(t), bytes.NewReader(speech())); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if most > opts.Workers {
+		t.Errorf("got %d analyses at once, want at most %d", most, opts.Workers)
+	}
+}
+
+func TestEveryProductGivesItsScores(t *testing.T) {
+	e := newEngine(t, newMemory(t), testOptions())
+	for p := voicescreen.DepressionAnxiety; p <= voicescreen.Deepfake; p++ {
+		id := initiate(t, e, "u")
+		if _, err := e.Submit(t.Context(), id, bytes.NewReader(speech()), &voicescreen.SubmitOptions{Product: p}); err != nil {
+			t.Fatal(err)
+		}
+		r := wait(t, e, id)
+		var got []models.Category
+		for _, s := range r.Scores {
+			got = append(got, s.Category)
+		}
+		if r.Product != p || !slices.Equal(got, store.Product(p).Categories()) {
+			t.Errorf("%v: got %v of %v, %+v, want %v", p, r.Product, got, r.Failure, p.Categories())
+		}
+	}
+}
+
+func BenchmarkAnalyze(b *testing.B) {
+	e, err := voicescreen.New(newMemory(b), nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer e.Close(context.Background())
+	file := readInterview(b)
+	var seconds float64
+	for b.Loop() {
+		a, err := e.Analyze(b.Context(), bytes.NewReader(file))
+		if err != nil {
+			b.Fatal(err)
+		}
+		seconds += a.Duration
+	}
+	b.ReportMetric(seconds/b.Elapsed().Seconds(), "s/s") // of audio per second
+}

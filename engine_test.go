@@ -1,0 +1,397 @@
+package voicescreen_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"math"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/store"
+	"github.com/voicescreen/voicescreen/store/bolt"
+	"github.com/voicescreen/voicescreen/store/memory"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// soon bounds every wait of the tests: far longer than any takes, also on a
+// busy machine and under the race detector.
+const soon = 30 * time.Second
+
+// testOptions make the engine quick: it asks for work often, and takes the
+// short recordings of the tests.
+func testOptions() *voicescreen.Options {
+	return &voicescreen.Options{
+		Workers: 2,
+		Queue:   voicescreen.QueueOptions{Poll: 5 * time.Millisecond, RetryDelay: time.Millisecond},
+		Audio: voicescreen.AudioOptions{
+			MinSpeech:         500 * time.Millisecond,
+			MinSpeechDeepfake: 500 * time.Millisecond,
+			MinSNR:            math.Inf(-1),
+			MaxClipped:        1,
+			MinBandwidth:      -1,
+		},
+	}
+}
+
+// eachStore runs a test or a benchmark on every store that comes with the
+// module.
+func eachStore[T interface {
+	testing.TB
+	Run(name string, f func(T)) bool
+}](t T, test func(t T, st store.Store)) {
+	t.Run("memory", func(t T) {
+		st := memory.New()
+		defer st.Close()
+		test(t, st)
+	})
+	t.Run("bolt", func(t T) {
+		st, err := bolt.Open(filepath.Join(t.TempDir(), "test.db"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer st.Close()
+		test(t, st)
+	})
+}
+
+// newEngine returns an engine that is closed at the end of the test, before
+// its store.
+func newEngine(t *testing.T, st store.Store, opts *voicescreen.Options) *voicescreen.Engine {
+	t.Helper()
+	e, err := voicescreen.New(st, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { closeEngine(t, e) })
+	return e
+}
+
+func newMemory(t testing.TB) store.Store {
+	st := memory.New()
+	t.Cleanup(func() { st.Close() })
+	return st
+}
+
+func closeEngine(t *testing.T, e *voicescreen.Engine) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), soon)
+	defer cancel()
+	if err := e.Close(ctx); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+}
+
+func testContext(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func initiate(t *testing.T, a interface {
+	Initiate(context.Context, voicescreen.InitiateRequest) (string, error)
+}, user string) string {
+	t.Helper()
+	id, err := a.Initiate(t.Context(), voicescreen.InitiateRequest{UserID: user, Consent: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func submit(t *testing.T, e *voicescreen.Engine, id string, file []byte) {
+	t.Helper()
+	ack, err := e.Submit(t.Context(), id, bytes.NewReader(file), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ack != (voicescreen.Ack{SessionID: id, Status: voicescreen.StatusProcessing}) {
+		t.Fatalf("got %+v, want session %s processing", ack, id)
+	}
+}
+
+func wait(t *testing.T, e *voicescreen.Engine, id string) *voicescreen.Result {
+	t.Helper()
+	r, err := e.Wait(testContext(t), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// eventually waits until ok holds.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(soon); !ok(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited %v in vain: %s", soon, what)
+		}
+	}
+}
+
+// encodeWAV returns a 16-bit WAV file of interleaved samples in [-1, 1).
+func encodeWAV(rate, channels int, x []float64) []byte {
+	le := binary.LittleEndian
+	b := []byte("RIFF\x00\x00\x00\x00WAVEfmt ")
+	b = le.AppendUint32(b, 16)
+	b = le.AppendUint16(b, 1)
+	b = le.AppendUint16(b, uint16(channels))
+	b = le.AppendUint32(b, uint32(rate))
+	b = le.AppendUint32(b, uint32(rate*channels*2))
+	b = le.AppendUint16(b, uint16(channels*2))
+	b = le.AppendUint16(b, 16)
+	b = append(b, "data"...)
+	b = le.AppendUint32(b, uint32(2*len(x)))
+	for _, v := range x {
+		b = le.AppendUint16(b, uint16(int16(math.Round(v*32767))))
+	}
+	le.PutUint32(b[4:], uint32(len(b)-8))
+	return b
+}
+
+// syllables returns seconds of something that every speech detector takes for
+// speech: four bursts a second of a 120 Hz voice, 1/k harmonics up to 4 kHz,
+// with silences of half a second between groups of eight.
+func syllables(rate int, seconds float64) []float64 {
+	x := make([]float64, int(seconds*float64(rate)))
+	seed := uint32(1)
+	for i := range x {
+		t := float64(i) / float64(rate)
+		seed = seed*1664525 + 1013904223
+		x[i] = 1e-4 * (float64(seed)/(1<<31) - 1)
+		if math.Mod(t, 2.5) > 2 {
+			continue
+		}
+		envelope := math.Pow(math.Sin(math.Pi*4*t), 2)
+		f0 := 120 + 10*math.Sin(2*math.Pi*0.7*t)
+		for k := 1.0; k*f0 < 4000 && k*f0 < float64(rate)/2; k++ {
+			x[i] += 0.15 * envelope / k * math.Sin(2*math.Pi*k*120*t+k*10/0.7*(1-math.Cos(2*math.Pi*0.7*t)))
+		}
+	}
+	return x
+}
+
+// speech is a second and a half of speech at 16 kHz, for tests that need a
+// score and not a particular one. Tiny is too short for one, and needs no
+// analysis to say so.
+var (
+	speech = sync.OnceValue(func() []byte { return encodeWAV(16000, 1, syllables(16000, 1.5)) })
+	tiny   = encodeWAV(16000, 1, make([]float64, 160))
+)
+
+// fakeScorer scores every category with what score returns, by default one
+// half.
+type fakeScorer struct {
+	categories []models.Category
+	calls      atomic.Int64
+	score      func(ctx context.Context, in *models.Recording) ([]models.Score, error)
+}
+
+func (f *fakeScorer) Info() models.Info {
+	return models.Info{Name: "fake", Version: "1", Categories: f.categories}
+}
+
+func (f *fakeScorer) Score(ctx context.Context, in *models.Recording) ([]models.Score, error) {
+	f.calls.Add(1)
+	if f.score != nil {
+		return f.score(ctx, in)
+	}
+	var s []models.Score
+	for _, c := range f.categories {
+		s = append(s, models.Score{Category: c, Model: "fake", Version: "1", Probability: 0.5, High: 1, Decision: models.Indeterminate, Severity: 1, Coverage: 1})
+	}
+	return s, nil
+}
+
+func newFake(score func(ctx context.Context, in *models.Recording) ([]models.Score, error)) *fakeScorer {
+	return &fakeScorer{categories: []models.Category{models.Depression, models.Anxiety}, score: score}
+}
+
+// clock is a clock that stands still but for Add.
+type clock struct{ nano atomic.Int64 }
+
+func newClock() *clock {
+	c := &clock{}
+	c.nano.Store(time.Date(2026, 3, 1, 12, 0, 0, 123456789, time.UTC).UnixNano())
+	return c
+}
+
+func (c *clock) Now() time.Time      { return time.Unix(0, c.nano.Load()) }
+func (c *clock) Add(d time.Duration) { c.nano.Add(int64(d)) }
+
+func TestFlow(t *testing.T) {
+	eachStore(t, func(t *testing.T, st store.Store) {
+		e := newEngine(t, st, testOptions())
+		ctx := testContext(t)
+		if err := e.Ready(ctx); err != nil {
+			t.Errorf("Ready: %v", err)
+		}
+		id := initiate(t, e, "patient-17")
+		if len(id) != 32 {
+			t.Errorf("got session %q, want 32 characters, 160 bits in base 32", id)
+		}
+		r, err := e.Result(ctx, id)
+		if err != nil || r.Status != voicescreen.StatusInitiated || r.Product != 0 {
+			t.Errorf("before the submission: got %+v, %v, want initiated", r, err)
+		}
+		submit(t, e, id, speech())
+		r = wait(t, e, id)
+		if r.Status != voicescreen.StatusSuccess {
+			t.Fatalf("got %v, %+v, want success", r.Status, r.Failure)
+		}
+		if len(r.Scores) != 2 || r.Scores[0].Category != models.Depression || r.Scores[1].Category != models.Anxiety {
+			t.Errorf("got scores %+v, want depression and anxiety", r.Scores)
+		}
+		if got := r.Features["speech.duration_s"]; got < 0.5 || got > 1.5 {
+			t.Errorf("got %v s of speech in 1.5 s, want most of it", got)
+		}
+		if err := e.Feedback(ctx, id, voicescreen.Feedback{GAD7: []int{0, 1, 2, 3, 0, 1, 2}}); err != nil {
+			t.Error(err)
+		}
+		list, next, err := e.Results(ctx, "patient-17", voicescreen.Page{})
+		if err != nil || len(list) != 1 || next != "" || list[0].SessionID != id || len(list[0].Labels.GAD7) != 7 {
+			t.Errorf("got listing %v, %q, %v, want the one session with its label", list, next, err)
+		}
+		s, err := st.Get(ctx, "", id)
+		if err != nil || s.Audio != "" || !s.Due.IsZero() || s.Owner != "" {
+			t.Errorf("got record %+v, %v, want no audio, no lease and nothing due", s, err)
+		}
+		if _, err := e.Submit(ctx, id, bytes.NewReader(speech()), nil); !errors.Is(err, voicescreen.ErrConflict) {
+			t.Errorf("second submission: got %v, want ErrConflict", err)
+		}
+	})
+}
+
+func TestAudioIsErasedWithTheResult(t *testing.T) {
+	eachStore(t, func(t *testing.T, st store.Store) {
+		opts := testOptions()
+		opts.Workers = -1
+		e := newEngine(t, st, opts)
+		id := initiate(t, e, "u")
+		submit(t, e, id, tiny)
+		s, err := st.Get(t.Context(), "", id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := st.OpenAudio(t.Context(), s.Audio)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(f)
+		f.Close()
+		if err != nil || !bytes.Equal(b, tiny) {
+			t.Errorf("got %d bytes of stored audio, %v, want the upload's %d", len(b), err, len(tiny))
+		}
+		worker := newEngine(t, st, testOptions())
+		wait(t, worker, id)
+		eventually(t, "the audio is removed", func() bool { // which is after the commit
+			f, err := st.OpenAudio(t.Context(), s.Audio)
+			if err == nil {
+				f.Close()
+			}
+			return errors.Is(err, store.ErrNotFound)
+		})
+	})
+}
+
+func TestReadySaysWhatIsWrong(t *testing.T) {
+	st := memory.New()
+	opts := testOptions()
+	opts.Workers, opts.Queue.Limit = -1, 1
+	e, err := voicescreen.New(st, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	submit(t, e, initiate(t, e, "u"), tiny)
+	if err := e.Ready(t.Context()); !errors.Is(err, voicescreen.ErrBusy) {
+		t.Errorf("full queue: got %v, want ErrBusy", err)
+	}
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Ready(t.Context()); err == nil {
+		t.Error("closed store: got nil, want an error")
+	}
+	closeEngine(t, e)
+	if err := e.Ready(t.Context()); !errors.Is(err, voicescreen.ErrClosed) {
+		t.Errorf("closed engine: got %v, want ErrClosed", err)
+	}
+}
+
+func TestCallsAfterCloseAreErrClosed(t *testing.T) {
+	e, err := voicescreen.Open(filepath.Join(t.TempDir(), "test.db"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closeEngine(t, e)
+	closeEngine(t, e) // again: the same answer
+	ctx := t.Context()
+	calls := map[string]func() error{
+		"Initiate": func() error {
+			_, err := e.Initiate(ctx, voicescreen.InitiateRequest{UserID: "u", Consent: true})
+			return err
+		},
+		"Submit":   func() error { _, err := e.Submit(ctx, "s", bytes.NewReader(tiny), nil); return err },
+		"Result":   func() error { _, err := e.Result(ctx, "s"); return err },
+		"Results":  func() error { _, _, err := e.Results(ctx, "u", voicescreen.Page{}); return err },
+		"Wait":     func() error { _, err := e.Wait(ctx, "s"); return err },
+		"Feedback": func() error { return e.Feedback(ctx, "s", voicescreen.Feedback{PHQ2: []int{0, 0}}) },
+		"Delete":   func() error { return e.Delete(ctx, "s") },
+		"Forget":   func() error { return e.Forget(ctx, "u") },
+		"Ready":    func() error { return e.Ready(ctx) },
+		"Analyze":  func() error { _, err := e.Analyze(ctx, bytes.NewReader(tiny)); return err },
+	}
+	for name, call := range calls {
+		if err := call(); !errors.Is(err, voicescreen.ErrClosed) {
+			t.Errorf("%s: got %v, want ErrClosed", name, err)
+		}
+	}
+}
+
+func TestModelsReplaceShippedOnes(t *testing.T) {
+	opts := testOptions()
+	fake := &fakeScorer{categories: []models.Category{models.Anxiety}}
+	opts.Models = []models.Scorer{fake}
+	e := newEngine(t, newMemory(t), opts)
+	id := initiate(t, e, "u")
+	submit(t, e, id, speech())
+	r := wait(t, e, id)
+	if r.Status != voicescreen.StatusSuccess || r.Scores[0].Model == "fake" || r.Scores[1].Model != "fake" {
+		t.Errorf("got %v %+v, want the shipped depression model and the fake anxiety model", r.Status, r.Scores)
+	}
+}
+
+func TestOnResultIsCalledOnce(t *testing.T) {
+	opts := testOptions()
+	var mu sync.Mutex
+	got := map[string]int{}
+	opts.OnResult = func(_ context.Context, account string, r *voicescreen.Result) {
+		mu.Lock()
+		defer mu.Unlock()
+		got[account+"/"+r.SessionID+"/"+r.Status.String()]++
+		panic("a hook that panics harms nobody")
+	}
+	e := newEngine(t, newMemory(t), opts)
+	a := e.Account("clinic")
+	id := initiate(t, a, "u")
+	if _, err := a.Submit(t.Context(), id, bytes.NewReader(tiny), nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Wait(testContext(t), id); err != nil {
+		t.Fatal(err)
+	}
+	closeEngine(t, e)
+	if len(got) != 1 || got["clinic/"+id+"/failed"] != 1 {
+		t.Errorf("got calls %v, want one for the failed session", got)
+	}
+}

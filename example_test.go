@@ -1,0 +1,152 @@
+package voicescreen_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+
+	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/store/memory"
+)
+
+// The whole flow is four calls.
+func ExampleOpen() {
+	dir, err := os.MkdirTemp("", "voicescreen")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	ctx := context.Background()
+
+	e, err := voicescreen.Open(filepath.Join(dir, "clinic.db"), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer e.Close(ctx)
+	id, err := e.Initiate(ctx, voicescreen.InitiateRequest{UserID: "patient-17", Consent: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	file, err := os.Open("testdata/interview_en.wav")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer file.Close()
+	ack, err := e.Submit(ctx, id, file, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("submitted:", ack.Status)
+	r, err := e.Wait(ctx, id)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("finished:", r.Status)
+	for _, s := range r.Scores {
+		fmt.Printf("%v: a score within 0 and 1: %v\n", s.Category, s.Probability >= 0 && s.Probability <= 1)
+	}
+	// Output:
+	// submitted: processing
+	// finished: success
+	// depression: a score within 0 and 1: true
+	// anxiety: a score within 0 and 1: true
+}
+
+// Without a session and a store: one file, every score that it is good for.
+func ExampleEngine_Analyze() {
+	ctx := context.Background()
+	e, err := voicescreen.New(memory.New(), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer e.Close(ctx)
+	file, err := os.Open("testdata/short_en.wav")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer file.Close()
+	a, err := e.Analyze(ctx, file)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, s := range a.Scores {
+		fmt.Printf("%v: scored\n", s.Category)
+	}
+	for _, c := range []models.Category{models.Depression, models.Anxiety} {
+		fmt.Printf("%v: %s\n", c, a.Failures[c].Message)
+	}
+	// Output:
+	// deepfake: scored
+	// depression: Audio file is less than the minimum audio length of 30.0 seconds
+	// anxiety: Audio file is less than the minimum audio length of 30.0 seconds
+}
+
+// Two tenants share an engine and nothing else.
+func ExampleEngine_Account() {
+	ctx := context.Background()
+	e, err := voicescreen.New(memory.New(), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer e.Close(ctx)
+	id, err := e.Account("north clinic").Initiate(ctx, voicescreen.InitiateRequest{UserID: "patient-17", Consent: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, err = e.Account("south clinic").Result(ctx, id)
+	fmt.Println(errors.Is(err, voicescreen.ErrNotFound))
+	// Output: true
+}
+
+// A label that a clinician gives within a day of the recording.
+func ExampleAccount_Feedback() {
+	ctx := context.Background()
+	e, err := voicescreen.New(memory.New(), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer e.Close(ctx)
+	err = e.Feedback(ctx, "session", voicescreen.Feedback{PHQ9: []int{0, 1, 7, 0, 0, 0, 0, 0, 0}})
+	fmt.Println(err)
+	// Output: voicescreen: invalid argument: phq_9 item 3 is 7, want 0 to 3
+}
+
+// half is a model of one's own: it plugs in where the shipped ones are.
+type half struct{}
+
+func (half) Info() models.Info {
+	return models.Info{Name: "half", Version: "1", Categories: []models.Category{models.Deepfake}}
+}
+
+func (half) Score(_ context.Context, in *models.Recording) ([]models.Score, error) {
+	return []models.Score{{
+		Category: models.Deepfake, Model: "half", Version: "1",
+		Probability: 0.5, Low: 0, High: 1, Decision: models.Indeterminate, Coverage: 1,
+	}}, nil
+}
+
+// A scorer of one's own replaces the shipped one of its category.
+func ExampleOptions_models() {
+	ctx := context.Background()
+	e, err := voicescreen.New(memory.New(), &voicescreen.Options{Models: []models.Scorer{half{}}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer e.Close(ctx)
+	file, err := os.Open("testdata/short_en.wav")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer file.Close()
+	a, err := e.Analyze(ctx, file)
+	if err != nil {
+		log.Fatal(err)
+	}
+	s := a.Scores[0] // the recording is too short for the others
+	fmt.Println(s.Category, s.Model, s.Decision)
+	// Output: deepfake half indeterminate
+}

@@ -1,0 +1,334 @@
+package voicescreen_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/store"
+)
+
+// leaseAs takes the session that is due as a worker of another process would.
+func leaseAs(t *testing.T, st store.Store, owner string, now, until time.Time) *store.Session {
+	t.Helper()
+	s, err := st.Next(t.Context(), now, func(s *store.Session) error {
+		s.State = store.Running
+		s.Owner = owner
+		s.Token++
+		s.Attempts++
+		s.Due = until
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestWorkOfADeadWorkerGoesOn(t *testing.T) {
+	eachStore(t, func(t *testing.T, st store.Store) {
+		now := newClock()
+		opts := testOptions()
+		opts.Now, opts.Workers = now.Now, -1
+		id := initiate(t, newEngine(t, st, opts), "u")
+		submit(t, newEngine(t, st, opts), id, tiny)
+		dead := leaseAs(t, st, "dead", now.Now(), now.Now().Add(time.Minute))
+
+		opts.Workers = 1
+		e := newEngine(t, st, opts)
+		time.Sleep(30 * time.Millisecond) // several polls
+		if r, err := e.Result(t.Context(), id); err != nil || r.Status != voicescreen.StatusProcessing {
+			t.Fatalf("within the lease: got %+v, %v, want processing", r, err)
+		}
+		now.Add(time.Minute)
+		if r := wait(t, e, id); r.Failure == nil || r.Failure.Code != voicescreen.CodeAudioLength {
+			t.Errorf("after the lease: got %+v, want audio_length_error", r)
+		}
+		s, err := st.Get(t.Context(), "", id)
+		if err != nil || s.Attempts != 2 || s.Token != dead.Token+1 {
+			t.Errorf("got %+v, %v, want the second attempt under the next token", s, err)
+		}
+	})
+}
+
+func TestWorkThatKilledItsWorkersFails(t *testing.T) {
+	st := newMemory(t)
+	now := newClock()
+	opts := testOptions()
+	opts.Now, opts.Workers = now.Now, -1
+	e := newEngine(t, st, opts)
+	id := initiate(t, e, "u")
+	submit(t, e, id, speech())
+	for range 3 {
+		leaseAs(t, st, "dead", now.Now(), now.Now().Add(time.Minute))
+		now.Add(time.Minute)
+	}
+	fake := newFake(nil)
+	opts.Workers, opts.Models = 1, []models.Scorer{fake}
+	r := wait(t, newEngine(t, st, opts), id)
+	if r.Failure == nil || r.Failure.Code != voicescreen.CodeInternal || fake.calls.Load() != 0 {
+		t.Errorf("got %+v after %d calls, want internal_error without a fourth attempt", r, fake.calls.Load())
+	}
+}
+
+// blocked returns a scorer that says on entered when it is called, and waits
+// for release.
+func blocked() (fake *fakeScorer, entered, release chan struct{}) {
+	entered, release = make(chan struct{}, 10), make(chan struct{})
+	fake = newFake(func(ctx context.Context, in *models.Recording) ([]models.Score, error) {
+		entered <- struct{}{}
+		<-release
+		return newFake(nil).Score(ctx, in)
+	})
+	return fake, entered, release
+}
+
+func TestResultUnderAnOldTokenIsDropped(t *testing.T) {
+	eachStore(t, func(t *testing.T, st store.Store) {
+		now := newClock()
+		fake, entered, release := blocked()
+		opts := testOptions()
+		opts.Now, opts.Workers, opts.Models = now.Now, 1, []models.Scorer{fake}
+		e := newEngine(t, st, opts)
+		id := initiate(t, e, "u")
+		submit(t, e, id, speech())
+		<-entered
+		// The worker is cut off for longer than its lease, and another one
+		// takes the session.
+		now.Add(time.Hour)
+		other := leaseAs(t, st, "other", now.Now(), now.Now().Add(time.Hour))
+		close(release)
+		submit(t, e, initiate(t, e, "u"), speech())
+		<-entered // the worker is through with the first
+		s, err := st.Get(t.Context(), "", id)
+		if err != nil || s.State != store.Running || s.Owner != "other" || s.Token != other.Token || s.Scores != nil || s.Audio == "" {
+			t.Errorf("got %+v, %v, want the session as the other worker has it", s, err)
+		}
+	})
+}
+
+func TestLeaseIsRenewed(t *testing.T) {
+	st := newMemory(t)
+	fake, entered, release := blocked()
+	opts := testOptions()
+	opts.Workers, opts.Models = 1, []models.Scorer{fake}
+	opts.Queue.Lease = 300 * time.Millisecond
+	e := newEngine(t, st, opts)
+	id := initiate(t, e, "u")
+	submit(t, e, id, speech())
+	<-entered
+	first, err := st.Get(t.Context(), "", id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the lease is renewed", func() bool {
+		s, err := st.Get(t.Context(), "", id)
+		return err == nil && s.Due.After(first.Due) && s.Token == first.Token
+	})
+	close(release)
+	if r := wait(t, e, id); r.Status != voicescreen.StatusSuccess {
+		t.Errorf("got %+v, want success", r)
+	}
+}
+
+func TestLostLeaseEndsTheAnalysis(t *testing.T) {
+	st := newMemory(t)
+	ended := make(chan error, 1)
+	entered := make(chan struct{})
+	opts := testOptions()
+	opts.Workers, opts.Queue.Lease = 1, 30*time.Millisecond
+	opts.Models = []models.Scorer{newFake(func(ctx context.Context, _ *models.Recording) ([]models.Score, error) {
+		close(entered)
+		<-ctx.Done()
+		ended <- ctx.Err()
+		return nil, ctx.Err()
+	})}
+	e := newEngine(t, st, opts)
+	id := initiate(t, e, "u")
+	submit(t, e, id, speech())
+	<-entered
+	if err := e.Delete(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-ended:
+	case <-time.After(soon):
+		t.Error("the scorer's context does not end")
+	}
+	if _, err := e.Result(t.Context(), id); !errors.Is(err, voicescreen.ErrNotFound) {
+		t.Errorf("got %v, want ErrNotFound", err)
+	}
+}
+
+func TestFailedAttempts(t *testing.T) {
+	broken := errors.New("broken")
+	for name, c := range map[string]struct {
+		failures int // of the scorer, before it works
+		fail     func() ([]models.Score, error)
+		calls    int64
+		want     voicescreen.Status
+	}{
+		"one error":         {1, func() ([]models.Score, error) { return nil, broken }, 2, voicescreen.StatusSuccess},
+		"two errors":        {2, func() ([]models.Score, error) { return nil, broken }, 3, voicescreen.StatusSuccess},
+		"three errors":      {3, func() ([]models.Score, error) { return nil, broken }, 3, voicescreen.StatusFailed},
+		"a panic":           {1, func() ([]models.Score, error) { panic("scorer") }, 2, voicescreen.StatusSuccess},
+		"a runtime panic":   {1, func() ([]models.Score, error) { var x []int; _ = x[len(x)]; return nil, nil }, 2, voicescreen.StatusSuccess},
+		"three panics":      {9, func() ([]models.Score, error) { panic("scorer") }, 3, voicescreen.StatusFailed},
+		"too few scores":    {9, func() ([]models.Score, error) { return nil, nil }, 3, voicescreen.StatusFailed},
+		"another category":  {9, func() ([]models.Score, error) { return make([]models.Score, 2), nil }, 3, voicescreen.StatusFailed},
+		"not a probability": {9, notProbable, 3, voicescreen.StatusFailed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var fake *fakeScorer
+			fake = newFake(func(ctx context.Context, in *models.Recording) ([]models.Score, error) {
+				if int(fake.calls.Load()) <= c.failures {
+					return c.fail()
+				}
+				return newFake(nil).Score(ctx, in)
+			})
+			opts := testOptions()
+			opts.Models = []models.Scorer{fake}
+			e := newEngine(t, newMemory(t), opts)
+			id := initiate(t, e, "u")
+			submit(t, e, id, speech())
+			r := wait(t, e, id)
+			if r.Status != c.want || fake.calls.Load() != c.calls {
+				t.Errorf("got %v after %d calls, want %v after %d", r.Status, fake.calls.Load(), c.want, c.calls)
+			}
+			if r.Status == voicescreen.StatusFailed && (r.Failure.Code != voicescreen.CodeInternal || r.Scores != nil || r.Features != nil) {
+				t.Errorf("got %+v, want internal_error and nothing else", r)
+			}
+		})
+	}
+}
+
+func notProbable() ([]models.Score, error) {
+	return []models.Score{{Category: models.Depression, Probability: 1.01}, {Category: models.Anxiety}}, nil
+}
+
+func TestCloseDrains(t *testing.T) {
+	st := newMemory(t)
+	fake, entered, release := blocked()
+	opts := testOptions()
+	opts.Workers, opts.Models = 1, []models.Scorer{fake}
+	e, err := voicescreen.New(st, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	running, queued := initiate(t, e, "u"), initiate(t, e, "u")
+	submit(t, e, running, speech())
+	<-entered
+	submit(t, e, queued, speech())
+	closed := make(chan error, 1)
+	go func() { closed <- e.Close(context.Background()) }()
+	eventually(t, "no call is taken", func() bool {
+		_, err := e.Result(t.Context(), running)
+		return errors.Is(err, voicescreen.ErrClosed)
+	})
+	close(release)
+	if err := <-closed; err != nil {
+		t.Errorf("Close: %v", err)
+	}
+	for id, want := range map[string]store.State{running: store.Succeeded, queued: store.Queued} {
+		if s, err := st.Get(t.Context(), "", id); err != nil || s.State != want {
+			t.Errorf("got %+v, %v, want %v", s, err, want)
+		}
+	}
+}
+
+func TestCloseHandsBack(t *testing.T) {
+	eachStore(t, func(t *testing.T, st store.Store) {
+		fake, entered, release := blocked()
+		opts := testOptions()
+		opts.Workers, opts.Models = 1, []models.Scorer{fake}
+		e, err := voicescreen.New(st, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := initiate(t, e, "u")
+		submit(t, e, id, speech())
+		<-entered
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		defer cancel()
+		if err := e.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Close: got %v, want the context's error", err)
+		}
+		s, err := st.Get(t.Context(), "", id)
+		if err != nil || s.State != store.Queued || s.Attempts != 0 || s.Owner != "" || s.Due.IsZero() || s.Audio == "" {
+			t.Errorf("got %+v, %v, want it queued, due, and no attempt counted", s, err)
+		}
+		close(release) // the analysis that was cut off ends, and its result is dropped
+		next := newEngine(t, st, testOptions())
+		if r := wait(t, next, id); r.Status != voicescreen.StatusSuccess {
+			t.Errorf("after the next start: got %+v, want success", r)
+		}
+	})
+}
+
+func TestCloseEndsUploadsThatHang(t *testing.T) {
+	e, err := voicescreen.Open(filepath.Join(t.TempDir(), "test.db"), testOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := initiate(t, e, "u")
+	started := make(chan struct{})
+	done := make(chan error, 1)
+	first := true
+	go func() {
+		_, err := e.Submit(context.Background(), id, readerFunc(func(p []byte) (int, error) {
+			if first {
+				first = false
+				close(started)
+				return copy(p, tiny[:50]), nil
+			}
+			time.Sleep(time.Millisecond) // a client that sends on and on
+			clear(p)
+			return len(p), nil
+		}), nil)
+		done <- err
+	}()
+	<-started
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	if err := e.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Close: got %v, want the context's error", err)
+	}
+	if err := <-done; err == nil {
+		t.Error("the upload was acknowledged, want an error")
+	}
+}
+
+func TestMissingOrBrokenAudio(t *testing.T) {
+	st := newMemory(t)
+	opts := testOptions()
+	opts.Workers = -1
+	e := newEngine(t, st, opts)
+	lost, broken := initiate(t, e, "u"), initiate(t, e, "u")
+	submit(t, e, lost, speech())
+	submit(t, e, broken, speech())
+	s, err := st.Get(t.Context(), "", lost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := st.RemoveAudio(t.Context(), s.Audio); err != nil {
+		t.Fatal(err)
+	}
+	ref, err := st.PutAudio(t.Context(), bytes.NewReader([]byte("no WAV file")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := st.Update(t.Context(), "", broken, func(s *store.Session) error { s.Audio = ref; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	worker := newEngine(t, st, testOptions())
+	for id, want := range map[string]string{lost: voicescreen.CodeInternal, broken: voicescreen.CodeAudioDecode} {
+		if r := wait(t, worker, id); r.Failure == nil || r.Failure.Code != want {
+			t.Errorf("got %+v, want %s", r, want)
+		}
+	}
+}
