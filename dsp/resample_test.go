@@ -182,6 +182,20 @@ func TestResamplerForgets(t *testing.T) {
 	}
 }
 
+// TestResamplerContainsNaN: only samples near a bad one are lost.
+func TestResamplerContainsNaN(t *testing.T) {
+	r := NewResampler(16000, 44100)
+	x := noise(8, 16000)
+	want := r.Resample(nil, x)
+	x[8000] = math.NaN()
+	for k, v := range r.Resample(nil, x) {
+		far := math.Abs(float64(k)/44100-0.5) > 0.070 // a block of 1024 and the interpolator's reach
+		if far && v != want[k] {
+			t.Fatalf("got [%d] = %v, want %v", k, v, want[k])
+		}
+	}
+}
+
 func TestResamplerPanics(t *testing.T) {
 	for _, rates := range [][2]int{{0, 44100}, {-8000, 44100}, {44100, 3999}, {384001, 44100}} {
 		func() {
