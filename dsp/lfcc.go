@@ -25,7 +25,8 @@ const lfccPreEmphasis = 0.97
 // Todisco et al., 2019, ASVspoof 2019), whose band here is free to choose:
 //
 //   - y[0] = 0.03·x[0], y[j] = x[j] − 0.97·x[j−1], within the frame alone (the
-//     baselines filter the whole recording: this differs in y[0] only);
+//     baseline of 2019 filters the whole recording: this differs in y[0] only;
+//     that of 2021 does without, and has 70 filters in 30 ms);
 //   - y is multiplied by a symmetric Hamming window and padded with zeros, and
 //     P[k] = |Y[k]|²;
 //   - E[m] = Σ P[k]·triangle m at bin k, triangles of height 1 evenly spaced in
