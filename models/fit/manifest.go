@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/voicescreen/voicescreen/models"
 )
@@ -26,17 +27,18 @@ type Row struct {
 }
 
 // labels are the spellings of the negative and the positive class.
-var labels = map[models.Category][2]string{
-	models.Depression: {"negative", "positive"}, // PHQ-9 ≥ 10
-	models.Anxiety:    {"negative", "positive"}, // GAD-7 ≥ 10
-	models.Deepfake:   {"bonafide", "spoof"},
+var labels = map[models.Category][2][]string{
+	models.Depression: {{"negative", "0", "false"}, {"positive", "1", "true"}}, // PHQ-9 ≥ 10
+	models.Anxiety:    {{"negative", "0", "false"}, {"positive", "1", "true"}}, // GAD-7 ≥ 10
+	models.Deepfake:   {{"bonafide", "0"}, {"spoof", "1"}},
 }
 
 // ReadManifest reads a CSV file with a header line. The columns path and label
-// are needed; label is bonafide or spoof for the deepfake task, negative or
-// positive for the others. use, source_repo, system, speaker and licence are
-// read if they are there, and any others ignored. An error about the contents
-// matches ErrManifest and names the line.
+// are needed; label is bonafide or 0, spoof or 1 for the deepfake task, and
+// negative, 0 or false, positive, 1 or true for the others. use, source_repo,
+// system, speaker and licence are read if they are there, and any others
+// ignored. A byte order mark before the header is passed over. An error about
+// the contents matches ErrManifest and names the line.
 func ReadManifest(r io.Reader, task models.Category) ([]Row, error) {
 	classes, ok := labels[task]
 	if !ok {
@@ -48,6 +50,7 @@ func ReadManifest(r io.Reader, task models.Category) ([]Row, error) {
 		return nil, fmt.Errorf("%w: header: %w", ErrManifest, err)
 	}
 	head = slices.Clone(head)
+	head[0] = strings.TrimPrefix(head[0], "\ufeff")
 	for _, need := range []string{"path", "label"} {
 		if !slices.Contains(head, need) {
 			return nil, fmt.Errorf("%w: no column %s", ErrManifest, need)
@@ -72,11 +75,11 @@ func ReadManifest(r io.Reader, task models.Category) ([]Row, error) {
 		if row.Path == "" {
 			return nil, fmt.Errorf("%w: line %d: path is empty", ErrManifest, line)
 		}
-		k := slices.Index(classes[:], row.Label)
-		if k < 0 {
-			return nil, fmt.Errorf("%w: line %d: label %q, want %s or %s", ErrManifest, line, row.Label, classes[0], classes[1])
+		row.Positive = slices.Contains(classes[1], row.Label)
+		if !row.Positive && !slices.Contains(classes[0], row.Label) {
+			return nil, fmt.Errorf("%w: line %d: label %q, want one of %s", ErrManifest, line, row.Label,
+				strings.Join(slices.Concat(classes[0], classes[1]), ", "))
 		}
-		row.Positive = k == 1
 		rows = append(rows, row)
 	}
 	if len(rows) == 0 {
@@ -107,5 +110,10 @@ func (r *Row) column(name string) *string {
 }
 
 // cluster is the source and the system of a row: recordings of one cluster
-// resemble each other.
-func (r *Row) cluster() string { return r.Source + "\x00" + r.System + "\x00" + r.Label }
+// resemble each other. A row of which neither is known is one of its own.
+func (r *Row) cluster() string {
+	if !known(r.Source) && !known(r.System) {
+		return "\x00" + r.Path
+	}
+	return r.Source + "\x00" + r.System + "\x00" + r.Label
+}
