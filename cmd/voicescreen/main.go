@@ -110,6 +110,7 @@ func newRoot() *cobra.Command {
 	root.AddCommand(
 		newAnalyze(), newFeatures(),
 		newServe(), newKeys(),
+		newTrain(), newEvaluate(),
 		newVersion(),
 	)
 	return root

@@ -122,6 +122,14 @@ func TestUsageErrors(t *testing.T) {
 		"keys revoke --keys k.json",
 		"keys revoke --keys k.json --account a --id b",
 		"keys list",
+		"train",
+		"train --task depression",
+		"train --task depression --manifest m.csv",
+		"train --task happiness --manifest m.csv --out m.json",
+		"evaluate",
+		"evaluate --task Depression --manifest m.csv",
+		"evaluate --task anxiety",
+		"evaluate --task anxiety --manifest m.csv extra",
 		"version now",
 	} {
 		o := cli(t, strings.Fields(line)...)

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/voicescreen/voicescreen/models"
+)
+
+// analysis is what a program reads of a line of "analyze --json".
+type analysis struct {
+	File      string              `json:"file"`
+	Error     string              `json:"error"`
+	Duration  float64             `json:"duration_s"`
+	Speech    float64             `json:"speech_s"`
+	Rate      int                 `json:"sample_rate_hz"`
+	Truncated bool                `json:"truncated"`
+	Quality   map[string]*float64 `json:"quality"`
+	Scores    []models.Score      `json:"scores"`
+	Failures  map[string]struct {
+		Code string `json:"code"`
+	} `json:"failures"`
+	Features   map[string]*float64 `json:"features"`
+	Disclaimer string              `json:"disclaimer"`
+}
+
+func parseLines(t *testing.T, out string) []analysis {
+	t.Helper()
+	var all []analysis
+	for line := range strings.Lines(out) {
+		var a analysis
+		if err := json.Unmarshal([]byte(line), &a); err != nil {
+			t.Fatalf("%v in %s", err, line)
+		}
+		all = append(all, a)
+	}
+	return all
+}
+
+func TestAnalyzeJSON(t *testing.T) {
+	all := parseLines(t, ok(t, "analyze", "--json", interview, short).stdout)
+	if len(all) != 2 || all[0].File != interview || all[1].File != short {
+		t.Fatalf("got %d lines, want one for each file in order", len(all))
+	}
+	a := all[0]
+	if a.Rate != 44100 || a.Duration < 55 || a.Duration > 56 || a.Speech < 33 || a.Speech > a.Duration || a.Disclaimer == "" || a.Truncated {
+		t.Errorf("got %+v, want the 55.3 s at 44.1 kHz with at least 33 s of speech", a)
+	}
+	want := []models.Category{models.Depression, models.Anxiety, models.Deepfake}
+	if len(a.Scores) != len(want) {
+		t.Fatalf("got %d scores, want %d", len(a.Scores), len(want))
+	}
+	for i, s := range a.Scores {
+		if s.Category != want[i] || !(s.Low <= s.Probability && s.Probability <= s.High) || len(s.Contributions) == 0 {
+			t.Errorf("score %d: got %+v, want one of %v", i, s, want[i])
+		}
+	}
+	b := all[1]
+	if len(b.Scores) != 1 || b.Scores[0].Category != models.Deepfake ||
+		b.Failures["depression"].Code != "audio_length_error" || b.Failures["anxiety"].Code != "audio_length_error" {
+		t.Errorf("short recording: got scores %v, failures %v, want only deepfake", b.Scores, b.Failures)
+	}
+}
+
+func TestAnalyzeForPeople(t *testing.T) {
+	o := ok(t, "analyze", interview)
+	for _, want := range []string{interview, "depression", "anxiety", "deepfake", "of 100", "weighs most", "signal to noise", disclaimer} {
+		if !strings.Contains(o.stdout, want) {
+			t.Errorf("got\n%s\nwant %q in it", o.stdout, want)
+		}
+	}
+	if o.stderr != "" {
+		t.Errorf("got standard error %q, want none", o.stderr)
+	}
+	o = ok(t, "analyze", short)
+	if n := strings.Count(o.stdout, "no score: 30 s of speech are needed"); n != 2 {
+		t.Errorf("got\n%s\nwant to be told twice that it is too short", o.stdout)
+	}
+}
+
+func TestAnalyzeTruncated(t *testing.T) {
+	whole, err := os.ReadFile(short)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "cut.wav")
+	if err := os.WriteFile(path, whole[:len(whole)-101], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := ok(t, "analyze", "--json", path)
+	if a := parseLines(t, o.stdout)[0]; !a.Truncated || len(a.Scores) != 1 || !strings.Contains(o.stderr, "cut short") {
+		t.Errorf("got %+v and %q, want a score and a warning", a, o.stderr)
+	}
+}
+
+func TestAnalyzeErrors(t *testing.T) {
+	stereo := writeTone(t, 1, 44100, 2, 200, 0.5)
+	text := filepath.Join(t.TempDir(), "text.wav")
+	if err := os.WriteFile(text, []byte("this is no sound"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := cli(t, "analyze", "--json", stereo, text, "none.wav", short)
+	all := parseLines(t, o.stdout)
+	if o.code != exitError || len(all) != 4 {
+		t.Fatalf("got %+v, want a line for each file and code 1", o)
+	}
+	for i, says := range []string{"channels", "RIFF", "no such file"} {
+		if !strings.Contains(all[i].Error, says) || !strings.Contains(o.stderr, all[i].Error) {
+			t.Errorf("%s: got %q, want an error that says %q, also on standard error", all[i].File, all[i].Error, says)
+		}
+	}
+	if all[3].Error != "" || len(all[3].Scores) != 1 {
+		t.Errorf("got %+v, want the score of the good file", all[3])
+	}
+	if o := cli(t, "analyze", "--model", text, short); o.code != exitError || !strings.Contains(o.stderr, "model") {
+		t.Errorf("got %+v, want an error about the model file", o)
+	}
+}
+
+// The chosen channel alone counts: two copies of a recording score as it does.
+func TestAnalyzeChannel(t *testing.T) {
+	stereo := writeTone(t, 3, 16000, 2, 150, 0.5)
+	for channel := range map[string]bool{"1": true, "2": true} {
+		a := parseLines(t, ok(t, "analyze", "--json", "--channel", channel, stereo).stdout)[0]
+		if a.Rate != 16000 || a.Duration < 2.99 || a.Duration > 3.01 {
+			t.Errorf("channel %s: got %+v, want 3 s", channel, a)
+		}
+	}
+}

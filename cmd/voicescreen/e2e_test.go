@@ -1,0 +1,442 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// binary is the program, built once for the tests that start it.
+var binary string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "voicescreen-test-")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		binary = filepath.Join(dir, "voicescreen")
+		if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
+			return 1
+		}
+		return m.Run()
+	}())
+}
+
+const (
+	startTime  = 10 * time.Second // a server listens
+	resultTime = 60 * time.Second // an analysis is done, on a busy machine
+	endTime    = 30 * time.Second // a server has drained
+)
+
+// server is a running "voicescreen serve".
+type server struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	base   string // address
+	first  *bufio.Reader
+	stderr *bytes.Buffer
+	ended  chan error
+}
+
+// startServer starts "voicescreen serve" with the arguments and waits until it
+// listens.
+func startServer(t *testing.T, args ...string) *server {
+	t.Helper()
+	s := &server{t: t, stderr: &bytes.Buffer{}, ended: make(chan error, 1)}
+	s.cmd = exec.Command(binary, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)
+	s.cmd.Stderr = s.stderr
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.cmd.Process.Kill() })
+	s.first = bufio.NewReader(out)
+	line := make(chan string, 1)
+	go func() {
+		l, _ := s.first.ReadString('\n')
+		line <- l
+	}()
+	select {
+	case l := <-line:
+		base, ok := strings.CutPrefix(strings.TrimSpace(l), "listening on ")
+		if !ok {
+			s.cmd.Wait()
+			t.Fatalf("got first line %q, want the address; standard error:\n%s", l, s.stderr)
+		}
+		s.base = base
+	case <-time.After(startTime):
+		t.Fatal("the server does not listen")
+	}
+	return s
+}
+
+// stop ends the server as a supervisor would, and wants it to end well.
+func (s *server) stop() {
+	s.t.Helper()
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		s.t.Fatal(err)
+	}
+	go func() { s.ended <- s.cmd.Wait() }()
+	select {
+	case err := <-s.ended:
+		if err != nil {
+			s.t.Errorf("server ended with %v; standard error:\n%s", err, s.stderr)
+		}
+	case <-time.After(endTime):
+		s.t.Error("the server does not end")
+	}
+}
+
+// object is a JSON object.
+type object map[string]any
+
+// call makes a request and wants the status; the answer is the body's object,
+// nil if it is none.
+func (s *server) call(method, path, key, contentType string, body io.Reader, want int) object {
+	s.t.Helper()
+	req, err := http.NewRequestWithContext(s.t.Context(), method, s.base+path, body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if key != "" {
+		req.Header.Set("X-API-Key", key)
+	}
+	if contentType != "" {
+		req.Header.Set("Content-Type", contentType)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if res.StatusCode != want {
+		s.t.Fatalf("%s %s: got %d, %s, want %d", method, path, res.StatusCode, b, want)
+	}
+	var o object
+	_ = json.Unmarshal(b, &o) // lists and empty bodies stay nil
+	return o
+}
+
+const (
+	form = "application/x-www-form-urlencoded"
+	js   = "application/json"
+)
+
+func (s *server) initiate(path, key, contentType, body string) string {
+	s.t.Helper()
+	id, _ := s.call("POST", path, key, contentType, strings.NewReader(body), http.StatusCreated)["session_id"].(string)
+	if id == "" {
+		s.t.Fatalf("%s: got no session_id", path)
+	}
+	return id
+}
+
+// submit uploads a recording, or bytes that are none.
+func (s *server) submit(path, key, id string, file []byte, want int) object {
+	s.t.Helper()
+	var b bytes.Buffer
+	m := multipart.NewWriter(&b)
+	m.WriteField("session_id", id)
+	part, err := m.CreateFormFile("file", "answer.wav")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	part.Write(file)
+	m.Close()
+	return s.call("POST", path, key, m.FormDataContentType(), &b, want)
+}
+
+// result polls until the prediction is done, and wants the status code then.
+func (s *server) result(path, key string, want int) object {
+	s.t.Helper()
+	for end := time.Now().Add(resultTime); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		req, err := http.NewRequestWithContext(s.t.Context(), "GET", s.base+path, nil)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		req.Header.Set("X-API-Key", key)
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		var o object
+		err = json.NewDecoder(res.Body).Decode(&o)
+		res.Body.Close()
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if o["status"] == "processing" && res.StatusCode == http.StatusOK {
+			continue
+		}
+		if res.StatusCode != want {
+			s.t.Fatalf("%s: got %d, %v, want %d", path, res.StatusCode, o, want)
+		}
+		return o
+	}
+	s.t.Fatalf("%s: no result after %v", path, resultTime)
+	return nil
+}
+
+func (o object) want(t *testing.T, name string, values ...any) {
+	t.Helper()
+	for _, v := range values {
+		if o[name] == v {
+			return
+		}
+	}
+	t.Errorf("%s: got %v, want one of %v", name, o[name], values)
+}
+
+// The whole service as its callers use it: three products through initiate,
+// submit, poll and feedback, on a server that then drains.
+func TestServe(t *testing.T) {
+	dir := t.TempDir()
+	db, keyFile := filepath.Join(dir, "clinic.db"), filepath.Join(dir, "keys.json")
+	key := strings.TrimSpace(ok(t, "keys", "create", "--keys", keyFile, "--account", "clinic-a").stdout)
+	s := startServer(t, "--db", db, "--keys", keyFile)
+	s.call("GET", "/healthz", "", "", nil, http.StatusOK)
+	s.call("GET", "/readyz", "", "", nil, http.StatusOK)
+	s.call("GET", "/openapi.json", "", "", nil, http.StatusOK)
+
+	t.Run("v2", func(t *testing.T) { s.on(t).depressionAndAnxiety(key) })
+	t.Run("v1", func(t *testing.T) { s.on(t).depressionBinary(key) })
+	t.Run("deepfake", func(t *testing.T) { s.on(t).deepfake(key) })
+	t.Run("bad input", func(t *testing.T) { s.on(t).badInput(key) })
+	t.Run("keys", func(t *testing.T) { s.on(t).keyChanges(key, keyFile) })
+	t.Run("second opener", func(t *testing.T) {
+		out, err := exec.Command(binary, "serve", "--addr", "127.0.0.1:0", "--db", db, "--keys", keyFile).CombinedOutput()
+		exit, ok := err.(*exec.ExitError)
+		if !ok || exit.ExitCode() != exitError || !strings.Contains(string(out), "open") {
+			t.Errorf("got %v, %s, want an error that says that the database is open", err, out)
+		}
+	})
+	s.stop()
+	for _, secret := range []string{key, "patient-17"} {
+		if strings.Contains(s.stderr.String(), secret) {
+			t.Errorf("the log holds %q", secret)
+		}
+	}
+}
+
+// on returns the server for a subtest.
+func (s *server) on(t *testing.T) *server {
+	c := *s
+	c.t = t
+	return &c
+}
+
+func (s *server) depressionAndAnxiety(key string) {
+	id := s.initiate("/v2/initate", key, form, "user_id=patient-17&is_initiated=true&metadata.age=41&metadata.gender=Female")
+	ack := s.submit("/v2/prediction/", key, id, read(s.t, interview), http.StatusAccepted)
+	ack.want(s.t, "session_id", id)
+	ack.want(s.t, "status", "processing")
+	s.submit("/v2/prediction/", key, id, read(s.t, interview), http.StatusConflict)
+
+	r := s.result("/v2/predict/sessions/"+id, key, http.StatusOK)
+	r.want(s.t, "status", "success")
+	r.want(s.t, "model_category", "depression,anxiety")
+	r.want(s.t, "model_granularity", "severity")
+	r.want(s.t, "predicted_score_depression", "no_to_mild", "mild_to_moderate", "moderate_to_severe")
+	r.want(s.t, "predicted_score_anxiety", "no_or_minimal", "moderate", "moderately_severe", "severe")
+	r.want(s.t, "predicted_score", r["predicted_score_depression"])
+
+	feedback := func(path, scores string) {
+		s.t.Helper()
+		s.call("PATCH", path, key, js, strings.NewReader(`{"session_id":"`+id+`","actual_score":`+scores+`}`), http.StatusOK)
+	}
+	feedback("/v2/feedback/phq/2", "[1,2]")
+	feedback("/v2/feedback/phq/9", "[0,1,2,3,0,1,2,3,0]")
+	feedback("/v2/feedback/gad/7", "[0,1,2,3,0,1,2]")
+	feedback("/v2/feedback/depression/binary", `"false"`)
+	actual, _ := s.result("/v2/predict/sessions/"+id, key, http.StatusOK)["actual_score"].(map[string]any)
+	if got, want := fmt.Sprint(actual["phq_9"]), "[0 1 2 3 0 1 2 3 0]"; got != want {
+		s.t.Errorf("phq_9: got %s, want %s", got, want)
+	}
+	if _, there := actual["phq_2"]; there {
+		s.t.Error("phq_2 is still there after phq_9")
+	}
+}
+
+func (s *server) depressionBinary(key string) {
+	id := s.initiate("/v1/initiate", key, form, "user_id=patient-18&is_initiated=true")
+	s.submit("/v1/predict/server/depression/binary", key, id, read(s.t, interview), http.StatusAccepted)
+	r := s.result("/v1/predict/sessions/"+id, key, http.StatusOK)
+	r.want(s.t, "model_category", "depression")
+	r.want(s.t, "model_granularity", "binary")
+	r.want(s.t, "predicted_score", "true", "false", "additional_consideration_required")
+	s.call("PATCH", "/v1/feedback/server/phq/2", key, form, strings.NewReader("session_id="+id+"&actual_score=0&actual_score=3"), http.StatusOK)
+	s.call("PATCH", "/v1/feedback/server/depression/binary", key, form, strings.NewReader("session_id="+id+"&actual_score=true"), http.StatusOK)
+}
+
+func (s *server) deepfake(key string) {
+	id := s.initiate("/initiate", key, js, `{"user_id":"patient-19","is_initiated":true}`)
+	s.submit("/predict", key, id, read(s.t, short), http.StatusAccepted)
+	r := s.result("/v2/predict/sessions/"+id, key, http.StatusOK)
+	r.want(s.t, "status", "success")
+	r.want(s.t, "model_category", "deepfake")
+	r.want(s.t, "model_granularity", "binary")
+	score, isNumber := r["predicted_deepfake_score"].(float64)
+	if !isNumber || score < 0 || score > 100 {
+		s.t.Errorf("predicted_deepfake_score: got %v, want 0 to 100", r["predicted_deepfake_score"])
+	}
+	again := s.call("POST", "/predict", key, js, strings.NewReader(`{"session_id":"`+id+`"}`), http.StatusOK)
+	again.want(s.t, "predicted_deepfake_score", r["predicted_deepfake_score"])
+	s.call("PATCH", "/v2/feedback/depression/binary", key, js, strings.NewReader(`{"session_id":"`+id+`","actual_score":"true"}`), http.StatusOK)
+}
+
+// badInput wants each fault named, and the session usable afterwards.
+func (s *server) badInput(key string) {
+	s.call("POST", "/v2/initiate", "", form, strings.NewReader("user_id=a&is_initiated=true"), http.StatusForbidden)
+	s.call("POST", "/v2/initiate", key, form, strings.NewReader("user_id=a&is_initiated=false"), http.StatusNotAcceptable)
+	s.call("POST", "/v2/initiate", key, form, strings.NewReader("is_initiated=true&metadata.zipcode=123"), http.StatusUnprocessableEntity)
+	s.submit("/v2/prediction/", key, "nosuchsession", read(s.t, short), http.StatusNotFound)
+
+	id := s.initiate("/v2/initiate", key, form, "user_id=patient-20&is_initiated=true")
+	s.call("PATCH", "/v2/feedback/phq/2", key, js, strings.NewReader(`{"session_id":"`+id+`","actual_score":[0,1]}`), http.StatusConflict)
+	good := read(s.t, short)
+	for name, file := range map[string][]byte{
+		"text":      []byte("no sound"),
+		"truncated": good[:len(good)-1000],
+		"16 kHz":    read(s.t, voice16k),
+		"stereo":    read(s.t, writeTone(s.t, 1, 44100, 2, 200, 0.5)),
+	} {
+		if m, _ := s.submit("/v2/prediction/", key, id, file, http.StatusUnprocessableEntity)["message"].(string); m == "" {
+			s.t.Errorf("%s: got no message", name)
+		}
+	}
+	s.submit("/v2/prediction/", key, id, good, http.StatusAccepted)
+	r := s.result("/v2/predict/sessions/"+id, key, http.StatusExpectationFailed)
+	failure, _ := r["predict_error"].(map[string]any)
+	if failure["error"] != "audio_length_error" {
+		s.t.Errorf("predict_error: got %v, want audio_length_error", failure)
+	}
+}
+
+// changeTime is how long a running server may take to see a change of keys.
+const changeTime = time.Second
+
+func (s *server) keyChanges(key, keyFile string) {
+	status := func(key string) int {
+		s.t.Helper()
+		req, err := http.NewRequestWithContext(s.t.Context(), "GET", s.base+"/v2/predict/users/patient-17", nil)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		req.Header.Set("X-API-Key", key)
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		defer res.Body.Close()
+		io.Copy(io.Discard, res.Body)
+		return res.StatusCode
+	}
+	fresh := strings.TrimSpace(ok(s.t, "keys", "create", "--keys", keyFile, "--account", "clinic-b").stdout)
+	time.Sleep(changeTime)
+	if got := status(fresh); got != http.StatusOK {
+		s.t.Errorf("new key: got %d, want 200", got)
+	}
+	ok(s.t, "keys", "revoke", "--keys", keyFile, "--account", "clinic-b")
+	time.Sleep(changeTime)
+	if got := status(fresh); got != http.StatusForbidden {
+		s.t.Errorf("revoked key: got %d, want 403", got)
+	}
+	if got := status(key); got != http.StatusOK {
+		s.t.Errorf("key of another account: got %d, want 200", got)
+	}
+}
+
+// What was accepted before the end has its result after the next start.
+func TestServeKeepsWhatItAccepted(t *testing.T) {
+	dir := t.TempDir()
+	args := []string{"--db", filepath.Join(dir, "clinic.db"), "--keys", filepath.Join(dir, "keys.json")}
+	key := strings.TrimSpace(ok(t, "keys", "create", "--keys", args[3], "--account", "clinic-a").stdout)
+	s := startServer(t, args...)
+	id := s.initiate("/initiate", key, js, `{"user_id":"patient-21","is_initiated":true}`)
+	s.submit("/predict", key, id, read(t, short), http.StatusAccepted)
+	s.stop()
+	s = startServer(t, args...)
+	s.result("/predict/sessions/"+id, key, http.StatusOK).want(t, "status", "success")
+	s.stop()
+}
+
+func TestServeDev(t *testing.T) {
+	s := startServer(t, "--dev")
+	var key string
+	for key == "" {
+		line, err := s.first.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, k, found := strings.Cut(line, "API key for this trial: "); found {
+			key = strings.TrimSpace(k)
+		}
+	}
+	s.initiate("/v2/initiate", key, form, "user_id=patient-22&is_initiated=true")
+	s.stop()
+}
+
+func TestExitCodes(t *testing.T) {
+	for want, args := range map[int][]string{
+		0:         {"version"},
+		exitError: {"features", "none.wav"},
+		exitUsage: {"serve", "--nonsense"},
+	} {
+		err := exec.Command(binary, args...).Run()
+		got := 0
+		if exit, ok := err.(*exec.ExitError); ok {
+			got = exit.ExitCode()
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if got != want {
+			t.Errorf("%v: got exit code %d, want %d", args, got, want)
+		}
+	}
+}
+
+func TestServeErrors(t *testing.T) {
+	dir := t.TempDir()
+	keyFile := filepath.Join(dir, "keys.json")
+	ok(t, "keys", "create", "--keys", keyFile, "--account", "a")
+	text := filepath.Join(dir, "text.db")
+	if err := os.WriteFile(text, bytes.Repeat([]byte("no database "), 1000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, args := range map[string][]string{
+		"no key file":      {"--db", filepath.Join(dir, "a.db"), "--keys", filepath.Join(dir, "none.json")},
+		"not a database":   {"--db", text, "--keys", keyFile},
+		"not a model":      {"--db", filepath.Join(dir, "b.db"), "--keys", keyFile, "--model", keyFile},
+		"address in use":   {"--addr", "256.0.0.1:1", "--db", filepath.Join(dir, "c.db"), "--keys", keyFile},
+		"no such database": {"--db", filepath.Join(dir, "none", "d.db"), "--keys", keyFile},
+	} {
+		o := cli(t, append([]string{"serve"}, args...)...)
+		if o.code != exitError || !strings.HasPrefix(o.stderr, "voicescreen: ") {
+			t.Errorf("%s: got %+v, want an error", name, o)
+		}
+	}
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/models/fit"
+)
+
+// trainOptions are the flags of "train".
+type trainOptions struct {
+	task, manifest, out          string
+	name, version, licence, data string
+	seed                         uint64
+}
+
+func newTrain() *cobra.Command {
+	var o trainOptions
+	cmd := &cobra.Command{
+		Use:   "train --task TASK --manifest FILE.csv --out MODEL.json",
+		Short: "Fit a model to labelled recordings",
+		Long: `Fit a logistic regression to the recordings of a manifest and write a model file,
+with its figures from cross-validation in which no source, system or speaker is on
+both sides. Equal manifests, recordings and seeds give equal files.
+
+` + manifestHelp + `
+Rows whose use is train, or empty, are trained on; all others are only measured.`,
+		Example: "  voicescreen train --task deepfake --manifest speech/manifest.csv --out deepfake.json\n" +
+			"  voicescreen analyze --model deepfake.json testdata/short_en.wav",
+		Args: usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			task, err := parseTask(o.task)
+			switch {
+			case err != nil:
+				return err
+			case o.manifest == "":
+				return usagef("--manifest is missing")
+			case o.out == "":
+				return usagef("--out is missing, want the path of the model file to write")
+			}
+			return runTrain(cmd, task, o)
+		},
+	}
+	addTask(cmd, &o.task, &o.manifest)
+	cmd.Flags().StringVar(&o.out, "out", "", "the model file to write (required)")
+	cmd.Flags().StringVar(&o.name, "name", "", "name of the model (default \"voicescreen-TASK\")")
+	cmd.Flags().StringVar(&o.version, "version", "", "version of the model (default \"1.0.0\")")
+	cmd.Flags().StringVar(&o.licence, "licence", "", "licence of the model (default \"MIT\")")
+	cmd.Flags().StringVar(&o.data, "data", "", "what the recordings are, in words (default \"the manifest\")")
+	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "seed of the folds and of whatever else is drawn")
+	return cmd
+}
+
+func runTrain(cmd *cobra.Command, task models.Category, o trainOptions) error {
+	m, err := readManifest(o.manifest, task)
+	if err != nil {
+		return err
+	}
+	out, err := newOutput(o.out)
+	if err != nil {
+		return err
+	}
+	defer out.discard()
+
+	bar := newProgress(cmd.ErrOrStderr(), len(m.rows), "reading")
+	defer bar.finish()
+	var mu sync.Mutex // protects the bar and what is written above it
+	file, err := fit.Train(cmd.Context(), task, m.rows, &fit.Options{
+		Decode: func(path string) ([]float64, int, error) {
+			rec, err := m.decode(path)
+			if err != nil {
+				return nil, 0, err
+			}
+			for _, w := range warnings(rec.truncated, rec.partial) {
+				mu.Lock()
+				bar.hide()
+				fmt.Fprintf(cmd.ErrOrStderr(), "voicescreen: warning: %s: %s\n", path, w)
+				mu.Unlock()
+			}
+			return rec.samples, rec.rate, nil
+		},
+		Progress: func(done, total int) {
+			mu.Lock()
+			defer mu.Unlock()
+			bar.step()
+		},
+		Name: o.name, Version: o.version, Licence: o.licence, Data: o.data, Seed: o.seed,
+	})
+	bar.finish()
+	if cmd.Context().Err() != nil {
+		return errors.New("interrupted")
+	}
+	if err != nil {
+		return err
+	}
+	if err := out.finish(file.Write); err != nil {
+		return err
+	}
+	return printModel(cmd.OutOrStdout(), o.out, file)
+}
+
+// printModel prints what a model was made of and how well it did.
+func printModel(w io.Writer, path string, f *models.File) error {
+	p := &printer{w: w}
+	rows := 0
+	for _, d := range f.TrainedOn {
+		rows += d.Rows
+	}
+	p.printf("%s: %s %s, %v, %d features of %s, trained on %d recordings\n",
+		path, f.Name, f.Version, f.Category, len(f.Features), f.Schema, rows)
+	split := ""
+	for _, m := range f.Metrics {
+		if m.Split != split {
+			split = m.Split
+			p.printf("%s (%d recordings):\n", split, m.N)
+		}
+		p.printf("  %-18s %.4f (%.4f to %.4f; %s)\n", m.Name, m.Value, m.Low, m.High, m.Interval)
+	}
+	return p.err
+}
