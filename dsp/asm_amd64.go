@@ -3,7 +3,7 @@ package dsp
 import "golang.org/x/sys/cpu"
 
 // hasAVX says that the processor and the operating system know the registers
-// that the functions in fft_amd64.s and resample_amd64.s use.
+// that the functions in the assembly files use.
 var hasAVX = cpu.X86.HasAVX
 
 // The passes. Each does the work of its namesake without AVX. The number of
@@ -62,3 +62,9 @@ func subtractAVX(y, w *float64, c float64, n int)
 
 //go:noescape
 func fluxAVX(p, before *float64, scale float64, n int) float64
+
+// covarianceAVX does the work of covarianceGo for n ≥ 1 samples from x on, which
+// has lpcHistory samples before it.
+//
+//go:noescape
+func covarianceAVX(phi, x, w *float64, n int)

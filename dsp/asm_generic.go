@@ -18,3 +18,4 @@ func emphasizeAVX(_, _, _ *float64, _ float64, _ int)                       {}
 func multiplySumAVX(_, _ *float64, _ int) float64                           { return 0 }
 func subtractAVX(_, _ *float64, _ float64, _ int)                           {}
 func fluxAVX(_, _ *float64, _ float64, _ int) float64                       { return 0 }
+func covarianceAVX(_, _, _ *float64, _ int)                                 {}

@@ -10,8 +10,8 @@ const lpcOrder = 10
 // lpcTerms is the size of the covariance matrix with the sample itself.
 const lpcTerms = lpcOrder + 1
 
-// lpcHistory is the number of samples that robustLPC reads before the first
-// one that it predicts: lpcOrder, rounded up to the width of a tile.
+// lpcHistory is the number of samples that a lpc reads before the first one
+// that it predicts: lpcTerms, rounded up to a multiple of four.
 const lpcHistory = 12
 
 // Weights of the refits, see [lpc.fit]. Measured on Klatt vowels of 80 to 180 Hz
@@ -32,7 +32,7 @@ type lpc struct {
 	y     []float64 // windowed frame
 	w     []float64 // weights of the refit
 	e2    []float64 // squares of the residual with cauchyReach zeros at both ends
-	phi   [lpcTerms + 1][lpcTerms + 1]float64
+	phi   covariance
 	a     [lpcTerms]float64
 }
 
@@ -91,7 +91,7 @@ func (l *lpc) fit(x, ste []float64) ([]float64, bool) {
 			break
 		}
 		l.weigh(ste, meanSquare)
-		l.covariance(x)
+		l.phi.fill(x, l.w)
 		l.solve()
 	}
 	return l.a[:], true
@@ -162,19 +162,36 @@ func (l *lpc) residual(x []float64) float64 {
 	return s / sw
 }
 
-// covariance fills the upper triangle of phi with
-// phi[i][j] = Σ w(n)·x(n-i)·x(n-j), two rows by four columns at a time so that
+// A covariance holds Σ w(n)·x(n-i)·x(n-j) for j ≥ i in row i and column
+// lpcHistory-1-j: by ascending time, as the samples lie in memory.
+type covariance [lpcHistory][lpcHistory]float64
+
+// at is the sum for the lags i ≤ j.
+func (c *covariance) at(i, j int) float64 { return c[i][lpcHistory-1-j] }
+
+// fill computes the sums over the samples x[lpcHistory:] that have weights.
+func (c *covariance) fill(x, w []float64) {
+	if hasAVX && len(w) > 0 && len(x) >= len(w)+lpcHistory {
+		covarianceAVX(&c[0][0], &x[lpcHistory], &w[0], len(w))
+		return
+	}
+	c.fillGo(x, w)
+}
+
+// fillGo is fill without assembly: two rows by four columns at a time, so that
 // eight sums stay in registers.
-func (l *lpc) covariance(x []float64) {
-	n := len(l.w)
+func (c *covariance) fillGo(x, w []float64) {
+	n := len(w)
 	for i := 0; i < lpcTerms; i += 2 {
 		u0, u1 := x[lpcHistory-i:][:n], x[lpcHistory-i-1:][:n]
 		for j := i; j < lpcTerms; j += 4 {
-			// Columns past the last are read from the history's end and dropped.
-			j1, j2, j3 := min(j+1, lpcTerms), min(j+2, lpcTerms), min(j+3, lpcTerms)
-			s := tile(l.w, u0, u1, x[lpcHistory-j:][:n], x[lpcHistory-j1:][:n], x[lpcHistory-j2:][:n], x[lpcHistory-j3:][:n])
+			// Columns past the last are those of the last again.
+			j1, j2, j3 := min(j+1, lpcHistory-1), min(j+2, lpcHistory-1), min(j+3, lpcHistory-1)
+			s := tile(w, u0, u1, x[lpcHistory-j:][:n], x[lpcHistory-j1:][:n], x[lpcHistory-j2:][:n], x[lpcHistory-j3:][:n])
 			for r := range 2 {
-				l.phi[i+r][j], l.phi[i+r][j1], l.phi[i+r][j2], l.phi[i+r][j3] = s[4*r], s[4*r+1], s[4*r+2], s[4*r+3]
+				for k, col := range [4]int{j, j1, j2, j3} {
+					c[i+r][lpcHistory-1-col] = s[4*r+k]
+				}
 			}
 		}
 	}
@@ -201,14 +218,14 @@ func tile(w, u0, u1, v0, v1, v2, v3 []float64) [8]float64 {
 }
 
 // solve sets a to the minimiser of the weighted residual: the normal
-// equations Σ_j phi[i][j]·a[j] = -phi[0][i], i = 1…10, by Cholesky's
+// equations Σ_j φ(i,j)·a[j] = -φ(0,i), i = 1…10, by Cholesky's
 // decomposition. Where they are singular, a stays the first predictor.
 func (l *lpc) solve() {
-	var c [lpcTerms][lpcTerms]float64 // lower triangle, phi = c·cᵀ
+	var c [lpcTerms][lpcTerms]float64 // lower triangle, φ = c·cᵀ
 	var b [lpcTerms]float64
 	for i := 1; i <= lpcOrder; i++ {
 		for j := 1; j <= i; j++ {
-			s := l.phi[j][i]
+			s := l.phi.at(j, i)
 			for k := 1; k < j; k++ {
 				s -= c[i][k] * c[j][k]
 			}
@@ -216,12 +233,12 @@ func (l *lpc) solve() {
 				c[i][j] = s / c[j][j]
 				continue
 			}
-			if !(s > 1e-13*l.phi[i][i]) { // singular to rounding: 1e-13 is 500 ulp
+			if !(s > 1e-13*l.phi.at(i, i)) { // singular to rounding: 1e-13 is 500 ulp
 				return
 			}
 			c[i][i] = math.Sqrt(s)
 		}
-		s := -l.phi[0][i]
+		s := -l.phi.at(0, i)
 		for k := 1; k < i; k++ {
 			s -= c[i][k] * b[k]
 		}

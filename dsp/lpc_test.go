@@ -153,3 +153,36 @@ func TestLPCOfSilenceAndConstants(t *testing.T) {
 		t.Errorf("constant: got %v, want numbers", a)
 	}
 }
+
+// The assembly gives the same bits as its twin.
+func TestCovarianceInAVX(t *testing.T) {
+	if !hasAVX {
+		t.Log("no AVX here: both are the pure Go")
+	}
+	for n := 1; n < 20; n++ {
+		x := resonantNoise(lpcHistory + n)
+		w := resonantNoise(n)
+		var got, want covariance
+		got.fill(x, w)
+		want.fillGo(x, w)
+		for i := range lpcTerms {
+			for j := i; j < lpcTerms; j++ {
+				if math.Float64bits(got.at(i, j)) != math.Float64bits(want.at(i, j)) {
+					t.Errorf("n = %d, φ(%d,%d): got %v, want %v", n, i, j, got.at(i, j), want.at(i, j))
+				}
+			}
+		}
+	}
+}
+
+// benchmarkCovariance measures one covariance of a frame.
+func benchmarkCovariance(b *testing.B, fill func(c *covariance, x, w []float64)) {
+	x, w := resonantNoise(lpcHistory+formantFrame), resonantNoise(formantFrame)
+	var c covariance
+	for b.Loop() {
+		fill(&c, x, w)
+	}
+}
+
+func BenchmarkCovariance(b *testing.B)   { benchmarkCovariance(b, (*covariance).fill) }
+func BenchmarkCovarianceGo(b *testing.B) { benchmarkCovariance(b, (*covariance).fillGo) }
