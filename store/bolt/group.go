@@ -29,7 +29,7 @@ type group struct {
 	turn    sync.Mutex    // held by the call that uses open, until it has committed or handed on
 	open    *batch        // nil when no transaction is under way
 	last    int           // calls of the batch before
-	took    time.Duration // by its commit
+	took    time.Duration // by the last commit
 }
 
 // batch is a transaction that several calls share.
@@ -98,7 +98,7 @@ func (g *group) join(op func(*batch) error, alone bool) (again bool, err error) 
 func (g *group) use(b *batch, op func(*batch) error, alone bool) (spoilt bool, err error) {
 	defer func() {
 		spoilt = b.spoilt
-		if !spoilt && !alone && b.calls < g.last {
+		if b.dirty && !spoilt && !alone && b.calls < g.last {
 			g.gather()
 		}
 		if spoilt || alone || b.calls >= maxBatch || g.waiting.Load() == 0 {
@@ -135,10 +135,11 @@ func (g *group) finish() {
 	b := g.open
 	g.open = nil
 	defer close(b.done)
+	g.last = b.calls
 	if b.dirty && !b.spoilt {
 		began := time.Now()
 		b.err = guard(b.tx.Commit)
-		g.last, g.took = b.calls, time.Since(began)
+		g.took = time.Since(began)
 		if b.err == nil {
 			return
 		}

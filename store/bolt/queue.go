@@ -18,6 +18,15 @@ func (s *Store) Next(ctx context.Context, now time.Time, change func(*store.Sess
 		return nil, err
 	}
 	defer s.calls.End()
+	err := s.view(func(tx *bbolt.Tx) error { // workers that look for work do not hold up who writes
+		if k, _ := tx.Bucket(bucketDue).Cursor().First(); k == nil || len(k) > timeLen && keyTime(k).After(now) {
+			return store.ErrNoneDue
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
 	return s.change(change, (*store.Session).CheckNext, func(tx *bbolt.Tx) ([]byte, *store.Session, error) {
 		return longestDue(tx, now)
 	})
