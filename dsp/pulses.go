@@ -8,17 +8,20 @@ import (
 )
 
 const (
-	pulseRate   = 11025.0 // Hz aimed at after decimation: keeps what excites F1 to F4
-	pulseSearch = 0.8     // shortest and
-	pulseReach  = 1.25    // longest next period searched, in periods of the track; after the pitch-synchronous waveform matching of the reference methods
-	pulseMatch  = 0.3     // least correlation of the waveforms of neighbouring periods, below which a stretch ends
-	pulseFaint  = 0.05    // share of the strongest pulse of a stretch below which it ends; chosen, −26 dB
-	pulseDead   = 0.15    // excitation, as a share of the last one, below which a waveform that
-	ringDown    = 0.5     // falls below this share of the last one only rings down: the stretch ends; chosen
-	pulseWindow = 0.25    // half width in periods of the excitation that is matched; chosen: more takes in other events, less is noisier
-	pulseSlack  = 4       // decimated samples round the coarse lag in which the fine one is sought
-	blockTime   = 4.0     // s, longest stretch handled at once, which bounds the scratch memory; chosen
-	marginTime  = 0.060   // s of samples on both sides of a stretch: two longest periods and the filters
+	pulseRate     = 11025.0 // Hz aimed at after decimation: keeps what excites F1 to F4
+	pulseSearch   = 0.8     // shortest and
+	pulseReach    = 1.25    // longest next period searched, in periods of the track; after the pitch-synchronous waveform matching of the reference methods
+	pulseMatch    = 0.3     // least correlation of the waveforms of neighbouring periods, below which a stretch ends
+	pulseFaint    = 0.05    // share of the strongest pulse of a stretch below which it ends; chosen, −26 dB
+	pulseDead     = 0.15    // excitation, as a share of the last one, below which a waveform that
+	ringDown      = 0.5     // falls below this share of the last one only rings down: the stretch ends; chosen
+	pulseWindow   = 0.25    // half width in periods of the excitation that is matched; chosen: more takes in other events, less is noisier
+	pulseSlack    = 4       // decimated samples round the coarse lag in which the fine one is sought
+	pulseSlip     = 0.2     // the same, in periods, once the models are good: the waveform may have matched one cycle of a formant aside; chosen
+	pulseSlipLoss = 0.7     // what a match beyond pulseSlack counts; chosen
+	endRing       = 6       // pulses at an end of a stretch that may only ring: a bandwidth of 90 Hz falls from 1 to pulseFaint in four periods of 400 Hz
+	blockTime     = 4.0     // s, longest stretch handled at once, which bounds the scratch memory; chosen
+	marginTime    = 0.060   // s of samples on both sides of a stretch: two longest periods and the filters
 )
 
 // Pulses finds the glottal pulses of a recording from its F0 track: one pulse
@@ -46,6 +49,7 @@ type Pulses struct {
 	res      residual
 	interp   *interpolator
 	before   []float64 // the pulses of the stretch
+	ampHere  []float64 // and their amplitudes
 	amp      []float64 // amplitudes of all pulses of the recording
 	corr     []float64
 }
@@ -58,7 +62,6 @@ func NewPulses(sr float64) *Pulses {
 	}
 	d := max(1, int(math.Round(sr/pulseRate)))
 	p := &Pulses{sr: sr, rate: sr / float64(d), d: d, box: boxes(d), interp: newInterpolator()}
-	p.corr = make([]float64, 2*(pulseSlack+interpPad+1)+1)
 	return p
 }
 
@@ -115,15 +118,24 @@ func (p *Pulses) stretch(dst, x, f0 []float64, first, end int) []float64 {
 		p.before = append(p.before, next)
 		at = next
 	}
-	p.sharpen(origin, period)
+	// Once more if a pulse stood beside its excitation: so did then those
+	// after it, when the models were fitted between them.
+	if p.sharpen(origin, period) > pulseSlack {
+		p.sharpen(origin, period)
+	}
+	p.ampHere = p.ampHere[:0]
 	for _, at := range p.before {
+		p.ampHere = append(p.ampHere, p.amplitude(at, shift, period(at)))
+	}
+	q, amp := trim(p.before, p.ampHere)
+	for i, at := range q {
 		t := p.time(at + shift)
 		// a long stretch is handled in blocks, which may both find the pulse between them
 		if len(dst) > 0 && t-dst[len(dst)-1] < pulseSearch*period(at)/p.rate {
 			continue
 		}
 		dst = append(dst, t)
-		p.amp = append(p.amp, p.amplitude(at, shift, period(at)))
+		p.amp = append(p.amp, amp[i])
 	}
 	return dst
 }
@@ -163,17 +175,19 @@ func (p *Pulses) amplitude(at, shift, T float64) float64 {
 
 // sharpen fits the prediction models to the free ringing between the pulses
 // found and matches the excitations again, outwards from that of the given
-// index.
-func (p *Pulses) sharpen(anchor int, period func(float64) float64) {
+// index. It returns how far the largest lag moved.
+func (p *Pulses) sharpen(anchor int, period func(float64) float64) float64 {
 	q := p.before
 	p.res.refit(p.y, q)
+	var moved float64
 	walk := func(k, dir int, old float64) float64 {
-		i := int(math.Round(q[k-dir]))
+		i, T := int(math.Round(q[k-dir])), period(q[k])
 		before := math.Abs(q[k] - old)
-		lag, gain := p.fine(i, int(math.Round(before)), dir, int(math.Ceil(pulseWindow*period(q[k]))))
+		lag, gain := p.fine(i, int(math.Round(before)), dir, T, max(pulseSlack, int(pulseSlip*T)))
 		if gain == 0 {
 			lag = before
 		}
+		moved = max(moved, math.Abs(lag-before))
 		return q[k-dir] + float64(dir)*lag
 	}
 	for k, old := anchor+1, q[anchor]; k < len(q); k++ {
@@ -184,6 +198,25 @@ func (p *Pulses) sharpen(anchor int, period func(float64) float64) {
 		next := walk(k, -1, old)
 		old, q[k] = q[k], next
 	}
+	return moved
+}
+
+// trim cuts off the pulses at both ends of q that only ring: at most endRing,
+// from the first one on whose own amplitude falls below pulseDead of that of
+// its inner neighbour. It returns what is left of q and of the amplitudes a.
+func trim(q, a []float64) (_, _ []float64) {
+	lo, hi := 0, len(q)
+	for k := max(1, hi-endRing); k < hi; k++ {
+		if a[k] < pulseDead*a[k-1] {
+			hi = k
+		}
+	}
+	for k := min(hi-2, endRing-1); k >= lo; k-- {
+		if a[k] < pulseDead*a[k+1] {
+			lo = k + 1
+		}
+	}
+	return q[lo:hi], a[lo:hi]
 }
 
 // trackAt is f0 at the fractional frame i, held beyond the ends.
@@ -272,8 +305,8 @@ func (p *Pulses) next(at, T float64, dir int, top float64) (next float64, ok boo
 	if there < pulseFaint*top {
 		return 0, false
 	}
-	exact, gain := p.fine(i, lag, dir, int(math.Ceil(pulseWindow*T)))
-	if gain < pulseDead && there < ringDown*here {
+	exact, gain := p.fine(i, lag, dir, T, pulseSlack)
+	if gain < pulseDead && there < ringDown*min(here, top) {
 		return 0, false
 	}
 	return at + float64(dir)*exact, true
@@ -320,11 +353,13 @@ func (p *Pulses) match(from, n, dir, lo, hi int) (lag int, r float64) {
 	return lag, r
 }
 
-// fine returns the lag near the coarse one at which the excitation within m
-// samples of i matches best, between samples, and the gain from the one to the
-// other; the coarse one and 0 if the excitation does not correlate.
-func (p *Pulses) fine(i, lag, dir, m int) (exact, gain float64) {
-	reach := pulseSlack + interpPad + 1
+// fine returns the lag within slack samples of the coarse one at which the
+// excitation at i, of a period of T samples, matches best, between samples, and
+// the gain from the one to the other; the coarse one and 0 if the excitation
+// does not correlate. Beyond pulseSlack a match must be clearly better.
+func (p *Pulses) fine(i, lag, dir int, T float64, slack int) (exact, gain float64) {
+	m := int(math.Ceil(pulseWindow * T))
+	reach := slack + interpPad + 1
 	a := p.res.at(p.y, i-m, i+m+1)
 	if a == nil {
 		return float64(lag), 0
@@ -334,14 +369,19 @@ func (p *Pulses) fine(i, lag, dir, m int) (exact, gain float64) {
 	if b == nil {
 		return float64(lag), 0
 	}
-	best := -1
+	p.corr = resize(p.corr, 2*reach+1)
+	best, height := -1, math.Inf(-1)
 	for k := range p.corr {
-		p.corr[k] = floats.Dot(a, b[k:k+len(a)])
-		if k >= reach-pulseSlack && k <= reach+pulseSlack && (best < 0 || p.corr[k] > p.corr[best]) {
-			best = k
+		v := floats.Dot(a, b[k:k+len(a)])
+		p.corr[k] = v
+		if k < reach-pulseSlack || k > reach+pulseSlack {
+			v *= pulseSlipLoss
+		}
+		if k >= reach-slack && k <= reach+slack && v > height {
+			best, height = k, v
 		}
 	}
-	if p.corr[best] <= 0 || p.corr[best] < p.corr[best-1] || p.corr[best] < p.corr[best+1] {
+	if best < 0 || p.corr[best] <= 0 || p.corr[best] < p.corr[best-1] || p.corr[best] < p.corr[best+1] {
 		return float64(lag), 0
 	}
 	at, v := p.interp.peak(p.corr, best)
