@@ -12,6 +12,7 @@ const (
 	pulseSearch   = 0.8     // shortest and
 	pulseReach    = 1.25    // longest next period searched, in periods of the track; after the pitch-synchronous waveform matching of the reference methods
 	pulseMatch    = 0.3     // least correlation of the waveforms of neighbouring periods, below which a stretch ends
+	pulseLoose    = 0.1     // the same inside of what the track calls voiced: 4 % jitter gets there; chosen
 	pulseFaint    = 0.05    // share of the strongest pulse of a stretch below which it ends; chosen, −26 dB
 	pulseDead     = 0.15    // excitation, as a share of the last one, below which a waveform that
 	ringDown      = 0.5     // falls below this share of the last one only rings down: the stretch ends; chosen
@@ -100,7 +101,7 @@ func (p *Pulses) stretch(dst, x, f0 []float64, first, end int) []float64 {
 	}
 	p.before = p.before[:0]
 	for at := start; ; {
-		next, ok := p.next(at, period(at), -1, top)
+		next, ok := p.next(at, period(at), -1, lo, hi, top)
 		if !ok || next < lo-period(next) {
 			break
 		}
@@ -111,7 +112,7 @@ func (p *Pulses) stretch(dst, x, f0 []float64, first, end int) []float64 {
 	origin := len(p.before)
 	p.before = append(p.before, start)
 	for at := start; ; {
-		next, ok := p.next(at, period(at), 1, top)
+		next, ok := p.next(at, period(at), 1, lo, hi, top)
 		if !ok || next > hi+period(next) {
 			break
 		}
@@ -161,14 +162,20 @@ func (p *Pulses) amplitude(at, shift, T float64) float64 {
 	if z == nil {
 		return math.NaN()
 	}
-	var e float64
+	var e, ring, all float64
 	for i, r := range z {
 		d := (float64(from+i) - c) / half
 		if d <= -1 || d >= 1 {
 			continue
 		}
-		v := p.y[from+i] - r
-		e += (0.5 + 0.5*math.Cos(math.Pi*d)) * v * v
+		h := 0.5 + 0.5*math.Cos(math.Pi*d)
+		y := p.y[from+i]
+		e += h * (y - r) * (y - r)
+		ring += h * r * r
+		all += h * y * y
+	}
+	if ring > all { // no prediction: it would ring louder than all there is
+		e = all
 	}
 	return math.Sqrt(e / half) // half is the sum of the window
 }
@@ -293,12 +300,17 @@ func (p *Pulses) anchor(mid float64, period func(float64) float64) (at, shift, t
 }
 
 // next returns the pulse one period of about T samples after (dir = 1) or
-// before (dir = −1) the pulse at; ok is false where the stretch ends.
-func (p *Pulses) next(at, T float64, dir int, top float64) (next float64, ok bool) {
+// before (dir = −1) the pulse at; ok is false where the stretch ends, which the track
+// puts at lo and hi.
+func (p *Pulses) next(at, T float64, dir int, lo, hi, top float64) (next float64, ok bool) {
 	i := int(math.Round(at))
 	n := max(4, int(math.Round(T)))
 	lag, r := p.match(i-n/2, n, dir, int(math.Ceil(pulseSearch*T)), int(pulseReach*T))
-	if lag == 0 || r < pulseMatch {
+	least := pulseMatch
+	if there := at + float64(dir*lag); there > lo && there < hi {
+		least = pulseLoose
+	}
+	if lag == 0 || r < least {
 		return 0, false
 	}
 	here, there := p.largest(i-n/2, i+n/2), p.largest(i+dir*lag-n/2, i+dir*lag+n/2)

@@ -12,7 +12,8 @@ const (
 	residualFloor = 1e-3   // share of the power added as white noise to the model, so that bands without voice are not raised by more than 30 dB
 	ringAfter     = 0.0012 // s after an excitation and
 	ringBefore    = 0.0006 // s before the next one in which the vocal tract does not ring freely: the lengths of a short pulse and of its spectrum's zeros; chosen
-	ringRidge     = 1e-6   // share of the power added to the diagonal; chosen, the least that keeps the equations regular
+	ringRidge     = 1e-6   // least and
+	ringRidgeMost = 2e-3   // largest share of the power added to the diagonal; chosen, from regular equations to the floor of the first model
 	residualTaps  = residualOrder + 1 + 4
 )
 
@@ -76,8 +77,9 @@ func predict(r []float64) (a [residualOrder + 1]float64) {
 // drawn towards the partials of a high voice (the covariance method on the
 // closed phase; D. Wong, J. Markel and A. Gray, "Least squares glottal inverse
 // filtering from the acoustic speech waveform", IEEE Trans. ASSP 27, 1979).
-// pulses are the samples of y that are excited, ascending. A block in which the
-// equations are singular keeps its model.
+// pulses are the samples of y that are excited, ascending. Where few samples
+// give a model that would ring ever louder, the ridge grows until it does not;
+// a block in which that does not help keeps its model, which is stable.
 func (s *residual) refit(y, pulses []float64) {
 	first := 0
 	for b := range s.taps {
@@ -94,8 +96,11 @@ func (s *residual) refit(y, pulses []float64) {
 				g.add(y, from, to)
 			}
 		}
-		if a, ok := g.solve(); ok {
-			s.setTaps(b, a)
+		for ridge := ringRidge; ridge < ringRidgeMost; ridge *= 10 {
+			if a, ok := g.solve(ridge * g[0][0]); ok && stable(a) {
+				s.setTaps(b, a)
+				break
+			}
 		}
 	}
 }
@@ -124,13 +129,13 @@ func (g *gram) add(y []float64, from, to int) {
 	}
 }
 
-// solve returns the prediction error filter that minimises the sum of squares,
-// by Cholesky's decomposition; ok is false if the sums do not determine it.
-func (g *gram) solve() (a [residualOrder + 1]float64, ok bool) {
+// solve returns the prediction error filter that minimises the sum of squares
+// plus ridge·Σa², by Cholesky's decomposition; ok is false if the sums do not
+// determine it.
+func (g *gram) solve(ridge float64) (a [residualOrder + 1]float64, ok bool) {
 	const m = residualOrder
 	var l [m][m]float64
 	var z [m]float64
-	ridge := ringRidge * g[0][0]
 	for i := range m {
 		for j := range i + 1 {
 			v := g[j+1][i+1]
@@ -164,6 +169,22 @@ func (g *gram) solve() (a [residualOrder + 1]float64, ok bool) {
 	}
 	a[0] = 1
 	return a, true
+}
+
+// stable tells whether 1/A is a stable filter, by the step-down recursion:
+// whether all reflection coefficients are less than 1.
+func stable(a [residualOrder + 1]float64) bool {
+	for m := residualOrder; m > 0; m-- {
+		k := a[m]
+		if !(math.Abs(k) < 1) {
+			return false
+		}
+		prev := a
+		for i := 1; i < m; i++ {
+			a[i] = (prev[i] - k*prev[m-i]) / (1 - k*k)
+		}
+	}
+	return true
 }
 
 // setTaps makes the filter of a block from its prediction error filter.
