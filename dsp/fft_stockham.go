@@ -94,12 +94,14 @@ func secondStage(y, x, w []complex128) {
 	}
 }
 
-// middleStage is a pass with any s.
+// middleStage is a pass with any s. Its first s butterflies have no twiddle
+// factors to speak of: all are 1.
 func middleStage(y, x, w []complex128, s int) {
 	q := len(x) / 4
-	for p := 0; p < q; p += s {
-		w1, w2, w3 := w[0], w[1], w[2]
+	plainRun(y[:4*s], x[:s], x[q:][:s], x[2*q:][:s], x[3*q:][:s])
+	for p := s; p < q; p += s {
 		w = w[3:]
+		w1, w2, w3 := w[0], w[1], w[2]
 		x0 := x[p : p+s]
 		x1 := x[p+q:][:len(x0)]
 		x2 := x[p+2*q:][:len(x0)]
@@ -118,8 +120,13 @@ func middleStage(y, x, w []complex128, s int) {
 // lastStage4 is the pass with m = 1, which has no twiddle factors.
 func lastStage4(y, x []complex128) {
 	s := len(x) / 4
-	x0 := x[:s]
-	x1, x2, x3 := x[s:][:len(x0)], x[2*s:][:len(x0)], x[3*s:][:len(x0)]
+	plainRun(y, x[:s], x[s:2*s], x[2*s:3*s], x[3*s:])
+}
+
+// plainRun is a run of butterflies without twiddle factors.
+func plainRun(y, x0, x1, x2, x3 []complex128) {
+	s := len(x0)
+	x1, x2, x3 = x1[:len(x0)], x2[:len(x0)], x3[:len(x0)]
 	y0, y1, y2, y3 := y[:len(x0)], y[s:][:len(x0)], y[2*s:][:len(x0)], y[3*s:][:len(x0)]
 	for j := range x0 {
 		y0[j], y1[j], y2[j], y3[j] = butterfly(x0[j], x1[j], x2[j], x3[j])
