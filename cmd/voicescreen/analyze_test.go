@@ -41,7 +41,7 @@ func parseLines(t *testing.T, out string) []analysis {
 }
 
 func TestAnalyzeJSON(t *testing.T) {
-	all := parseLines(t, ok(t, "analyze", "--json", interview, short).stdout)
+	all := parseLines(t, program(t, "analyze", "--json", interview, short).stdout)
 	if len(all) != 2 || all[0].File != interview || all[1].File != short {
 		t.Fatalf("got %d lines, want one for each file in order", len(all))
 	}
@@ -66,14 +66,14 @@ func TestAnalyzeJSON(t *testing.T) {
 }
 
 func TestAnalyzeForPeople(t *testing.T) {
-	o := ok(t, "analyze", interview)
+	o := program(t, "analyze", interview)
 	for _, want := range []string{interview, "depression", "anxiety", "deepfake", "of 100", "weighs most", "signal to noise", disclaimer} {
 		if !strings.Contains(o.stdout, want) {
 			t.Errorf("got\n%s\nwant %q in it", o.stdout, want)
 		}
 	}
-	if o.stderr != "" {
-		t.Errorf("got standard error %q, want none", o.stderr)
+	if o.code != 0 || o.stderr != "" {
+		t.Errorf("got code %d and standard error %q, want none", o.code, o.stderr)
 	}
 	o = ok(t, "analyze", short)
 	if n := strings.Count(o.stdout, "no score: 30 s of speech are needed"); n != 2 {

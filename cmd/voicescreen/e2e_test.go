@@ -19,26 +19,6 @@ import (
 	"time"
 )
 
-// binary is the program, built once for the tests that start it.
-var binary string
-
-func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		dir, err := os.MkdirTemp("", "voicescreen-test-")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer os.RemoveAll(dir)
-		binary = filepath.Join(dir, "voicescreen")
-		if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
-			return 1
-		}
-		return m.Run()
-	}())
-}
-
 const (
 	startTime  = 10 * time.Second // a server listens
 	resultTime = 60 * time.Second // an analysis is done, on a busy machine
@@ -398,25 +378,6 @@ func TestServeDev(t *testing.T) {
 	}
 	s.initiate("/v2/initiate", key, form, "user_id=patient-22&is_initiated=true")
 	s.stop()
-}
-
-func TestExitCodes(t *testing.T) {
-	for want, args := range map[int][]string{
-		0:         {"version"},
-		exitError: {"features", "none.wav"},
-		exitUsage: {"serve", "--nonsense"},
-	} {
-		err := exec.Command(binary, args...).Run()
-		got := 0
-		if exit, ok := err.(*exec.ExitError); ok {
-			got = exit.ExitCode()
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		if got != want {
-			t.Errorf("%v: got exit code %d, want %d", args, got, want)
-		}
-	}
 }
 
 func TestServeErrors(t *testing.T) {

@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,6 +21,44 @@ const (
 	short     = "../../testdata/short_en.wav"     // 4.7 s of speech
 	voice16k  = "../../testdata/voice_16k_en.wav"
 )
+
+// binary is the program, built once for the tests that start it.
+var binary string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "voicescreen-test-")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		binary = filepath.Join(dir, "voicescreen.exe") // any name will do elsewhere than on Windows
+		if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
+			return 1
+		}
+		return m.Run()
+	}())
+}
+
+// program runs a command line in a process of its own. Beside a test with the
+// race detector it is also the fast way to analyse long recordings.
+func program(t *testing.T, args ...string) outcome {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	cmd := exec.CommandContext(t.Context(), binary, args...)
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	code := 0
+	if err := cmd.Run(); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			t.Fatal(err)
+		}
+		code = exit.ExitCode()
+	}
+	return outcome{stdout.String(), stderr.String(), code}
+}
 
 // outcome is what a command line gave.
 type outcome struct {
@@ -135,6 +175,18 @@ func TestUsageErrors(t *testing.T) {
 		o := cli(t, strings.Fields(line)...)
 		if o.code != exitUsage || o.stdout != "" || !strings.HasPrefix(o.stderr, "voicescreen: ") || !strings.Contains(o.stderr, "--help") {
 			t.Errorf("%s: got %+v, want a usage error", line, o)
+		}
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	for want, args := range map[int][]string{
+		0:         {"version"},
+		exitError: {"features", "none.wav"},
+		exitUsage: {"serve", "--nonsense"},
+	} {
+		if o := program(t, args...); o.code != want {
+			t.Errorf("%v: got %+v, want exit code %d", args, o, want)
 		}
 	}
 }

@@ -19,17 +19,17 @@ import (
 	"github.com/voicescreen/voicescreen/models"
 )
 
-// writeBuzz writes a second and a half of a harmonic complex at 16 kHz whose
-// f0 drifts around hz, with a little noise and a short rest.
+// writeBuzz writes a second of a harmonic complex at 16 kHz whose f0 drifts
+// around hz, with a little noise and a short rest.
 func writeBuzz(t *testing.T, path string, hz float64, rng *rand.Rand) {
 	t.Helper()
-	const rate, seconds = 16000, 1.5
+	const rate, seconds = 16000, 1
 	f, err := os.Create(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	data := make([]int, int(rate*seconds))
+	data := make([]int, rate*seconds)
 	phase := 0.0
 	for i := range data {
 		now := float64(i) / rate
@@ -38,7 +38,7 @@ func writeBuzz(t *testing.T, path string, hz float64, rng *rand.Rand) {
 		for k := 1.0; k*hz < 4000; k++ {
 			v += math.Sin(k*phase) / k
 		}
-		if now > 0.7 && now < 0.95 {
+		if now > 0.5 && now < 0.75 {
 			v = 0
 		}
 		data[i] = int(6000*v + 30*rng.NormFloat64())
@@ -85,17 +85,19 @@ func TestTrainAndEvaluate(t *testing.T) {
 		"anxiety":    {"false", "true"},
 	} {
 		t.Run(task, func(t *testing.T) {
-			const n = 20
+			const n = 16
 			manifest := labelled(t, n, labels[0], labels[1])
 			dir := t.TempDir()
 			model, again, scores := filepath.Join(dir, "a.json"), filepath.Join(dir, "b.json"), filepath.Join(dir, "scores.csv")
 			o := ok(t, "train", "--task", task, "--manifest", manifest, "--out", model, "--name", "pitch", "--data", "buzzes")
-			if !strings.Contains(o.stdout, "auc") || !strings.Contains(o.stdout, "20 recordings") {
+			if !strings.Contains(o.stdout, "auc") || !strings.Contains(o.stdout, "16 recordings") {
 				t.Errorf("got %q, want the figures of the model", o.stdout)
 			}
-			ok(t, "train", "--task", task, "--manifest", manifest, "--out", again, "--name", "pitch", "--data", "buzzes")
-			if !bytes.Equal(read(t, model), read(t, again)) {
-				t.Error("the same training gives another file")
+			if task == "depression" { // one is enough to see it
+				ok(t, "train", "--task", task, "--manifest", manifest, "--out", again, "--name", "pitch", "--data", "buzzes")
+				if !bytes.Equal(read(t, model), read(t, again)) {
+					t.Error("the same training gives another file")
+				}
 			}
 			s, err := models.LoadFile(model)
 			if err != nil {
@@ -106,7 +108,7 @@ func TestTrainAndEvaluate(t *testing.T) {
 			}
 
 			o = ok(t, "evaluate", "--task", task, "--manifest", manifest, "--model", model, "--scores", scores)
-			for _, want := range []string{"rows      20, 10 of them positive", "EER", "AUC", "95 % interval"} {
+			for _, want := range []string{"rows      16, 8 of them positive", "EER", "AUC", "95 % interval"} {
 				if !strings.Contains(o.stdout, want) {
 					t.Errorf("got\n%s\nwant %q in it", o.stdout, want)
 				}
