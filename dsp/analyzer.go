@@ -65,7 +65,11 @@ func (a *Analyzer) Analyze(x []float64) *Analysis {
 	if len(x) == 0 {
 		return out
 	}
-	x, offset := a.sanitize(x)
+	clean, e := sanitize(a.clean, x)
+	if &clean[0] != &x[0] {
+		a.clean = clean
+	}
+	x, offset := clean, e.mean
 	a.spectral.Frames(x, offset, out)
 	out.F0 = a.pitch.Track(out.F0, x)
 	out.Pulses = a.pulses.Find(out.Pulses, x, out.F0)
@@ -77,45 +81,46 @@ func (a *Analyzer) Analyze(x []float64) *Analysis {
 	a.activity.detect(x, offset, out)
 	a.activity.syllables(out, len(x))
 	out.Quality.SNR = a.activity.snr(out.IsSpeech)
-	out.Quality.Clipped = clipped(x, offset)
+	out.Quality.Clipped = clipped(x, e)
 	out.Quality.Bandwidth = bandwidth(a.spectral.longTerm, a.smooth, SampleRate)
 	return out
 }
 
-// sanitize returns x, or where it has samples that are not finite or beyond
-// ±maxSample a copy without them, and its mean.
-func (a *Analyzer) sanitize(x []float64) (clean []float64, mean float64) {
-	var s0, s1 float64
-	ok := true
-	for i, v := range x {
-		if !(v >= -maxSample && v <= maxSample) {
-			ok = false
-			break
-		}
-		if i&1 == 0 {
-			s0 += v
-		} else {
-			s1 += v
-		}
+// An extent holds the lowest, the highest and the mean sample.
+type extent struct{ lo, hi, mean float64 }
+
+// sanitize returns x and its extent. Where x has samples that are not finite or
+// beyond ±maxSample it returns a copy without them, in dst's memory if that is
+// large enough. x must not be empty.
+func sanitize(dst, x []float64) ([]float64, extent) {
+	lo, hi := x[0], x[0]
+	var s0, s1, s2, s3 float64
+	y := x
+	for len(y) >= 4 {
+		a, b, c, d := y[0], y[1], y[2], y[3]
+		s0 += a
+		s1 += b
+		s2 += c
+		s3 += d
+		lo = min(lo, min(a, b), min(c, d))
+		hi = max(hi, max(a, b), max(c, d))
+		y = y[4:]
 	}
-	if ok {
-		return x, (s0 + s1) / float64(len(x))
+	for _, v := range y {
+		s0 += v
+		lo, hi = min(lo, v), max(hi, v)
 	}
-	a.clean = sized(a.clean, len(x))
-	mean = 0
+	if lo >= -maxSample && hi <= maxSample { // false for NaN
+		return x, extent{lo, hi, ((s0 + s1) + (s2 + s3)) / float64(len(x))}
+	}
+	dst = sized(dst, len(x))
 	for i, v := range x {
-		switch {
-		case math.IsNaN(v) || math.IsInf(v, 0):
+		if math.IsNaN(v) || math.IsInf(v, 0) {
 			v = 0
-		case v > maxSample:
-			v = maxSample
-		case v < -maxSample:
-			v = -maxSample
 		}
-		a.clean[i] = v
-		mean += v
+		dst[i] = min(max(v, -maxSample), maxSample)
 	}
-	return a.clean, mean / float64(len(x))
+	return sanitize(nil, dst)
 }
 
 // resize gives every track n frames, each undefined, and empties the lists.

@@ -23,13 +23,17 @@ const halfBandBeta = 5.65
 // A quarter decimates by four in two half-band steps. A half-band filter has
 // every other coefficient zero but the middle one, which is one half.
 type quarter struct {
-	h1, h2 []float64 // odd coefficients from the middle outwards, sum 1/4 each
-	u      []float64 // the signal at half rate
-	pad    []float64 // input with what lies outside the signal
+	h1  [(halfBand1 + 1) / 2]float64 // odd coefficients from the middle outwards, sum 1/4
+	h2  [(halfBand2 + 1) / 2]float64
+	u   []float64 // the signal at half rate
+	pad []float64 // input with what lies outside the signal
 }
 
 func newQuarter() *quarter {
-	return &quarter{h1: halfBand(halfBand1), h2: halfBand(halfBand2)}
+	q := new(quarter)
+	copy(q.h1[:], halfBand(halfBand1))
+	copy(q.h2[:], halfBand(halfBand2))
+	return q
 }
 
 // halfBand returns the coefficients at 1, 3, 5, … ≤ l of the half-band filter
@@ -75,20 +79,28 @@ func (q *quarter) run(dst, x []float64, first int, offset float64) {
 	} else {
 		in = x[p0 : p0+np]
 	}
-	halve(q.u, in, q.h1)
-	halve(dst, q.u, q.h2)
+	halve4(q.u, in, &q.h1)
+	halve12(dst, q.u, &q.h2)
 }
 
-// halve fills dst with every second sample of x filtered by the half-band
-// filter h; dst[0] is centred on x[2·len(h)-1].
-func halve(dst, x, h []float64) {
-	l := 2*len(h) - 1
+// halve4 fills dst with every second sample of x filtered by the half-band
+// filter h; dst[0] is centred on x[7].
+func halve4(dst, x []float64, h *[4]float64) {
+	h0, h1, h2, h3 := h[0], h[1], h[2], h[3]
 	for i := range dst {
-		v := x[2*i : 2*i+2*l+1]
-		s := 0.5 * v[l]
-		for k, hk := range h {
-			s += hk * (v[l-1-2*k] + v[l+1+2*k])
-		}
-		dst[i] = s
+		v := x[2*i : 2*i+15 : 2*i+15]
+		dst[i] = 0.5*v[7] + h0*(v[6]+v[8]) + h1*(v[4]+v[10]) + h2*(v[2]+v[12]) + h3*(v[0]+v[14])
+	}
+}
+
+// halve12 is halve4 for a longer filter; dst[0] is centred on x[23].
+func halve12(dst, x []float64, h *[12]float64) {
+	for i := range dst {
+		v := x[2*i : 2*i+47 : 2*i+47]
+		a := 0.5*v[23] + h[0]*(v[22]+v[24]) + h[1]*(v[20]+v[26]) + h[2]*(v[18]+v[28])
+		b := h[3]*(v[16]+v[30]) + h[4]*(v[14]+v[32]) + h[5]*(v[12]+v[34])
+		c := h[6]*(v[10]+v[36]) + h[7]*(v[8]+v[38]) + h[8]*(v[6]+v[40])
+		d := h[9]*(v[4]+v[42]) + h[10]*(v[2]+v[44]) + h[11]*(v[0]+v[46])
+		dst[i] = (a + b) + (c + d)
 	}
 }

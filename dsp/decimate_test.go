@@ -37,7 +37,7 @@ func TestQuarterAgainstTheDefinition(t *testing.T) {
 	// The definition is run on a longer signal, as the first step's tails count.
 	const pad = 400
 	long := append(append(make([]float64, pad), inner...), make([]float64, pad)...)
-	want := convolved(convolved(long, q.h1), q.h2)
+	want := convolved(convolved(long, q.h1[:]), q.h2[:])
 	for _, first := range []int{-20, 0, 3, len(x)/4 - 10} {
 		got := make([]float64, 40)
 		q.run(got, x, first, 0.25)

@@ -78,58 +78,51 @@ func Clipped(x []float64) float64 {
 	if len(x) == 0 {
 		return 0
 	}
-	var sum float64
-	for _, v := range x {
-		sum += v
-	}
-	return clipped(x, sum/float64(len(x)))
+	_, e := sanitize(nil, x)
+	return clipped(x, e)
 }
 
-// clipped is the share of the samples of x that were cut off: those in runs of
-// three or more within 0.01 % of the highest or of the lowest value (less
-// offset), entered or left by a corner. Attenuation after clipping is found as
-// long as the tops stay flat; resampling or coding after it rounds them, and
-// then nothing is found. x must not be empty.
-func clipped(x []float64, offset float64) float64 {
-	hi, lo := x[0], x[0]
-	for _, s := range x {
-		if s > hi {
-			hi = s
-		}
-		if s < lo {
-			lo = s
-		}
-	}
+// clipped is the share of the samples of x, whose extent is e, that were cut
+// off: those in runs of three or more within 0.01 % of the highest or of the
+// lowest value (less the mean), entered or left by a corner. Attenuation after
+// clipping is found as long as the tops stay flat; resampling or coding after
+// it rounds them, and then nothing is found. x must not be empty.
+func clipped(x []float64, e extent) float64 {
+	high, low := newFlat(e.hi-e.mean, e.hi), newFlat(e.mean-e.lo, -e.lo)
 	n := 0
-	if m := hi - offset; m >= clipLeast {
-		n += flatRuns(x, 1, hi, m)
-	}
-	if m := offset - lo; m >= clipLeast {
-		n += flatRuns(x, -1, -lo, m)
+	for i := 0; i < len(x); i++ {
+		v := x[i]
+		if v < high.flat && -v < low.flat {
+			continue
+		}
+		f, sign := high, 1.0
+		if v < high.flat {
+			f, sign = low, -1
+		}
+		j := i + 1
+		for j < len(x) && sign*x[j] >= f.flat {
+			j++
+		}
+		enters := i == 0 || sign*x[i-1] < f.corner
+		leaves := j == len(x) || sign*x[j] < f.corner
+		if j-i >= clipRun && (enters || leaves) {
+			n += j - i
+		}
+		i = j - 1
 	}
 	return float64(n) / float64(len(x))
 }
 
-// flatRuns counts the samples of sign·x in flat runs at its maximum top, which
-// has the magnitude m.
-func flatRuns(x []float64, sign, top, m float64) (count int) {
-	flat, corner := top-clipFlat*m, top-clipCorner*m
-	for i := 0; i < len(x); i++ {
-		if sign*x[i] < flat {
-			continue
-		}
-		j := i + 1
-		for j < len(x) && sign*x[j] >= flat {
-			j++
-		}
-		enters := i == 0 || sign*x[i-1] < corner
-		leaves := j == len(x) || sign*x[j] < corner
-		if j-i >= clipRun && (enters || leaves) {
-			count += j - i
-		}
-		i = j
+// A flat says where a run at an extreme starts and where a wave comes from that
+// enters it by a corner; infinite where nothing is clipped.
+type flat struct{ flat, corner float64 }
+
+// newFlat returns the flat of the extreme top, which is m from the mean.
+func newFlat(m, top float64) flat {
+	if !(m >= clipLeast) {
+		return flat{math.Inf(1), math.Inf(1)}
 	}
-	return count
+	return flat{top - clipFlat*m, top - clipCorner*m}
 }
 
 // bandwidth is the frequency in Hz above which the long-term power spectrum p

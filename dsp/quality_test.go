@@ -72,7 +72,7 @@ func TestClipped(t *testing.T) {
 		{"by 8 dB, then 12 dB down", signals.Scale(signals.Clip(voice(2.5), 1), 0.25), over(voice(2.5))},
 		{"by 3 dB, 16 bits", quantized(signals.Clip(voice(1.41), 1)), over(voice(1.41))},
 	} {
-		got := clipped(c.x, 0)
+		got := Clipped(c.x)
 		// Runs of one or two samples are not counted: at most a tenth here.
 		if got > c.want*1.001 || got < 0.9*c.want {
 			t.Errorf("%s: got %.5f, want %.5f less up to a tenth", c.name, got, c.want)
@@ -82,7 +82,7 @@ func TestClipped(t *testing.T) {
 	for i := range x {
 		x[i] += 0.2
 	}
-	if got, want := clipped(x, 0.2), clipped(signals.Clip(voice(2.5), 0.5), 0); math.Abs(got-want) > 1e-12 {
+	if got, want := Clipped(x), Clipped(signals.Clip(voice(2.5), 0.5)); math.Abs(got-want) > 1e-12 {
 		t.Errorf("with an offset: got %g, want %g", got, want)
 	}
 }

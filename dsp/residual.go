@@ -201,25 +201,26 @@ func (s *residual) setTaps(block int, a [residualOrder + 1]float64) {
 // at returns the residual of the samples from … to−1 of y, nil if the filter
 // reaches beyond y. The result is valid until the next call.
 func (s *residual) at(y []float64, from, to int) []float64 {
-	s.a = s.filter(s.a, y, from, to, (from+to)/2)
-	return s.a
+	return s.filter(&s.a, y, from, to, (from+to)/2)
 }
 
 // other is like at with the model that belongs to sample ref, and leaves the
 // result of at valid.
 func (s *residual) other(y []float64, from, to, ref int) []float64 {
-	s.b = s.filter(s.b, y, from, to, ref)
-	return s.b
+	return s.filter(&s.b, y, from, to, ref)
 }
 
-func (s *residual) filter(dst, y []float64, from, to, ref int) []float64 {
+// filter returns the residual in the memory of scratch, which it keeps when
+// there is none.
+func (s *residual) filter(scratch *[]float64, y []float64, from, to, ref int) []float64 {
 	// the smoothing is centred; the prediction looks back
 	const ahead, back = 2, residualTaps - 1 - 2
 	if from < back || to+ahead > len(y) || from >= to {
 		return nil
 	}
 	taps := s.taps[s.index(ref)][:]
-	dst = resize(dst, to-from)
+	*scratch = resize(*scratch, to-from)
+	dst := *scratch
 	for i := range dst {
 		at := from + i - back
 		dst[i] = floats.Dot(taps, y[at:at+residualTaps])
