@@ -102,16 +102,21 @@ func sanitize(dst, x []float64) ([]float64, extent) {
 		s1 += b
 		s2 += c
 		s3 += d
-		lo = min(lo, min(a, b), min(c, d))
-		hi = max(hi, max(a, b), max(c, d))
+		if a > hi || b > hi || c > hi || d > hi {
+			hi = max(hi, a, b, c, d)
+		}
+		if a < lo || b < lo || c < lo || d < lo {
+			lo = min(lo, a, b, c, d)
+		}
 		y = y[4:]
 	}
 	for _, v := range y {
 		s0 += v
 		lo, hi = min(lo, v), max(hi, v)
 	}
-	if lo >= -maxSample && hi <= maxSample { // false for NaN
-		return x, extent{lo, hi, ((s0 + s1) + (s2 + s3)) / float64(len(x))}
+	mean := ((s0 + s1) + (s2 + s3)) / float64(len(x))
+	if lo >= -maxSample && hi <= maxSample && !math.IsNaN(mean) {
+		return x, extent{lo, hi, mean}
 	}
 	dst = sized(dst, len(x))
 	for i, v := range x {
