@@ -17,7 +17,8 @@ const (
 
 // residual fills lpc.*: mean and standard deviation over the active frames of
 // what residualMeasures lists: the log prediction gain, and of the residual at
-// unit variance the log fourth moment, the skewness and the log peak.
+// unit variance the log fourth moment, the magnitude of the skewness and the
+// log peak. The sign of the skewness is the polarity of the microphone.
 func (s *spoof) residual() {
 	window := dsp.PeriodicHann(lpcFrame)
 	n := max((len(s.x)-lpcFrame)/lpcHop+1, 1)
@@ -111,7 +112,7 @@ func residualOf(frame []float64, a [lpcOrder]float64, power float64) []float64 {
 	}
 	n := float64(len(res))
 	dev := math.Sqrt(s2 / n)
-	return []float64{math.Log(power / dot(res, res)), math.Log(s4 / n / (dev * dev * dev * dev)), s3 / n / (dev * dev * dev), math.Log(peak / dev)}
+	return []float64{math.Log(power / dot(res, res)), math.Log(s4 / n / (dev * dev * dev * dev)), math.Abs(s3) / n / (dev * dev * dev), math.Log(peak / dev)}
 }
 
 const (

@@ -69,7 +69,7 @@ func periodicityFeatures() [][2]string {
 // residualMeasures are measured per frame; mean and sd of each are features.
 // The predictor itself is left out: it is the average spectrum once more (AUC
 // within sources 0.85 with, 0.87 without).
-var residualMeasures = []string{"gain_log", "kurtosis_log", "skew", "peak_log"}
+var residualMeasures = []string{"gain_log", "kurtosis_log", "skew_abs", "peak_log"}
 
 func residualFeatures() [][2]string {
 	var f [][2]string
