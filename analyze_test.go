@@ -258,7 +258,8 @@ func TestAnalysesAreBounded(t *testing.T) {
 		return newFake(nil).Score(ctx, in)
 	})}
 	e := newEngine(t, newMemory(t), opts)
-	submit(t, e, initiate(t, e, "u"), speech())
+	id := initiate(t, e, "u")
+	submit(t, e, id, speech())
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
@@ -268,6 +269,7 @@ func TestAnalysesAreBounded(t *testing.T) {
 		})
 	}
 	wg.Wait()
+	wait(t, e, id)
 	if most > opts.Workers {
 		t.Errorf("got %d analyses at once, want at most %d", most, opts.Workers)
 	}
