@@ -23,6 +23,13 @@
 // parts come in an order that allows it, otherwise to a temporary file.
 // Memory for an upload does not depend on its size.
 //
+// # Waiting
+//
+// With the header "Prefer: wait=N" (RFC 7240) the answer to the question for
+// one result is held while the session is processing, at most N seconds and
+// at most Options.MaxWait. The answer then says "Preference-Applied: wait=N".
+// Without the header every answer comes at once.
+//
 // # Privacy
 //
 // Log lines carry the route, the account, the key's ID, the status and the

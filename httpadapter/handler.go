@@ -29,6 +29,12 @@ type Options struct {
 	// TempDir is where uploads wait whose parts come in an order that does not
 	// let them be streamed. Default: os.TempDir().
 	TempDir string
+
+	// MaxWait bounds how long the answer to the question for a result is held
+	// on request: the header "Prefer: wait=N" of RFC 7240, in seconds. It should
+	// be shorter than the server's write time-out. Default: 30 s. Negative: no
+	// answer is held.
+	MaxWait time.Duration
 }
 
 // defaultMaxUpload was decided with the interface of the service.
@@ -56,6 +62,9 @@ func New(e *voicescreen.Engine, keys *Keys, opts *Options) http.Handler {
 	}
 	if a.opts.TempDir == "" {
 		a.opts.TempDir = os.TempDir()
+	}
+	if a.opts.MaxWait == 0 {
+		a.opts.MaxWait = defaultMaxWait
 	}
 	return a
 }

@@ -30,6 +30,9 @@ func (a *adapter) sendResult(c *call, sessionID string) error {
 	if err != nil {
 		return err
 	}
+	if r, err = a.await(c, r); err != nil {
+		return err
+	}
 	switch {
 	case r.Status == voicescreen.StatusInitiated, r.Status == voicescreen.StatusFailed:
 		return c.json(http.StatusExpectationFailed, newFailure(r, full))

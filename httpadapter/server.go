@@ -17,9 +17,10 @@ const (
 )
 
 // NewServer returns a server with limits on the time that headers, bodies and
-// idle connections may take, so that slow clients cannot hold it up.
+// idle connections may take, so that slow clients cannot hold it up. When it is
+// shut down, requests that wait for a result are answered at once.
 func NewServer(addr string, handler http.Handler) *http.Server {
-	return &http.Server{
+	s := &http.Server{
 		Addr:              addr,
 		Handler:           handler,
 		ReadHeaderTimeout: headerTime,
@@ -28,6 +29,8 @@ func NewServer(addr string, handler http.Handler) *http.Server {
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    maxHeader,
 	}
+	announceEnd(s)
+	return s
 }
 
 // state is the body of the health checks.

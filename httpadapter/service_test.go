@@ -109,6 +109,7 @@ type request struct {
 	contentType  string
 	body         string
 	key          string
+	prefer       string
 	beyond       bool // whether the call takes more than the document says
 }
 
@@ -118,6 +119,9 @@ func (s *service) do(r request) *httptest.ResponseRecorder {
 	req := httptest.NewRequest(r.method, r.path, strings.NewReader(r.body))
 	if r.contentType != "" {
 		req.Header.Set("Content-Type", r.contentType)
+	}
+	if r.prefer != "" {
+		req.Header.Set("Prefer", r.prefer)
 	}
 	switch r.key {
 	case "":
@@ -164,6 +168,16 @@ func (s *service) want(status int, r request) map[string]any {
 		if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil {
 			s.t.Fatalf("%s %s: body %s: %v", r.method, r.path, w.Body, err)
 		}
+	}
+	return body
+}
+
+// jsonObject decodes a JSON object.
+func jsonObject(t testing.TB, data []byte) map[string]any {
+	t.Helper()
+	var body map[string]any
+	if err := json.Unmarshal(data, &body); err != nil {
+		t.Fatalf("body %s: %v", data, err)
 	}
 	return body
 }
