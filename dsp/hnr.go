@@ -135,7 +135,7 @@ func (h *HNR) frame(x []float64, at, tau float64) float64 {
 // after them.
 func (h *HNR) load(w, part []float64) {
 	mean := floats.Sum(part) / float64(len(part))
-	h.x, h.y, h.q = resize(h.x, len(part)), resize(h.y, len(w)), resize(h.q, len(part))
+	h.x, h.y, h.q = sized(h.x, len(part)), sized(h.y, len(w)), sized(h.q, len(part))
 	x, q := h.x, h.q[:len(h.x)]
 	for i, v := range part[:len(x)] {
 		v -= mean
@@ -157,7 +157,7 @@ func (h *HNR) window(length float64) {
 	}
 	half := int(length / 2)
 	h.length = length
-	h.w = resize(h.w, 2*half+1)
+	h.w = sized(h.w, 2*half+1)
 	// cos(2πi/length) by rotation
 	ds, dc := math.Sincos(2 * math.Pi / length)
 	s, c := 0.0, 1.0

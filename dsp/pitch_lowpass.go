@@ -90,7 +90,7 @@ func (l *lowpass) rate() float64 { return l.sr / float64(l.d1*l.d2) }
 // is valid until the next call.
 func (l *lowpass) filter(x []float64, mean float64) []float64 {
 	n := (len(x)-1)/(l.d1*l.d2) + 1
-	l.y = resize(l.y, n)
+	l.y = sized(l.y, n)
 	half := len(l.gauss) / 2
 	per := lowpassBlock / l.d2 // outputs of one block
 	for j := 0; j < n; j += per {
@@ -122,13 +122,4 @@ func (l *lowpass) average(dst, x []float64, first int, mean float64) {
 		}
 		dst[i] = s
 	}
-}
-
-// resize returns s with length n, in its own memory if that suffices. The
-// elements are not defined.
-func resize[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n)
-	}
-	return s[:n]
 }

@@ -88,7 +88,7 @@ func (p *pitchPath) frame(i int) []pitchCandidate {
 // range in octaves above the floor.
 func (p *pitchPath) solve(dst []float64, o PitchOptions, lo, hi float64) {
 	n := len(p.first)
-	p.back = resize(p.back, len(p.candidates)+n)
+	p.back = sized(p.back, len(p.candidates)+n)
 	jump, change := float32(o.OctaveJumpCost*pathStep), float32(o.VoicedUnvoicedCost*pathStep)
 	var a, b [maxCandidates + 1]float32 // scores, relative to the best of the frame before
 	score, next := &a, &b

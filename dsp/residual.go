@@ -219,7 +219,7 @@ func (s *residual) filter(scratch *[]float64, y []float64, from, to, ref int) []
 		return nil
 	}
 	taps := s.taps[s.index(ref)][:]
-	*scratch = resize(*scratch, to-from)
+	*scratch = sized(*scratch, to-from)
 	dst := *scratch
 	for i := range dst {
 		at := from + i - back
@@ -240,7 +240,7 @@ func (s *residual) ring(y []float64, from, to int) []float64 {
 		return nil
 	}
 	a := &s.ar[s.index(from)]
-	s.a = resize(s.a, m+to-from)
+	s.a = sized(s.a, m+to-from)
 	z := s.a
 	copy(z, y[from-m:from])
 	for i := m; i < len(z); i++ {

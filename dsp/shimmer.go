@@ -8,9 +8,6 @@ const (
 	// the largest steps of a voice with 12 % shimmer, which then measures 0.7 %
 	// low; 2, or 6 dB, still leaves out what is no neighbour.
 	largestAmplitudeFactor = 2.0
-	// amplitudeReach is the half width, in periods, of the window in which the
-	// amplitude of a pulse is taken.
-	amplitudeReach = 0.2
 )
 
 // MeasureShimmer measures the perturbation of the amplitudes A of pulses, both

@@ -1,0 +1,301 @@
+package dsp
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/voicescreen/voicescreen/dsp/internal/signals"
+)
+
+// A f0Score compares tracks with the truth.
+type f0Score struct {
+	cents                         []float64 // absolute errors of the frames that are not gross
+	voiced, missed, gross, errors int       // frames truly voiced; of these unvoiced, of these off by more than 20 %; wrong decisions in all frames
+}
+
+// score compares f0 with truth, of which skip frames at each end are left out.
+func (s *f0Score) score(f0, truth []float64, skip int) {
+	for i := skip; i < min(len(f0), len(truth))-skip; i++ {
+		if (f0[i] > 0) != (truth[i] > 0) {
+			s.errors++
+		}
+		if truth[i] == 0 {
+			continue
+		}
+		s.voiced++
+		switch {
+		case f0[i] == 0:
+			s.missed++
+		case math.Abs(f0[i]/truth[i]-1) > 0.2:
+			s.gross++
+		default:
+			s.cents = append(s.cents, math.Abs(1200*math.Log2(f0[i]/truth[i])))
+		}
+	}
+}
+
+func (s *f0Score) median() float64 {
+	slices.Sort(s.cents)
+	if len(s.cents) == 0 {
+		return math.NaN()
+	}
+	return s.cents[len(s.cents)/2]
+}
+
+// trajectoryFrames samples a trajectory at the frames.
+func trajectoryFrames(f signals.Trajectory, dur float64) []float64 {
+	v := make([]float64, int(dur/Hop+frameSlack)+1)
+	for i := range v {
+		v[i] = f(float64(i) * Hop)
+	}
+	return v
+}
+
+// Goals of the median error in cents: a third of the least step in pitch that
+// listeners notice, some 1.5 cent, with a constant or slowly moving F0; what
+// the best program reaches with vibrato and in noise.
+const (
+	centsClean   = 0.5
+	centsVibrato = 1.5
+	centsNoise   = 2.4
+	missedNoise  = 0.01 // share of the frames
+	edgeFrames   = 3    // frames at each end that fade and are left out
+)
+
+func TestPitchOfKnownTrajectories(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		f    signals.Trajectory
+		snr  float64 // dB; 0 for none is not needed: 300 is clean
+		want float64
+	}{
+		{"constant 60", signals.Constant(60), 300, centsClean},
+		{"constant 123.45", signals.Constant(123.45), 300, centsClean},
+		{"constant 287.6", signals.Constant(287.6), 300, centsClean},
+		{"constant 500", signals.Constant(500), 300, centsClean},
+		{"constant 700", signals.Constant(700), 300, centsClean},
+		{"glide up", signals.Glide(100, 200, 1.5), 300, centsClean},
+		{"glide far", signals.Glide(70, 350, 1.5), 300, centsClean},
+		{"glide down", signals.Glide(320, 140, 1.5), 300, centsClean},
+		{"step", signals.Step(120, 180, 0.75), 300, centsClean},
+		{"vibrato of a woman", signals.Vibrato(220, 50, 5.5), 300, centsVibrato},
+		{"vibrato of a man", signals.Vibrato(130, 40, 6), 300, centsVibrato},
+		{"low contour", signals.IntonationMale(), 300, centsClean},
+		{"high contour", signals.IntonationFemale(), 300, centsClean},
+		{"low contour at 0 dB", signals.IntonationMale(), 0, centsNoise},
+		{"high contour at 0 dB", signals.IntonationFemale(), 0, centsNoise},
+		{"another contour at 0 dB", signals.Intonation(160, 0.2, 2, 1.1, 1, 2), 0, centsNoise},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			const dur = 1.5
+			x := signals.Scale(signals.Harmonic(SampleRate, c.f, dur), 0.3)
+			if c.snr < 300 {
+				x = signals.AddNoise(x, c.snr, 3)
+			}
+			x = signals.Quantize(signals.Fade(x, SampleRate, 0.01), 1)
+			f0 := NewPitch(SampleRate, nil).Track(nil, x)
+			if want := int(dur/Hop) + 1; len(f0) != want {
+				t.Fatalf("got %d frames, want %d", len(f0), want)
+			}
+			var s f0Score
+			s.score(f0, trajectoryFrames(c.f, dur), edgeFrames)
+			if m := s.median(); !(m <= c.want) {
+				t.Errorf("median error: got %.3f cent, want at most %g", m, c.want)
+			}
+			if s.gross > 0 || float64(s.missed) > missedNoise*float64(s.voiced) {
+				t.Errorf("of %d frames, got %d gross errors and %d missed", s.voiced, s.gross, s.missed)
+			}
+		})
+	}
+}
+
+func TestPitchAvoidsOctaveErrors(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		x    []float64
+		want float64
+	}{
+		{"missing fundamental", signals.MissingFundamental(SampleRate, 150, 0.5), 150},
+		{"missing fundamental, low", signals.MissingFundamental(SampleRate, 90, 0.5), 90},
+		{"strong second partial", signals.StrongSecond(SampleRate, 120, 0.5), 120},
+		{"weak subharmonic", signals.WeakSubharmonic(SampleRate, 200, 0.5), 200},
+		{"vowel a", signals.Klatt(SampleRate, 400, signals.Vowels["a"], signals.FemaleScale, 0.5), 400},
+		{"vowel i", signals.Klatt(SampleRate, 250, signals.Vowels["i"], signals.FemaleScale, 0.5), 250},
+		{"clipped", signals.Clip(signals.Scale(signals.Harmonic(SampleRate, signals.Constant(110), 0.5), 2.5), 1), 110},
+		{"faint", signals.Quantize(signals.Scale(signals.Harmonic(SampleRate, signals.Constant(110), 0.5), 0.001), 1), 110},
+		{"tone", signals.Tone(SampleRate, 440, 0.5, 0.5), 440},
+	} {
+		f0 := NewPitch(SampleRate, nil).Track(nil, c.x)
+		var s f0Score
+		s.score(f0, trajectoryFrames(signals.Constant(c.want), 0.5), edgeFrames)
+		if s.missed > 0 || s.gross > 0 || !(s.median() <= centsClean) {
+			t.Errorf("%s: got %d missed, %d gross errors, median error %.3f cent", c.name, s.missed, s.gross, s.median())
+		}
+	}
+}
+
+func TestPitchOffset(t *testing.T) {
+	x := signals.Scale(signals.Harmonic(SampleRate, signals.Constant(110), 0.5), 0.25)
+	for i := range x {
+		x[i] += 0.3
+	}
+	var s f0Score
+	s.score(NewPitch(SampleRate, nil).Track(nil, x), trajectoryFrames(signals.Constant(110), 0.5), edgeFrames)
+	if s.missed > 0 || !(s.median() <= centsClean) {
+		t.Errorf("voice on a constant offset: got %d missed, median error %.3f cent", s.missed, s.median())
+	}
+}
+
+func TestPitchAtOtherRates(t *testing.T) {
+	for _, sr := range []float64{8000, 16000, 22050, 32000, 48000, 96000} {
+		x := signals.Harmonic(sr, signals.Glide(110, 180, 0.6), 0.6)
+		f0 := NewPitch(sr, nil).Track(nil, x)
+		if len(f0) != 61 {
+			t.Errorf("%g Hz: got %d frames, want 61", sr, len(f0))
+		}
+		var s f0Score
+		s.score(f0, trajectoryFrames(signals.Glide(110, 180, 0.6), 0.6), edgeFrames)
+		if s.missed > 0 || s.gross > 0 || !(s.median() <= centsClean) {
+			t.Errorf("%g Hz: got %d missed, %d gross errors, median error %.3f cent", sr, s.missed, s.gross, s.median())
+		}
+	}
+}
+
+// voicingErrors is the largest share of wrong voicing decisions; one frame in a
+// short sequence, whose boundaries do not lie on frames.
+const voicingErrors = 0.005
+
+func TestPitchVoicing(t *testing.T) {
+	other := []signals.Part{
+		{Kind: signals.Silence, Duration: 0.313}, {Kind: signals.Unvoiced, Duration: 0.134},
+		{Kind: signals.Voiced, Duration: 0.427, F0: 95, F1: 130}, {Kind: signals.Unvoiced, Duration: 0.085},
+		{Kind: signals.Voiced, Duration: 0.362, F0: 280, F1: 210}, {Kind: signals.Silence, Duration: 0.191},
+		{Kind: signals.Voiced, Duration: 0.244, F0: 170, F1: 160}, {Kind: signals.Silence, Duration: 0.2},
+	}
+	for i, parts := range [][]signals.Part{signals.VoicedUnvoiced, other} {
+		for seed := range uint64(2) {
+			x := signals.Quantize(signals.Sequence(SampleRate, parts, seed), seed)
+			f0 := NewPitch(SampleRate, nil).Track(nil, x)
+			var s f0Score
+			s.score(f0, trajectoryFrames(func(t float64) float64 { return signals.SequenceF0(parts, t) }, float64(len(f0)-1)*Hop), 0)
+			if float64(s.errors) > max(1, voicingErrors*float64(len(f0))) {
+				t.Errorf("sequence %d, seed %d: got %d wrong decisions in %d frames", i, seed, s.errors, len(f0))
+			}
+		}
+	}
+}
+
+func TestPitchOfNoVoice(t *testing.T) {
+	constant := make([]float64, SampleRate/2)
+	for i := range constant {
+		constant[i] = 0.5
+	}
+	broken := signals.Harmonic(SampleRate, signals.Constant(110), 0.3)
+	for i := range broken {
+		broken[i] = math.NaN()
+	}
+	for name, x := range map[string][]float64{
+		"empty":         nil,
+		"one sample":    {0.5},
+		"silence":       make([]float64, SampleRate/2),
+		"constant":      constant,
+		"faint dither":  signals.Quantize(signals.Noise(SampleRate, 1e-9, 0.5, 1), 1),
+		"white noise":   signals.Noise(SampleRate, 0.1, 1, 4),
+		"not a number":  broken,
+		"2 ms of voice": signals.Harmonic(SampleRate, signals.Constant(220), 0.002),
+	} {
+		f0 := NewPitch(SampleRate, nil).Track(nil, x)
+		if len(f0) != FrameCount(len(x)) {
+			t.Errorf("%s: got %d frames, want %d", name, len(f0), FrameCount(len(x)))
+		}
+		for i, f := range f0 {
+			if f != 0 {
+				t.Errorf("%s: frame %d: got %g Hz, want unvoiced", name, i, f)
+			}
+		}
+	}
+}
+
+func TestPitchOf30ms(t *testing.T) {
+	x := signals.Fade(signals.Tone(SampleRate, 220, 0.5, 0.03), SampleRate, 0.003)
+	f0 := NewPitch(SampleRate, nil).Track(nil, x)
+	const short = 10 // cent: half a window, without its fade, of six periods
+	if c := 1200 * math.Abs(math.Log2(f0[1]/220)); !(c < short) || len(f0) != 4 {
+		t.Errorf("got %v, want 220 Hz in the middle", f0)
+	}
+}
+
+func TestPitchScratchIsReused(t *testing.T) {
+	long := signals.Sequence(SampleRate, signals.VoicedUnvoiced, 1)
+	short := signals.Harmonic(SampleRate, signals.Constant(90), 0.3)
+	want := NewPitch(SampleRate, nil).Track(nil, short)
+	p := NewPitch(SampleRate, nil)
+	f0 := p.Track(nil, long)
+	f0 = p.Track(f0, short)
+	if !slices.Equal(f0, want) {
+		t.Errorf("after another recording: got %v, want %v", f0, want)
+	}
+	if !raceEnabled {
+		f0 = p.Track(f0, long)
+		if n := testing.AllocsPerRun(3, func() { f0 = p.Track(f0, long) }); n > 0 {
+			t.Errorf("got %g allocations, want 0", n)
+		}
+	}
+}
+
+func TestNewPitchPanics(t *testing.T) {
+	for _, c := range []struct {
+		sr   float64
+		opts *PitchOptions
+	}{{0, nil}, {math.NaN(), nil}, {math.Inf(1), nil}, {3000, nil}, {44100, &PitchOptions{Floor: 300, Ceiling: 200}}, {44100, &PitchOptions{Floor: -1}}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("NewPitch(%g, %+v): got no panic", c.sr, c.opts)
+				}
+			}()
+			NewPitch(c.sr, c.opts)
+		}()
+	}
+}
+
+// The low-pass is a Gaussian, and what folds in the decimation is gone.
+func TestLowpassResponse(t *testing.T) {
+	const ceiling = 800.0
+	for _, sr := range []float64{16000, 44100} {
+		l := newLowpass(sr, ceiling)
+		fc := ceiling / math.Sqrt(-2*math.Log(lowpassTop))
+		for _, f := range []float64{60, 200, 400, 800, 1100, 2500, 2700, 5000, 5450, 7900} {
+			x := signals.Tone(sr, f, 1, 0.3)
+			y := l.filter(x, 0)
+			var got float64
+			for _, v := range y[len(y)/4 : 3*len(y)/4] {
+				got = max(got, math.Abs(v))
+			}
+			want := math.Exp(-0.5 * f * f / (fc * fc))
+			const ripple, leak = 3e-3, 1e-3 // of full scale: samples between the crests; −60 dB
+			if f <= 1100 && math.Abs(got-want) > ripple || f > 1100 && got > leak {
+				t.Errorf("%g Hz at %g Hz: got %g, want %g", f, sr, got, want)
+			}
+		}
+	}
+}
+
+func TestInterpolatorFindsPeaks(t *testing.T) {
+	in := newInterpolator()
+	for _, w := range []float64{0.1, 0.5, 1, 1.8} { // rad per sample, up to 0.57 of the Nyquist frequency
+		for _, at := range []float64{30, 30.21, 30.5, 30.77} {
+			r := make([]float64, 64)
+			for i := range r {
+				r[i] = math.Cos(w * (float64(i) - at))
+			}
+			k := int(math.Round(at))
+			got, v := in.peak(r, k)
+			const ripple = 1e-4 // of the kernel; over the curvature it moves the place
+			if math.Abs(got-at) > ripple/(w*w)+ripple || math.Abs(v-1) > ripple {
+				t.Errorf("ω = %g: got %g at %.6f, want 1 at %g", w, v, got, at)
+			}
+		}
+	}
+}
