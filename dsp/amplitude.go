@@ -39,7 +39,7 @@ func (p *Pulses) amplitude(at, shift, T float64) float64 {
 		ring += h * r * r
 		all += h * y * y
 	}
-	if ring > all { // no prediction: it would ring louder than all there is
+	if ring > 4*all { // no prediction: it would ring twice as loud as all there is
 		e = all
 	}
 	return math.Sqrt(e / half) // half is the sum of the window

@@ -30,10 +30,10 @@ const (
 	edgeJump = 1.2
 )
 
-// check makes voiced frames unvoiced in which x, less mean, does not repeat
+// check makes voiced frames unvoiced in which x does not repeat
 // round their centre: in which the normalised correlation of two stretches that
 // lie one period apart is below checkThreshold.
-func (p *Pitch) check(f0, x []float64, mean float64) {
+func (p *Pitch) check(f0, x []float64) {
 	for i, f := range f0 {
 		if !(f > 0) {
 			continue
@@ -48,7 +48,7 @@ func (p *Pitch) check(f0, x []float64, mean float64) {
 		// at an end of x the stretches move inwards
 		c := int(math.Round(float64(i) * Hop * p.sr))
 		from := min(max(c-(n+lag)/2, 0), len(x)-lag-reach-n)
-		if !p.repeats(x, mean, from, n, lag, checkThreshold) {
+		if !p.repeats(x, from, n, lag, checkThreshold) {
 			f0[i] = 0
 		}
 	}
@@ -58,7 +58,7 @@ func (p *Pitch) check(f0, x []float64, mean float64) {
 // if the period that begins at t does. So the frame before a stretch is added
 // if its following period is like the one after that, and the last frame of a
 // stretch is taken away if the period after it is unlike the one before it.
-func (p *Pitch) edges(f0, x []float64, mean float64) {
+func (p *Pitch) edges(f0, x []float64) {
 	for i := 0; i < len(f0); {
 		if !(f0[i] > 0) {
 			i++
@@ -69,12 +69,12 @@ func (p *Pitch) edges(f0, x []float64, mean float64) {
 			end++
 		}
 		if i > 0 {
-			f0[i-1] = p.onset(x, mean, i-1, f0[i])
+			f0[i-1] = p.onset(x, i-1, f0[i])
 		}
 		t := int(math.Round(float64(end-1) * Hop * p.sr))
 		lag := int(math.Round(p.sr / f0[end-1]))
 		reach := int(checkReach * float64(lag))
-		if t >= lag && t+lag+reach <= len(x) && !p.repeats(x, mean, t-lag, lag, lag, checkThreshold) {
+		if t >= lag && t+lag+reach <= len(x) && !p.repeats(x, t-lag, lag, lag, checkThreshold) {
 			f0[end-1] = 0
 		}
 		i = end
@@ -83,7 +83,7 @@ func (p *Pitch) edges(f0, x []float64, mean float64) {
 
 // onset returns the F0 of frame i if it is the first of the voice that is
 // voiced with the F0 next in the following frame, else 0.
-func (p *Pitch) onset(x []float64, mean float64, i int, next float64) float64 {
+func (p *Pitch) onset(x []float64, i int, next float64) float64 {
 	var f float64
 	for _, c := range p.path.frame(i) {
 		if f == 0 || math.Abs(math.Log(c.f/next)) < math.Abs(math.Log(f/next)) {
@@ -96,20 +96,22 @@ func (p *Pitch) onset(x []float64, mean float64, i int, next float64) float64 {
 	t := int(math.Round(float64(i) * Hop * p.sr))
 	lag := int(math.Round(p.sr / f))
 	reach := int(checkReach * float64(lag))
-	if t+2*lag+reach > len(x) || !p.repeats(x, mean, t, lag, lag, edgeThreshold) {
+	if t+2*lag+reach > len(x) || !p.repeats(x, t, lag, lag, edgeThreshold) {
 		return 0
 	}
+	mean := floats.Sum(x[t:t+2*lag]) / float64(2*lag)
 	if energy(x[t:t+lag], mean) < edgeRise*energy(x[t+lag:t+2*lag], mean) {
 		return 0
 	}
 	return f
 }
 
-// repeats tells whether the n samples of x, less mean, from on and those lag
-// later have a normalised correlation of at least the threshold. As jitter
-// moves the next period of a voice with short pulses wholly off the mean one,
-// the lags within checkReach of it are also tried.
-func (p *Pitch) repeats(x []float64, mean float64, from, n, lag int, threshold float64) bool {
+// repeats tells whether the n samples of x from on and those lag later, less
+// the mean of both, have a normalised correlation of at least the threshold. As
+// jitter moves the next period of a voice with short pulses wholly off the mean
+// one, the lags within checkReach of it are also tried.
+func (p *Pitch) repeats(x []float64, from, n, lag int, threshold float64) bool {
+	mean := floats.Sum(x[from:from+lag+n]) / float64(lag+n)
 	a := x[from : from+n]
 	sa, m := floats.Sum(a), float64(n)*mean*mean
 	aa := energy(a, mean)
