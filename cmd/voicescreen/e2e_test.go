@@ -40,7 +40,7 @@ type server struct {
 func startServer(t *testing.T, args ...string) *server {
 	t.Helper()
 	s := &server{t: t, stderr: &bytes.Buffer{}, ended: make(chan error, 1)}
-	s.cmd = exec.Command(binary, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)
+	s.cmd = exec.Command(built, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)
 	s.cmd.Stderr = s.stderr
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {
@@ -208,7 +208,7 @@ func TestServe(t *testing.T) {
 	t.Run("bad input", func(t *testing.T) { s.on(t).badInput(key) })
 	t.Run("keys", func(t *testing.T) { s.on(t).keyChanges(key, keyFile) })
 	t.Run("second opener", func(t *testing.T) {
-		out, err := exec.Command(binary, "serve", "--addr", "127.0.0.1:0", "--db", db, "--keys", keyFile).CombinedOutput()
+		out, err := exec.Command(built, "serve", "--addr", "127.0.0.1:0", "--db", db, "--keys", keyFile).CombinedOutput()
 		exit, ok := err.(*exec.ExitError)
 		if !ok || exit.ExitCode() != exitError || !strings.Contains(string(out), "open") {
 			t.Errorf("got %v, %s, want an error that says that the database is open", err, out)

@@ -42,6 +42,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if err == nil {
 		return 0
 	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = errInterrupted
+	}
 	if !errors.Is(err, errReported) {
 		fmt.Fprintf(stderr, "voicescreen: %s\n", plain(err))
 	}
@@ -57,8 +60,10 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 // before it anyway.
 func plain(err error) string { return strings.TrimPrefix(err.Error(), "voicescreen: ") }
 
-// errReported ends a command whose errors have been printed already.
-var errReported = errors.New("errors were reported")
+var (
+	errReported    = errors.New("errors were reported") // ends a command whose errors have been printed already
+	errInterrupted = errors.New("interrupted")
+)
 
 // usageError is a mistake in the command line.
 type usageError struct{ err error }

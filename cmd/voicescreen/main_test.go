@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -22,8 +23,8 @@ const (
 	voice16k  = "../../testdata/voice_16k_en.wav"
 )
 
-// binary is the program, built once for the tests that start it.
-var binary string
+// built is the program, built once for the tests that start it.
+var built string
 
 func TestMain(m *testing.M) {
 	os.Exit(func() int {
@@ -33,8 +34,8 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		defer os.RemoveAll(dir)
-		binary = filepath.Join(dir, "voicescreen.exe") // any name will do elsewhere than on Windows
-		if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+		built = filepath.Join(dir, "voicescreen.exe") // any name will do elsewhere than on Windows
+		if out, err := exec.Command("go", "build", "-o", built, ".").CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
 			return 1
 		}
@@ -47,7 +48,7 @@ func TestMain(m *testing.M) {
 func program(t *testing.T, args ...string) outcome {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	cmd := exec.CommandContext(t.Context(), binary, args...)
+	cmd := exec.CommandContext(t.Context(), built, args...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	code := 0
 	if err := cmd.Run(); err != nil {
@@ -187,6 +188,18 @@ func TestExitCodes(t *testing.T) {
 	} {
 		if o := program(t, args...); o.code != want {
 			t.Errorf("%v: got %+v, want exit code %d", args, o, want)
+		}
+	}
+}
+
+func TestInterrupt(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, line := range []string{"features " + short, "analyze " + short, "evaluate --task anxiety --manifest " + labelled(t, 2, "0", "1")} {
+		var stdout, stderr bytes.Buffer
+		code := run(ctx, strings.Fields(line), strings.NewReader(""), &stdout, &stderr)
+		if code != exitError || stdout.Len() > 0 || stderr.String() != "voicescreen: interrupted\n" {
+			t.Errorf("%s: got code %d, %q, want to be told of the interrupt", line, code, &stderr)
 		}
 	}
 }

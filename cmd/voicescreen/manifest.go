@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,9 +14,10 @@ import (
 
 // manifestHelp describes manifests in the help of the commands that read them.
 const manifestHelp = `The manifest is a CSV file with the columns path and label; paths are relative to
-it. Labels are bonafide or 0 and spoof or 1 for deepfake, false or 0 and true or 1
-for depression and anxiety. Of other columns source_repo, system, speaker, licence
-and use are taken notice of. Recordings are mono WAV files at 8 to 192 kHz.`
+it. Labels are bonafide or 0 and spoof or 1 for deepfake; negative, false or 0 and
+positive, true or 1 for depression and anxiety. Of other columns source_repo,
+system, speaker, licence and use are taken notice of. Recordings are mono WAV
+files at 8 to 192 kHz.`
 
 // addTask adds the flags of the commands that read a manifest.
 func addTask(cmd *cobra.Command, task, manifest *string) {
@@ -116,13 +116,11 @@ func each[T any](m *manifest, cmd *cobra.Command, what string, work func(ctx con
 		bar.step()
 		return nil
 	})
-	switch {
-	case errors.Is(err, context.Canceled):
-		return nil, errors.New("interrupted")
-	case err != nil:
+	if err == nil && bad > 0 {
+		err = fmt.Errorf("%d of %d recordings cannot be used", bad, len(m.rows))
+	}
+	if err != nil {
 		return nil, err
-	case bad > 0:
-		return nil, fmt.Errorf("%d of %d recordings cannot be used", bad, len(m.rows))
 	}
 	return values, nil
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -92,9 +91,6 @@ func runTrain(cmd *cobra.Command, task models.Category, o trainOptions) error {
 		Name: o.name, Version: o.version, Licence: o.licence, Data: o.data, Seed: o.seed,
 	})
 	bar.finish()
-	if cmd.Context().Err() != nil {
-		return errors.New("interrupted")
-	}
 	if err != nil {
 		return err
 	}
