@@ -62,13 +62,16 @@ func checkFormants(t *testing.T, errors [3][]float64) {
 
 func TestFormantsOfKlattVowels(t *testing.T) {
 	var errors [3][]float64
+	k := 0
 	for _, name := range []string{"a", "ae", "i", "schwa", "u"} {
-		for f0 := 80.0; f0 <= 180; f0 += 12.5 {
+		for _, f0 := range []float64{80, 95, 110, 130, 155, 180} {
+			scale := [...]float64{0.95, 1, 1.08}[k%3]
+			k++
 			vowel := signals.Vowels[name]
-			x := signals.Quantize(signals.Scale(signals.Klatt(SampleRate, f0, vowel, 1, 0.6), 0.5), 1)
-			want := []float64{vowel[0].F, vowel[1].F, vowel[2].F}
+			x := signals.Quantize(signals.Scale(signals.Klatt(SampleRate, f0, vowel, scale, 0.4), 0.5), 1)
+			want := []float64{scale * vowel[0].F, scale * vowel[1].F, scale * vowel[2].F}
 			e := formantErrors(x, f0, want)
-			t.Logf("%-5s %5.1f Hz: %+.2f %+.2f %+.2f %%", name, f0, 100*e[0], 100*e[1], 100*e[2])
+			t.Logf("%-5s x %.2f %5.1f Hz: %+.2f %+.2f %+.2f %%", name, scale, f0, 100*e[0], 100*e[1], 100*e[2])
 			for j := range e {
 				errors[j] = append(errors[j], math.Abs(e[j]))
 			}
@@ -106,6 +109,5 @@ func BenchmarkFormants(b *testing.B) {
 	for b.Loop() {
 		tr.Track(dst, x, 0, f0)
 	}
-	b.ReportMetric(10*float64(b.N)/b.Elapsed().Seconds(), "s/s")
-	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)*1e3/10, "ms/s")
+	reportSpeed(b, len(x))
 }

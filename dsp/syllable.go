@@ -5,7 +5,7 @@ import "math"
 // Thresholds of syllable nuclei after De Jong & Wempe (2009).
 const (
 	syllableDip    = 2 // dB that the level must fall between two nuclei
-	syllableVoiced = 2 // frames beside the peak in which voicing is looked for: the contour's window is 67 ms
+	syllableVoiced = 3 // frames beside the peak in which voicing is looked for: half the contour's window of 67 ms
 )
 
 // syllables appends the times of the syllable nuclei to out.Syllables: peaks
