@@ -35,6 +35,10 @@ type Options struct {
 	// be shorter than the server's write time-out. Default: 30 s. Negative: no
 	// answer is held.
 	MaxWait time.Duration
+
+	// Rate bounds the requests of each key. Default: no bound, since callers
+	// are known by their keys and a queue that is full is answered 503 anyway.
+	Rate RateLimit
 }
 
 // defaultMaxUpload was decided with the interface of the service.
@@ -45,6 +49,7 @@ type adapter struct {
 	engine *voicescreen.Engine
 	keys   *Keys
 	opts   Options // without zero fields
+	rate   *limiter
 }
 
 // New returns a handler that serves the engine to the holders of keys. Each
@@ -66,6 +71,7 @@ func New(e *voicescreen.Engine, keys *Keys, opts *Options) http.Handler {
 	if a.opts.MaxWait == 0 {
 		a.opts.MaxWait = defaultMaxWait
 	}
+	a.rate = newLimiter(a.opts.Rate)
 	return a
 }
 
@@ -134,6 +140,11 @@ func (a *adapter) serve(c *call) error {
 	c.route, c.params = route, params
 	if route.scope != 0 && route.scope != anyScope {
 		if err := c.require(route.scope); err != nil {
+			return err
+		}
+	}
+	if route.scope != 0 {
+		if err := a.rate.limit(c); err != nil {
 			return err
 		}
 	}

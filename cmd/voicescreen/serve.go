@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
 	"os"
@@ -32,6 +33,7 @@ type serveOptions struct {
 	addr, db, keys string
 	models         []string
 	dev            bool
+	rate           httpadapter.RateLimit
 }
 
 func newServe() *cobra.Command {
@@ -61,6 +63,9 @@ The connection is not encrypted: put a proxy that speaks TLS before it.`,
 			if _, _, err := net.SplitHostPort(o.addr); err != nil {
 				return usagef("--addr is %q, want HOST:PORT", o.addr)
 			}
+			if o.rate.PerSecond < 0 || math.IsNaN(o.rate.PerSecond) || o.rate.Burst < 0 {
+				return usagef("--rate and --burst cannot be less than 0")
+			}
 			return runServe(cmd.Context(), o, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
@@ -68,6 +73,8 @@ The connection is not encrypted: put a proxy that speaks TLS before it.`,
 	cmd.Flags().StringVar(&o.db, "db", "", "the database file")
 	cmd.Flags().StringVar(&o.keys, "keys", "", "the key file, see \"voicescreen keys\"")
 	cmd.Flags().StringArrayVar(&o.models, "model", nil, "a model file that replaces the shipped one of its category (repeatable)")
+	cmd.Flags().Float64Var(&o.rate.PerSecond, "rate", 0, "requests a second that each key may make; 0 for any number")
+	cmd.Flags().IntVar(&o.rate.Burst, "burst", 0, "with --rate: requests that each key may make at once (default those of one second)")
 	cmd.Flags().BoolVar(&o.dev, "dev", false, "make a key and print how to call the service with it")
 	return cmd
 }
@@ -105,7 +112,7 @@ func runServe(ctx context.Context, o serveOptions, stdout, stderr io.Writer) (er
 	if o.dev {
 		printCalls(stdout, "http://"+l.Addr().String(), key)
 	}
-	handler := httpadapter.New(engine, keys, &httpadapter.Options{Logger: logger})
+	handler := httpadapter.New(engine, keys, &httpadapter.Options{Logger: logger, Rate: o.rate})
 	return serve(ctx, l, httpadapter.NewServer(o.addr, handler))
 }
 

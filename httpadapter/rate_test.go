@@ -1,0 +1,95 @@
+package httpadapter
+
+import (
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestRateLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServiceWith(t, nil, &Options{Rate: RateLimit{PerSecond: 0.5, Burst: 3}})
+		other := s.newKey("other", ScopeRead)
+		ask := request{method: "GET", path: "/v2/predict/users/p1"}
+		for left := 2; left >= 0; left-- {
+			w := s.do(ask)
+			h := w.Header()
+			if w.Code != http.StatusOK || h.Get("RateLimit-Remaining") != strconv.Itoa(left) || h.Get("RateLimit-Limit") != "3" ||
+				h.Get("RateLimit-Reset") != strconv.Itoa(2*(3-left)) || h.Get("RateLimit-Policy") != `"key";q=3;w=6` ||
+				h.Get("RateLimit") != `"key";r=`+strconv.Itoa(left)+`;t=`+strconv.Itoa(2*(3-left)) {
+				t.Errorf("with %d left: got %d %v", left, w.Code, h)
+			}
+		}
+		time.Sleep(500 * time.Millisecond)
+		w := s.do(ask)
+		if w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") != "2" || w.Header().Get("RateLimit-Remaining") != "0" {
+			t.Errorf("got %d %v, want 429 and to wait for 2 s", w.Code, w.Header())
+		}
+		// The other key, and what needs none, have not been used.
+		s.want(http.StatusOK, request{method: "GET", path: "/healthz"})
+		if w := s.do(request{method: "GET", path: "/v2/predict/users/p1", key: other}); w.Code != http.StatusOK {
+			t.Errorf("another key: got %d, want 200", w.Code)
+		}
+		// Nor does a request that is refused before it is counted.
+		s.want(http.StatusForbidden, request{method: "GET", path: "/v2/predict/users/p1", key: "none"})
+		time.Sleep(2 * time.Second)
+		s.want(http.StatusOK, ask)
+		s.want(http.StatusTooManyRequests, ask)
+		s.want(http.StatusTooManyRequests, form("POST", "/v2/prediction/", field{"session_id", "x"}, field{"file", "x"}))
+		time.Sleep(time.Hour) // the bucket does not run over
+		for range 3 {
+			s.want(http.StatusOK, ask)
+		}
+		s.want(http.StatusTooManyRequests, ask)
+	})
+}
+
+// Who asks as many as can be, gets as many as the bucket holds.
+func TestRateLimitConcurrent(t *testing.T) {
+	l := newLimiter(RateLimit{PerSecond: 1e-9, Burst: 100})
+	var taken atomic.Int64
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 100 {
+				if _, wait := l.take("key"); wait == 0 {
+					taken.Add(1)
+				} else if wait > 366*24*time.Hour {
+					t.Errorf("got a wait of %v", wait)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if got := taken.Load(); got != 100 {
+		t.Errorf("got %d requests through, want 100", got)
+	}
+}
+
+func TestRateLimitDefaults(t *testing.T) {
+	for _, off := range []float64{0, -1, math.NaN(), math.Inf(1)} {
+		if newLimiter(RateLimit{PerSecond: off}) != nil {
+			t.Errorf("%g requests a second: got a limit, want none", off)
+		}
+	}
+	for rate, burst := range map[float64]float64{0.1: 1, 2.5: 3, 1000: 1000} {
+		if got := newLimiter(RateLimit{PerSecond: rate}).burst; got != burst {
+			t.Errorf("%g requests a second: got a burst of %g, want %g", rate, got, burst)
+		}
+	}
+	s := newService(t)
+	for range 200 {
+		w := s.do(request{method: "GET", path: "/v2/predict/users/p1"})
+		for name := range w.Header() {
+			if strings.HasPrefix(name, "Ratelimit") || w.Code != http.StatusOK {
+				t.Fatalf("got %d and %s, want no limit unless one is asked for", w.Code, name)
+			}
+		}
+	}
+}
