@@ -28,9 +28,17 @@ type Shimmer struct{ Local, LocalDB, APQ3, APQ5, APQ11 float64 }
 
 // Quality describes the recording rather than the voice.
 type Quality struct {
-	SNR       float64 // dB, level of speech over level of what is not speech; NaN without one of them
-	Clipped   float64 // share of the samples, 0 to 1, in runs at the largest magnitude
-	Bandwidth float64 // Hz, the frequency above which there is only noise floor; NaN for silence
+	// SNR is the level of speech over the level of what is not speech, in dB.
+	// Without a pause the quietest twentieth of the speech stands for noise if
+	// it is 10 dB lower; NaN if not, and without speech.
+	SNR float64
+	// Clipped is the share of the samples, 0 to 1, in flat runs of three or
+	// more at the highest or lowest value. It does not see clipping before a
+	// resampling; for that see [Clipped].
+	Clipped float64
+	// Bandwidth is the frequency in Hz above which there is only noise floor;
+	// NaN for silence and for less than 23 ms.
+	Bandwidth float64
 }
 
 // Spectrum holds the spectral measures of one frame. All are NaN in a frame
@@ -58,7 +66,7 @@ type Analysis struct {
 	Duration float64 // seconds of audio
 
 	F0        []float64          // Hz; 0 where unvoiced
-	Level     []float64          // dBFS of the frame's RMS; -Inf in digital silence
+	Level     []float64          // dBFS of the frame's RMS, less the recording's mean; -Inf in digital silence
 	Loudness  []float64          // relative auditory loudness (sone-like, ≥ 0)
 	HNR       []float64          // dB, harmonics-to-noise ratio; NaN where unvoiced
 	Spectrum  []Spectrum         // spectral measures

@@ -57,7 +57,8 @@ func FrameCount(n int) int {
 //
 // The result belongs to the Analyzer and is valid until its next call. Every
 // track has [FrameCount](len(x)) frames. x is not changed. A sample that is
-// NaN or infinite counts as 0, one beyond ±16 as ±16.
+// NaN or infinite counts as 0, one beyond ±16 as ±16. An offset does not count:
+// every measure is of x less its mean.
 func (a *Analyzer) Analyze(x []float64) *Analysis {
 	out := &a.out
 	out.Duration = float64(len(x)) / SampleRate

@@ -193,6 +193,43 @@ func TestAnalyzeIsDeterministic(t *testing.T) {
 	same("new analyzer", analysisBits(NewAnalyzer().Analyze(x)))
 }
 
+// offsetTolerance is relative: adding an offset rounds the samples to 1e-16,
+// which the least of the spectra sees at -80 dB.
+const offsetTolerance = 1e-6
+
+// A recording with an offset measures like one without.
+func TestOffsetChangesNothing(t *testing.T) {
+	x := conversation(2)
+	y := append([]float64(nil), x...)
+	for i := range y {
+		y[i] += 0.2
+	}
+	a, b := NewAnalyzer().Analyze(x), NewAnalyzer().Analyze(y)
+	same := func(what string, u, v float64) {
+		t.Helper()
+		if math.IsNaN(u) != math.IsNaN(v) || math.Abs(u-v) > offsetTolerance*math.Max(1, math.Abs(u)) {
+			t.Errorf("%s: got %g with the offset, want %g as without", what, v, u)
+		}
+	}
+	for i := range a.F0 {
+		same("F0", a.F0[i], b.F0[i])
+		same("HNR", a.HNR[i], b.HNR[i])
+		same("loudness", a.Loudness[i], b.Loudness[i])
+		same("c0", a.MFCC[i][0], b.MFCC[i][0])
+		same("F2", a.Formants[i].F[1], b.Formants[i].F[1])
+		if a.Level[i] > -90 { // where the samples stand out from the mean's own rounding
+			same("level", a.Level[i], b.Level[i])
+			same("centroid", a.Spectrum[i].Centroid, b.Spectrum[i].Centroid)
+		}
+	}
+	same("pulses", float64(len(a.Pulses)), float64(len(b.Pulses)))
+	same("jitter", a.Jitter.Local, b.Jitter.Local)
+	same("shimmer", a.Shimmer.Local, b.Shimmer.Local)
+	same("CPPS", a.CPPS, b.CPPS)
+	same("SNR", a.Quality.SNR, b.Quality.SNR)
+	same("bandwidth", a.Quality.Bandwidth, b.Quality.Bandwidth)
+}
+
 // Samples that are no numbers count as silence, and huge ones as clipped.
 func TestAnalyzeSanitizes(t *testing.T) {
 	x := conversation(1)

@@ -36,6 +36,7 @@ type CPPS struct {
 	sr, rate     float64
 	d            int
 	box          []float64
+	mean         float64 // of the recording, after the box
 	fft          *FFT
 	w, y         []float64
 	coef         []complex128
@@ -75,6 +76,7 @@ func NewCPPS(sr float64) *CPPS {
 func (c *CPPS) Measure(x, f0 []float64) float64 {
 	var sum float64
 	var n int
+	c.mean = floats.Sum(x) / float64(max(len(x), 1)) * floats.Sum(c.box)
 	follows := false
 	for i := 0; i < len(f0); i += cppsStep {
 		if !(f0[i] > 0) || !c.cepstrum(x, float64(i)*Hop) {
@@ -105,10 +107,10 @@ func (c *CPPS) cepstrum(x []float64, t float64) (ok bool) {
 	}
 	// pre-emphasis by the first difference of the decimated samples
 	a := math.Exp(-2 * math.Pi * cppsPre / c.rate)
-	before := floats.Dot(c.box, x[from-c.d:from-c.d+len(c.box)])
+	before := floats.Dot(c.box, x[from-c.d:from-c.d+len(c.box)]) - c.mean
 	for i := range c.y {
 		at := from + i*c.d
-		v := floats.Dot(c.box, x[at:at+len(c.box)])
+		v := floats.Dot(c.box, x[at:at+len(c.box)]) - c.mean
 		c.y[i], before = c.w[i]*(v-a*before), v
 	}
 	c.fft.Coefficients(c.coef, c.y)

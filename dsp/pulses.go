@@ -45,6 +45,7 @@ type Pulses struct {
 	sr, rate float64
 	d        int
 	box      []float64
+	mean     float64   // of the recording, after the box
 	y        []float64 // decimated samples of the stretch
 	from     int       // sample of the recording of which y[0] is the first of the box
 	res      residual
@@ -72,6 +73,7 @@ func NewPulses(sr float64) *Pulses {
 // appended to dst[:0]; dst may be nil. x and f0 are not changed.
 func (p *Pulses) Find(dst, x, f0 []float64) []float64 {
 	dst, p.amp = dst[:0], p.amp[:0]
+	p.mean = floats.Sum(x) / float64(max(len(x), 1)) * floats.Sum(p.box)
 	most := int(blockTime / Hop)
 	for i := 0; i < len(f0); {
 		if !(f0[i] > 0) {
@@ -191,8 +193,8 @@ func (p *Pulses) time(at float64) float64 {
 	return (at*float64(p.d) + float64(p.from) + 0.5*float64(len(p.box)-1)) / p.sr
 }
 
-// load decimates the part of x between two times by a threefold moving
-// average.
+// load decimates the part of x, less its mean, between two times by a threefold
+// moving average.
 func (p *Pulses) load(x []float64, t0, t1 float64) {
 	p.from = max(0, int(t0*p.sr))
 	to := min(len(x), int(t1*p.sr))
@@ -203,7 +205,7 @@ func (p *Pulses) load(x []float64, t0, t1 float64) {
 	p.y = sized(p.y, n)
 	for i := range p.y {
 		at := p.from + i*p.d
-		p.y[i] = floats.Dot(p.box, x[at:at+len(p.box)])
+		p.y[i] = floats.Dot(p.box, x[at:at+len(p.box)]) - p.mean
 	}
 	p.res.model(p.y, p.rate)
 }

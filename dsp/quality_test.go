@@ -127,3 +127,17 @@ func TestBandwidth(t *testing.T) {
 		t.Errorf("silence: got %g Hz, want NaN", got)
 	}
 }
+
+func BenchmarkQuality(b *testing.B) {
+	x, _ := utterance(0.3, 1e-3)
+	a := NewAnalyzer()
+	out := a.Analyze(x)
+	b.ReportAllocs()
+	for b.Loop() {
+		_, e := sanitize(nil, x)
+		clipped(x, e)
+		a.activity.snr(out.IsSpeech)
+		bandwidth(a.spectral.longTerm, a.smooth, SampleRate)
+	}
+	reportSpeed(b, len(x))
+}

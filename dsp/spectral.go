@@ -54,11 +54,18 @@ func (s *Spectral) Frames(x []float64, offset float64, out *Analysis) {
 		}
 		s.mfcc.Coefficients(out.MFCC[i][:], frame)
 
-		CopyFrame(s.spectrum.frame, x, centre-spectrumFrame/2)
+		start = centre - spectrumFrame/2
+		CopyFrame(s.spectrum.frame, x, start)
+		lo, hi = overlap(spectrumFrame, len(x), start)
+		if lo > 0 || hi < spectrumFrame { // else analyze takes the mean off
+			for j := range s.spectrum.frame[lo:hi] {
+				s.spectrum.frame[lo+j] -= offset
+			}
+		}
 		silent := !s.spectrum.analyze()
 		out.Spectrum[i] = s.spectrum.measure(silent)
 		out.Loudness[i] = s.loudness.of(s.spectrum.power)
-		if start = centre - spectrumFrame/2; start >= 0 && start+spectrumFrame <= len(x) {
+		if start >= 0 && start+spectrumFrame <= len(x) {
 			longTerm := s.longTerm[:len(s.spectrum.power)]
 			for k, p := range s.spectrum.power {
 				longTerm[k] += p
