@@ -292,21 +292,3 @@ func TestEveryProductGivesItsScores(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkAnalyze(b *testing.B) {
-	e, err := voicescreen.New(newMemory(b), nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer e.Close(context.Background())
-	file := readInterview(b)
-	var seconds float64
-	for b.Loop() {
-		a, err := e.Analyze(b.Context(), bytes.NewReader(file))
-		if err != nil {
-			b.Fatal(err)
-		}
-		seconds += a.Duration
-	}
-	b.ReportMetric(seconds/b.Elapsed().Seconds(), "s/s") // of audio per second
-}

@@ -81,6 +81,10 @@ func mfccError(c cepstrum) float64 {
 	return e
 }
 
+// tones is the number of tones for each rate: chosen, close enough to see every
+// ripple of a filter of this length.
+const tones = 25
+
 // resamplingRows measures tones from 8, 16, 22.05 and 48 kHz to 44.1 kHz, up
 // to 0.9 of the lower Nyquist frequency. Spurs and aliases are all that is left
 // of a tone of amplitude 1 once its best fit is taken away, as power.
@@ -89,9 +93,9 @@ func resamplingRows(m map[string]float64) {
 	for _, rate := range []int{8000, 16000, 22050, 48000} {
 		r := dsp.NewResampler(rate, dsp.SampleRate)
 		nyquist := float64(min(rate, dsp.SampleRate)) / 2
-		for k := range 30 {
-			f := 0.9 * nyquist * (float64(k) + 0.7) / 29.7
-			x := make([]float64, rate)
+		for k := range tones {
+			f := 0.9 * nyquist * (float64(k) + 0.7) / (tones - 0.3)
+			x := make([]float64, rate/2)
 			for i := range x {
 				x[i] = math.Sin(2 * math.Pi * f * float64(i) / float64(rate))
 			}

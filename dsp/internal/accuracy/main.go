@@ -24,6 +24,7 @@ func main() {
 	reference := flag.String("reference", "", "`directory` of the reference set; \"\" measures without it")
 	flag.Parse()
 	made := measure(makeSet())
+	resamplingRows(made)
 	var ref map[string]float64
 	if *reference != "" {
 		s, err := readSet(*reference)
@@ -31,6 +32,7 @@ func main() {
 			log.Fatal(err)
 		}
 		ref = measure(s)
+		resamplingRows(ref)
 	}
 	w := bufio.NewWriter(os.Stdout)
 	table(w, ref, made)
@@ -56,17 +58,20 @@ Printed by `+"`go run ./dsp/internal/accuracy -reference DIR`"+`; not typed. "Re
 
 func (r row) cell(got map[string]float64) string {
 	v, ok := got[r.name]
-	switch {
-	case !ok || math.IsNaN(v):
-		return "–"
-	case v > r.goal:
+	if !ok {
+		v = math.NaN()
+	}
+	if v > r.goal {
 		return number(v) + " (missed)"
 	}
 	return number(v)
 }
 
-// number prints three significant digits.
+// number prints three significant digits, and a dash for NaN.
 func number(v float64) string {
+	if math.IsNaN(v) {
+		return "–"
+	}
 	if v != 0 && math.Abs(v) < 1e-3 {
 		return fmt.Sprintf("%.1e", v)
 	}

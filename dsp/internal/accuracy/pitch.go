@@ -15,7 +15,7 @@ const (
 type pitchCount struct {
 	cents                 []float64
 	voiced, missed, gross int
-	frames, wrong         int // frames, and those whose voicing is wrong
+	frames, wrong, extra  int // frames, those whose voicing is wrong, and those falsely voiced
 }
 
 func (c *pitchCount) add(f0, truth []float64, skip int) {
@@ -25,6 +25,9 @@ func (c *pitchCount) add(f0, truth []float64, skip int) {
 			c.wrong++
 		}
 		if truth[i] == 0 {
+			if f0[i] > 0 {
+				c.extra++
+			}
 			continue
 		}
 		c.voiced++
@@ -58,6 +61,8 @@ func pitchRows(m map[string]float64, a *dsp.Analyzer, s *set) {
 	m["F0 at 0 dB, missed"] = percent(c.missed, c.voiced)
 	c = count(s.voices, 0)
 	m["F0, resynthesised voices, gross"] = percent(c.gross, c.voiced-c.missed)
+	m["F0, resynthesised voices, voiced frames missed"] = percent(c.missed, c.voiced)
+	m["F0, resynthesised voices, unvoiced frames taken for voiced"] = percent(c.extra, c.frames-c.voiced)
 	c = count(s.voices5dB, 0)
 	m["F0, the same at 5 dB, gross"] = percent(c.gross, c.voiced-c.missed)
 	c = count(s.voicing, 0)

@@ -12,36 +12,36 @@ type row struct {
 	name  string
 	unit  string
 	field string  // the best of the field on the reference set
-	goal  float64 // in unit
-	floor float64 // the most that the tests let pass
+	goal  float64 // in unit, which the tests hold; NaN where there is none
 }
 
-// rows holds the goals. A floor is the best of the field where that is one
-// number, and the goal where the field has none.
+// rows holds the measurements and their goals.
 var rows = []row{
-	{"F0, clean, largest median", "cent", "0.001–1.4", 0.5, 1.4},
-	{"F0, vibrato, median", "cent", "0.001–1.4", 1.5, 1.5},
-	{"F0 at 0 dB, median", "cent", "2.0–2.4", 2.4, 2.4},
-	{"F0 at 0 dB, gross", "%", "0", 0, 0},
-	{"F0 at 0 dB, missed", "%", "0", 1, 1},
-	{"F0, resynthesised voices, gross", "%", "0.06", 0.1, 0.1},
-	{"F0, the same at 5 dB, gross", "%", "0.00", 0.1, 0.1},
-	{"voicing decision, errors", "%", "0.0", 0.5, 1.5},
-	{"jitter, pulses, mean error", "%", "0.8", 0.5, 0.8},
-	{"jitter, vowels, mean error", "%", "4.2", 3, 4.2},
-	{"shimmer, pulses, mean error", "%", "0.2", 0.2, 0.2},
-	{"shimmer, vowels, mean error", "%", "1.3", 1, 1.3},
-	{"HNR 5–30 dB, mean error", "dB", "0.11", 0.10, 0.11},
-	{"HNR 5–30 dB, largest error", "dB", "0.27", 0.25, 0.27},
-	{"F1, f0 ≤ 180 Hz, median error", "%", "1.2", 1.2, 1.2},
-	{"F2, f0 ≤ 180 Hz, median error", "%", "0.13", 0.13, 0.13},
-	{"F3, f0 ≤ 180 Hz, median error", "%", "0.25", 0.25, 0.25},
-	{"MFCC against the HTK definition", "relative", "–", 1e-9, 1e-9},
-	{"resampling, ripple to 0.9 Nyquist", "dB", "0.006", 0.001, 0.001},
-	{"resampling, spurs and aliases", "dB", "−133 to −184", -120, -120},
+	{"F0, clean, largest median", "cent", "0.001–1.4", 0.5},
+	{"F0, vibrato, median", "cent", "0.001–1.4", 1.5},
+	{"F0 at 0 dB, median", "cent", "2.0–2.4", 2.4},
+	{"F0 at 0 dB, gross", "%", "0", 0},
+	{"F0 at 0 dB, missed", "%", "0", 1},
+	{"F0, resynthesised voices, gross", "%", "0.06", 0.1},
+	{"F0, the same at 5 dB, gross", "%", "0.00", 0.1},
+	{"F0, resynthesised voices, voiced frames missed", "%", "–", math.NaN()},
+	{"F0, resynthesised voices, unvoiced frames taken for voiced", "%", "–", math.NaN()},
+	{"voicing decision, errors", "%", "0.0", 0.5},
+	{"jitter, pulses, mean error", "%", "0.8", 0.5},
+	{"jitter, vowels, mean error", "%", "4.2", 3},
+	{"shimmer, pulses, mean error", "%", "0.2", 0.2},
+	{"shimmer, vowels, mean error", "%", "1.3", 1},
+	{"HNR 5–30 dB, mean error", "dB", "0.11", 0.10},
+	{"HNR 5–30 dB, largest error", "dB", "0.27", 0.25},
+	{"F1, f0 ≤ 180 Hz, median error", "%", "1.2", 1.2},
+	{"F2, f0 ≤ 180 Hz, median error", "%", "0.13", 0.13},
+	{"F3, f0 ≤ 180 Hz, median error", "%", "0.25", 0.25},
+	{"MFCC against the HTK definition", "relative", "–", 1e-9},
+	{"resampling, ripple to 0.9 Nyquist", "dB", "0.006", 0.001},
+	{"resampling, spurs and aliases", "dB", "−133 to −184", -120},
 }
 
-// measure runs every measurement of the table on s. A kind of signal that s
+// measure runs every measurement of the table that needs signals on s. A kind of signal that s
 // does not have gives NaN.
 func measure(s *set) map[string]float64 {
 	m := map[string]float64{}
@@ -51,7 +51,6 @@ func measure(s *set) map[string]float64 {
 	hnrRows(m, a, s)
 	formantRows(m, a, s)
 	m["MFCC against the HTK definition"] = worst(s.mfcc, mfccError)
-	resamplingRows(m)
 	return m
 }
 

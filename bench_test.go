@@ -1,0 +1,123 @@
+package voicescreen_test
+
+import (
+	"bytes"
+	"context"
+	"testing"
+
+	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/dsp/wav"
+	"github.com/voicescreen/voicescreen/models"
+	"gonum.org/v1/gonum/dsp/fourier"
+)
+
+// BenchmarkStage runs each stage of the analysis, on one core, over the
+// recording of testdata/interview_en.wav; "analysis" is all that happens between
+// decoding and the features, "whole" is from WAV bytes to the features.
+//
+//	go test -run '^$' -bench . .
+func BenchmarkStage(b *testing.B) {
+	file := readInterview(b)
+	rec, err := wav.Decode(bytes.NewReader(file), nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	x := rec.Samples
+	narrow := dsp.NewResampler(dsp.SampleRate, 16000).Resample(nil, x)
+	a := dsp.NewAnalyzer()
+	an := a.Analyze(x)
+	f0 := an.F0
+	features := models.Extract(an)
+
+	stage := func(name string, run func()) {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				run()
+			}
+			reportAudio(b, an.Duration*float64(b.N))
+		})
+	}
+	stage("decode", func() { wav.Decode(bytes.NewReader(file), nil) })
+	resampler, wide := dsp.NewResampler(16000, dsp.SampleRate), []float64(nil)
+	stage("resample from 16 kHz", func() { wide = resampler.Resample(wide, narrow) })
+	spectral, tracks := dsp.NewSpectral(), dsp.NewAnalyzer().Analyze(x)
+	stage("level, loudness, spectrum, cepstrum", func() { spectral.Frames(x, 0, tracks) })
+	pitch, track := dsp.NewPitch(dsp.SampleRate, nil), []float64(nil)
+	stage("pitch", func() { track = pitch.Track(track, x) })
+	pulses, times := dsp.NewPulses(dsp.SampleRate), []float64(nil)
+	stage("pulses, jitter, shimmer", func() {
+		times = pulses.Find(times, x, f0)
+		dsp.MeasureJitter(times)
+		dsp.MeasureShimmer(times, pulses.Amplitudes())
+	})
+	hnr, ratios := dsp.NewHNR(dsp.SampleRate), []float64(nil)
+	stage("harmonics-to-noise ratio", func() { ratios = hnr.Track(ratios, x, f0) })
+	cpps := dsp.NewCPPS(dsp.SampleRate)
+	stage("cepstral peak prominence", func() { cpps.Measure(x, f0) })
+	formants, resonances := dsp.NewFormantTracker(), []dsp.Formants(nil)
+	stage("formants", func() { resonances = formants.Track(resonances, x, 0, f0) })
+	stage("analysis", func() { an = a.Analyze(x) })
+	stage("features", func() { models.Extract(an) })
+	scorers, err := models.Shipped()
+	if err != nil {
+		b.Fatal(err)
+	}
+	in := &models.Recording{Features: features, Analysis: an, Samples: x, Native: x, NativeRate: dsp.SampleRate}
+	for _, s := range scorers {
+		stage("score "+s.Info().Categories[0].String(), func() {
+			if _, err := s.Score(b.Context(), in); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+	stage("whole", func() {
+		r, err := wav.Decode(bytes.NewReader(file), nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		models.Extract(a.Analyze(r.Samples))
+	})
+}
+
+// BenchmarkAnalyze runs the whole as a caller does: from WAV bytes to the
+// three scores.
+func BenchmarkAnalyze(b *testing.B) {
+	e, err := voicescreen.New(newMemory(b), nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer e.Close(context.Background())
+	file := readInterview(b)
+	var seconds float64
+	for b.Loop() {
+		a, err := e.Analyze(b.Context(), bytes.NewReader(file))
+		if err != nil {
+			b.Fatal(err)
+		}
+		seconds += a.Duration
+	}
+	reportAudio(b, seconds)
+}
+
+// BenchmarkGonumFFT is the yardstick of this machine: gonum's real transform
+// of 1024 points. Figures of two machines compare as ratios to it.
+func BenchmarkGonumFFT(b *testing.B) {
+	x := make([]float64, 1024)
+	for i := range x {
+		x[i] = float64(i % 17)
+	}
+	f := fourier.NewFFT(len(x))
+	c := f.Coefficients(nil, x)
+	for b.Loop() {
+		f.Coefficients(c, x)
+	}
+}
+
+// reportAudio reports how many seconds of audio went through in a second.
+func reportAudio(b *testing.B, seconds float64) {
+	b.ReportMetric(seconds/b.Elapsed().Seconds(), "s/s")
+	b.ReportMetric(1e3*b.Elapsed().Seconds()/seconds, "ms/s")
+	b.ReportMetric(0, "ns/op")
+}
