@@ -237,3 +237,13 @@ func TestPercentile(t *testing.T) {
 		t.Error("percentile sorted its argument")
 	}
 }
+
+func BenchmarkExtract(b *testing.B) {
+	x := speech(b)
+	a := dsp.NewAnalyzer().Analyze(x)
+	b.ReportAllocs()
+	for b.Loop() {
+		Extract(a)
+	}
+	b.ReportMetric(a.Duration*float64(b.N)/b.Elapsed().Seconds(), "audio_s/s")
+}

@@ -137,3 +137,15 @@ func TestShippedScoresAreNumbers(t *testing.T) {
 		t.Errorf("got categories %v, want %v", got, want)
 	}
 }
+
+func BenchmarkScoreVector(b *testing.B) {
+	scorers, err := models.Shipped()
+	if err != nil {
+		b.Fatal(err)
+	}
+	l, v := scorers[0].(*models.Linear), constant(1)
+	b.ReportAllocs()
+	for b.Loop() {
+		l.ScoreVector(v)
+	}
+}
