@@ -51,7 +51,7 @@ func TestScoreVector(t *testing.T) {
 		{"a missing feature counts as unknown", nil, map[string]float64{"f0.sd_st": 5}, 1.5, z90 * math.Sqrt(0.01+4), 1. / 3, models.Positive, 0, "f0.sd_st"},
 		{"nothing measured", nil, nil, 0.5, z90 * math.Sqrt(1.01+4), 0, models.Positive, 0, ""},
 		{"a value far out is held at the clip", nil, map[string]float64{"f0.sd_st": 1000, "hnr.mean_db": 10}, 3.5, z90 * 0.3, 1, models.Positive, 0, "f0.sd_st"},
-		{"the larger contribution comes first", nil, map[string]float64{"f0.sd_st": 2, "hnr.mean_db": 15}, 0.5 - 0.5 - 2, z90 * 0.05, 1, models.Negative, 0, "hnr.mean_db"},
+		{"the larger contribution comes first", nil, map[string]float64{"f0.sd_st": 2, "hnr.mean_db": 15}, -2, z90 * 0.05, 1, models.Negative, 0, "hnr.mean_db"},
 		{"inside the band", func(f *models.File) { f.Intercept = 0 }, both, 0, z90 * 0.1, 1, models.Indeterminate, 0, "f0.sd_st"},
 		{"calibrated", func(f *models.File) { f.Calibration = &models.Calibration{A: 2, B: -3} }, both, -2, 2 * z90 * 0.1, 1, models.Negative, 0, "f0.sd_st"},
 		{"common uncertainty", func(f *models.File) { f.LogitSD = 0.3 }, both, 0.5, z90 * math.Sqrt(0.09+0.01), 1, models.Positive, 0, "f0.sd_st"},
