@@ -21,7 +21,8 @@
 // otherwise as what their Content-Type says; they are small and are read
 // whole. Uploads are multipart bodies and are streamed: to the engine if the
 // parts come in an order that allows it, otherwise to a temporary file.
-// Memory for an upload does not depend on its size.
+// Memory for an upload does not depend on its size. [Limits] says what else is
+// bounded, and how slowly a body may come.
 //
 // # Waiting
 //

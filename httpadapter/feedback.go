@@ -45,7 +45,7 @@ func (c *call) feedback(set func(f *voicescreen.Feedback, values []any) error) e
 	if err != nil {
 		return err
 	}
-	f, err := parseFields(c.r.Header.Get("Content-Type"), body)
+	f, err := c.limits.parseFields(c.r.Header.Get("Content-Type"), body)
 	if err != nil {
 		return refuse(http.StatusUnprocessableEntity, err.Error())
 	}

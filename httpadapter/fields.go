@@ -15,18 +15,6 @@ import (
 	"unicode/utf8"
 )
 
-const (
-	// maxFieldBody bounds a body of fields. The longest that makes sense, a
-	// session with all metadata, has some 500 bytes.
-	maxFieldBody = 64 << 10
-
-	// maxJSONDepth bounds how deep JSON may nest. The deepest call has 2.
-	maxJSONDepth = 16
-
-	// maxParts bounds the parts of a multipart body. The calls know 10 fields.
-	maxParts = 64
-)
-
 // errBody says that a body is not of the form that it should have.
 var errBody = errors.New("body is neither JSON nor a form")
 
@@ -38,7 +26,7 @@ type fields map[string][]any
 // parseFields reads a body of fields: JSON if its first byte that is not a
 // space is '{', otherwise what the Content-Type says, otherwise a form. It
 // returns an error that wraps errBody if the body cannot be read.
-func parseFields(contentType string, body []byte) (fields, error) {
+func (l *Limits) parseFields(contentType string, body []byte) (fields, error) {
 	body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")) // byte order mark
 	media, params, _ := mime.ParseMediaType(contentType)
 	trimmed := bytes.TrimLeft(body, " \t\r\n")
@@ -46,18 +34,19 @@ func parseFields(contentType string, body []byte) (fields, error) {
 	case len(trimmed) == 0:
 		return fields{}, nil
 	case trimmed[0] == '{':
-		return parseJSON(trimmed)
+		return parseJSON(trimmed, l.Depth)
 	case media == "multipart/form-data":
-		return parseParts(multipart.NewReader(bytes.NewReader(body), params["boundary"]))
+		return parseParts(multipart.NewReader(bytes.NewReader(body), params["boundary"]), l.Parts)
 	}
 	return parseForm(string(trimmed))
 }
 
-func parseJSON(body []byte) (fields, error) {
+// parseJSON reads a JSON object that nests at most maxDepth deep.
+func parseJSON(body []byte, maxDepth int) (fields, error) {
 	if !utf8.Valid(body) {
 		return nil, fmt.Errorf("%w: not UTF-8", errBody)
 	}
-	if depth(body) > maxJSONDepth {
+	if depth(body) > maxDepth {
 		return nil, fmt.Errorf("%w: nested too deep", errBody)
 	}
 	f := fields{}
@@ -149,8 +138,9 @@ func parseForm(body string) (fields, error) {
 	return f, nil
 }
 
-// parseParts reads the parts of a small multipart body as a form.
-func parseParts(mr *multipart.Reader) (fields, error) {
+// parseParts reads the parts of a small multipart body, at most maxParts, as a
+// form.
+func parseParts(mr *multipart.Reader, maxParts int) (fields, error) {
 	f := fields{}
 	for n := 0; ; n++ {
 		part, err := mr.NextPart()

@@ -39,6 +39,9 @@ type Options struct {
 	// Rate bounds the requests of each key. Default: no bound, since callers
 	// are known by their keys and a queue that is full is answered 503 anyway.
 	Rate RateLimit
+
+	// Limits bounds what else a request may hold, and how long it may take.
+	Limits Limits
 }
 
 // defaultMaxUpload was decided with the interface of the service.
@@ -71,6 +74,7 @@ func New(e *voicescreen.Engine, keys *Keys, opts *Options) http.Handler {
 	if a.opts.MaxWait == 0 {
 		a.opts.MaxWait = defaultMaxWait
 	}
+	a.opts.Limits = a.opts.Limits.withDefaults()
 	a.rate = newLimiter(a.opts.Rate)
 	return a
 }
@@ -79,11 +83,14 @@ func New(e *voicescreen.Engine, keys *Keys, opts *Options) http.Handler {
 type call struct {
 	w       http.ResponseWriter
 	r       *http.Request
+	limits  *Limits
 	route   *route // nil until found
 	params  []string
 	key     Key                  // zero until known, and where none is needed
 	account *voicescreen.Account // of key
 	read    bool                 // whether the body was read from
+	timer   *timedBody           // of the body; nil until it is timed
+	late    bool                 // whether it came too slowly
 }
 
 // ServeHTTP answers a request.
@@ -97,7 +104,7 @@ func (a *adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	rec := &recorder{ResponseWriter: w}
-	c := &call{w: rec, r: r}
+	c := &call{w: rec, r: r, limits: &a.opts.Limits}
 	log := a.opts.Logger.With("request_id", requestID)
 	defer func() {
 		if p := recover(); p != nil {
@@ -205,7 +212,7 @@ const (
 // clients read no answer before all is sent, and take a closed connection for
 // a failure.
 func (c *call) drain(limit int64) {
-	if c.r.Body == nil || c.r.Body == http.NoBody {
+	if c.r.Body == nil || c.r.Body == http.NoBody || c.late {
 		return
 	}
 	if !c.read && strings.EqualFold(c.r.Header.Get("Expect"), "100-continue") {
@@ -221,11 +228,14 @@ func (c *call) drain(limit int64) {
 // fieldBody reads a body of fields whole.
 func (c *call) fieldBody() ([]byte, error) {
 	c.read = true
-	body, err := io.ReadAll(io.LimitReader(c.r.Body, maxFieldBody+1))
-	if err != nil {
+	limit, d := c.limits.Body, c.limits.BodyTime
+	body, err := io.ReadAll(io.LimitReader(c.timed(d, d), int64(limit)+1))
+	switch {
+	case c.late:
+		return nil, refuse(http.StatusUnprocessableEntity, "the body came too slowly")
+	case err != nil:
 		return nil, refuse(http.StatusUnprocessableEntity, "the body broke off")
-	}
-	if len(body) > maxFieldBody {
+	case len(body) > limit:
 		return nil, refuse(http.StatusRequestEntityTooLarge, "the body is too large")
 	}
 	return body, nil

@@ -30,8 +30,8 @@ func (a *adapter) initiate(c *call) error {
 	if err != nil {
 		return err
 	}
-	f, err := parseFields(c.r.Header.Get("Content-Type"), body)
-	req, problems := parseInitiate(f)
+	f, err := c.limits.parseFields(c.r.Header.Get("Content-Type"), body)
+	req, problems := parseInitiate(f, c.limits.Depth)
 	if err != nil {
 		problems["body"] = malformed
 	}
@@ -60,11 +60,12 @@ func (a *adapter) initiate(c *call) error {
 
 // parseInitiate reads the parameters of a session and says what is wrong with
 // each of those that are. Names that it does not know are ignored, except
-// under metadata: a mistyped name must not lose data in silence.
-func parseInitiate(f fields) (voicescreen.InitiateRequest, map[string]problem) {
+// under metadata: a mistyped name must not lose data in silence. MaxDepth
+// bounds how deep JSON in a field may nest.
+func parseInitiate(f fields, maxDepth int) (voicescreen.InitiateRequest, map[string]problem) {
 	var req voicescreen.InitiateRequest
 	problems := map[string]problem{}
-	f = flatten(f, problems)
+	f = flatten(f, maxDepth, problems)
 	user, p := f.text("user_id")
 	if p != "" {
 		problems["user_id"] = p
@@ -95,7 +96,7 @@ func parseInitiate(f fields) (voicescreen.InitiateRequest, map[string]problem) {
 
 // flatten brings every accepted way to name a parameter to one: is-initiated
 // to is_initiated, and a nested metadata object to dotted names.
-func flatten(f fields, problems map[string]problem) fields {
+func flatten(f fields, maxDepth int, problems map[string]problem) fields {
 	flat := fields{}
 	for name, values := range f {
 		switch name {
@@ -103,7 +104,7 @@ func flatten(f fields, problems map[string]problem) fields {
 			name = "is_initiated"
 		case "metadata":
 			for _, v := range values {
-				nested, ok := metadataObject(v)
+				nested, ok := metadataObject(v, maxDepth)
 				if !ok {
 					problems[name] = malformed
 				}
@@ -121,7 +122,7 @@ func flatten(f fields, problems map[string]problem) fields {
 
 // metadataObject reads the metadata parameter itself: a JSON object, or the
 // text of one in a form.
-func metadataObject(v any) (fields, bool) {
+func metadataObject(v any, maxDepth int) (fields, bool) {
 	switch v := v.(type) {
 	case map[string]any:
 		return toFields(v), true
@@ -129,7 +130,7 @@ func metadataObject(v any) (fields, bool) {
 		if !strings.HasPrefix(v, "{") {
 			return nil, false
 		}
-		nested, err := parseJSON([]byte(v))
+		nested, err := parseJSON([]byte(v), maxDepth)
 		return nested, err == nil
 	}
 	return nil, false

@@ -184,7 +184,7 @@ func TestInitiateWithoutConsent(t *testing.T) {
 
 func TestFieldBodyTooLarge(t *testing.T) {
 	s := newService(t)
-	big := "user_id=p1&is_initiated=true&x=" + strings.Repeat("x", maxFieldBody)
+	big := "user_id=p1&is_initiated=true&x=" + strings.Repeat("x", defaultLimits.Body)
 	for _, r := range []request{{method: "POST", path: "/v2/initate", body: big}, {method: "PATCH", path: "/v2/feedback/phq/2", body: big}} {
 		s.want(http.StatusRequestEntityTooLarge, r)
 	}
@@ -196,11 +196,11 @@ func FuzzParseFields(f *testing.F) {
 	f.Add("multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data; name=\"session_id\"\r\n\r\na\r\n--x--\r\n")
 	f.Add(jsonType, `{"session_id":"a","actual_score":[1,2],"data":"[1,2]"}`)
 	f.Fuzz(func(t *testing.T, contentType, body string) {
-		fields, err := parseFields(contentType, []byte(body))
+		fields, err := defaultLimits.parseFields(contentType, []byte(body))
 		if err != nil && fields != nil {
 			t.Error("got fields with an error")
 		}
-		if req, problems := parseInitiate(fields); len(problems) == 0 && req.UserID == "" {
+		if req, problems := parseInitiate(fields, defaultLimits.Depth); len(problems) == 0 && req.UserID == "" {
 			t.Error("got a request without a user")
 		}
 		for n, set := range itemSetters {

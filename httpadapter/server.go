@@ -11,8 +11,7 @@ const (
 	idleTime   = 2 * time.Minute  // chosen: longer than callers pause between polls
 	maxHeader  = 32 << 10         // bytes; chosen: several times what proxies add
 
-	// requestTime is for a whole request with its body: the largest upload at
-	// 1.4 Mbit/s. Chosen.
+	// requestTime is for a whole request with its body: see Limits.
 	requestTime = 10 * time.Minute
 )
 

@@ -13,11 +13,11 @@ import (
 
 // submit takes a recording: 202 when it will be analysed.
 func (a *adapter) submit(c *call) error {
-	body, err := a.uploadBody(c)
+	body, err := a.openBody(c)
 	if err != nil {
 		return err
 	}
-	u := openUpload(c, body)
+	u := a.openUpload(c, body)
 	if u == nil {
 		return refuse(http.StatusNotAcceptable, "the body is not multipart/form-data")
 	}
@@ -37,11 +37,11 @@ func (a *adapter) predict(c *call) error {
 	if !c.key.Allows(ScopeSubmit) && !c.key.Allows(ScopeRead) {
 		return c.require(ScopeSubmit)
 	}
-	body, err := a.uploadBody(c)
+	body, err := a.openBody(c)
 	if err != nil {
 		return err
 	}
-	u := openUpload(c, body)
+	u := a.openUpload(c, body)
 	if u == nil {
 		return a.predictResult(c, body)
 	}
@@ -62,7 +62,7 @@ func (a *adapter) predict(c *call) error {
 }
 
 // predictResult answers the question for a result whose body is not multipart.
-func (a *adapter) predictResult(c *call, body *bufio.Reader) error {
+func (a *adapter) predictResult(c *call, body uploadBody) error {
 	c.r.Body = struct {
 		io.Reader
 		io.Closer
@@ -71,7 +71,7 @@ func (a *adapter) predictResult(c *call, body *bufio.Reader) error {
 	if err != nil {
 		return err
 	}
-	f, err := parseFields(c.r.Header.Get("Content-Type"), data)
+	f, err := c.limits.parseFields(c.r.Header.Get("Content-Type"), data)
 	if err != nil {
 		return refuse(http.StatusUnprocessableEntity, err.Error())
 	}
@@ -82,19 +82,26 @@ func (a *adapter) predictResult(c *call, body *bufio.Reader) error {
 	return a.sendResult(c, id)
 }
 
-// uploadBody returns the body of a request that may hold a recording, within
-// the limit. One that says itself that it is larger is refused unread.
-func (a *adapter) uploadBody(c *call) (*bufio.Reader, error) {
-	limit := a.opts.MaxUpload + uploadOverhead
-	if c.r.ContentLength > limit {
-		return nil, tooLarge
+// uploadBody is the body of a request that may hold a recording.
+type uploadBody struct {
+	*bufio.Reader
+	limit *limitedReader // under it
+}
+
+// openBody returns the body of a request that may hold a recording, of which
+// only as much may be read as stands beside one. A body that says itself that
+// it is too large is refused unread.
+func (a *adapter) openBody(c *call) (uploadBody, error) {
+	if c.r.ContentLength > a.opts.MaxUpload+uploadOverhead {
+		return uploadBody{}, tooLarge
 	}
 	c.read = true
-	return bufio.NewReaderSize(&limitedReader{c.r.Body, limit}, readAhead), nil
+	limit := &limitedReader{c.timed(c.limits.StallTime, c.limits.UploadTime), c.limits.besideFile() + readAhead}
+	return uploadBody{bufio.NewReaderSize(limit, readAhead), limit}, nil
 }
 
 // openUpload returns the multipart body of a request, nil if it is not one.
-func openUpload(c *call, body *bufio.Reader) *upload {
+func (a *adapter) openUpload(c *call, body uploadBody) *upload {
 	media, params, err := mime.ParseMediaType(c.r.Header.Get("Content-Type"))
 	if err != nil || media != "multipart/form-data" || params["boundary"] == "" {
 		return nil
@@ -102,7 +109,8 @@ func openUpload(c *call, body *bufio.Reader) *upload {
 	if first, err := body.Peek(1); err == nil && first[0] == '{' {
 		return nil // JSON, whatever it is called
 	}
-	return &upload{mr: multipart.NewReader(body, params["boundary"])}
+	return &upload{mr: multipart.NewReader(body, params["boundary"]), body: body.limit,
+		limits: c.limits, maxFile: a.opts.MaxUpload}
 }
 
 // submitFile hands the file of an upload to the engine: straight from the

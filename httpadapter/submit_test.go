@@ -130,8 +130,8 @@ func TestSubmitRefuses(t *testing.T) {
 		"no body":           {request{method: "POST", path: "/v2/prediction/"}, 406, "multipart"},
 		"empty body":        {request{method: "POST", path: "/v2/prediction/", contentType: "multipart/form-data; boundary=x"}, 406, "multipart"},
 		"JSON":              {request{method: "POST", path: "/v2/prediction/", contentType: jsonType, body: `{"session_id":"session-1"}`}, 406, "multipart"},
-		"too many parts":    {send(make([]field, maxParts+1)...), 406, "too many"},
-		"huge field":        {send(field{"x", strings.Repeat("x", maxField+1)}), 413, "large"},
+		"too many parts":    {send(make([]field, defaultLimits.Parts+1)...), 406, "too many"},
+		"huge field":        {send(field{"x", strings.Repeat("x", defaultLimits.Field+1)}), 413, "large"},
 		"unknown session":   {send(field{"session_id", "x"}, field{"file", file}), 404, "not found"},
 		"404 before 422":    {send(field{"session_id", "x"}, field{"file", stereo}), 404, "not found"},
 		"404, file first":   {send(field{"file", stereo}, field{"session_id", "x"}), 404, "not found"},
@@ -238,11 +238,13 @@ func newUpload(t *testing.T, r request) *upload {
 		t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", r.contentType)
+	body := &limitedReader{req.Body, int64(len(r.body))}
+	req.Body = io.NopCloser(body)
 	mr, err := req.MultipartReader()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &upload{mr: mr}
+	return &upload{mr: mr, body: body, limits: &defaultLimits, maxFile: defaultMaxUpload}
 }
 
 // session returns the record of a session of the account "clinic".

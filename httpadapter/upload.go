@@ -17,10 +17,8 @@ const (
 	minRate     = 8000  // Hz, the bounds of allowed_sample_rate
 	maxRate     = 48000
 
-	// maxField bounds the fields beside the file.
-	maxField = 4 << 10
-
-	// uploadOverhead is what a body may have beside the file.
+	// uploadOverhead is how much longer than the largest file a body may say
+	// that it is. What it has beside the file is bounded by Limits.
 	uploadOverhead = 1 << 20
 
 	// readAhead is how much of a file is looked at for its rate, and how much
@@ -31,6 +29,9 @@ const (
 // upload reads the parts of a multipart body, which come in any order.
 type upload struct {
 	mr        *multipart.Reader
+	body      *limitedReader // under mr: bounds what stands beside the file
+	limits    *Limits
+	maxFile   int64
 	parts     int
 	sessionID string // "" until known
 	rate      int    // allowed_sample_rate in Hz; 0 until known
@@ -40,15 +41,18 @@ type upload struct {
 // next reads parts until that of the file begins, which it returns, or until
 // the end of the body: then nil. Every error is an answer.
 func (u *upload) next() (file io.Reader, err error) {
+	if u.hasFile {
+		u.body.left = u.limits.besideFile()
+	}
 	for {
 		part, err := u.mr.NextPart()
 		if err == io.EOF {
 			return nil, nil
 		}
 		if err != nil {
-			return nil, uploadFault(err)
+			return nil, partFault(err)
 		}
-		if u.parts++; u.parts > maxParts {
+		if u.parts++; u.parts > u.limits.Parts {
 			return nil, refuse(http.StatusNotAcceptable, "the upload has too many parts")
 		}
 		name := part.FormName()
@@ -57,14 +61,15 @@ func (u *upload) next() (file io.Reader, err error) {
 				return nil, refuse(http.StatusUnprocessableEntity, "the upload has more than one file")
 			}
 			u.hasFile = true
+			u.body.left = u.maxFile + uploadOverhead
 			return part, nil
 		}
-		text, err := io.ReadAll(io.LimitReader(part, maxField+1))
+		text, err := io.ReadAll(io.LimitReader(part, int64(u.limits.Field)+1))
 		if err != nil {
-			return nil, uploadFault(err)
+			return nil, partFault(err)
 		}
-		if len(text) > maxField {
-			return nil, refuse(http.StatusRequestEntityTooLarge, "a field of the upload is too large")
+		if len(text) > u.limits.Field {
+			return nil, fieldsTooLarge
 		}
 		if err := u.set(name, string(text)); err != nil {
 			return nil, err
@@ -109,6 +114,14 @@ func uploadFault(err error) error {
 	return refuse(http.StatusNotAcceptable, "the upload broke off or is not a readable multipart body")
 }
 
+// partFault is uploadFault for what stands beside the file.
+func partFault(err error) error {
+	if errors.Is(err, tooLarge) {
+		return fieldsTooLarge
+	}
+	return uploadFault(err)
+}
+
 // limitedReader gives at most left bytes; what has more is answered 413.
 type limitedReader struct {
 	r    io.Reader
@@ -130,7 +143,10 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-var tooLarge = refuse(http.StatusRequestEntityTooLarge, "the recording is too large")
+var (
+	tooLarge       = refuse(http.StatusRequestEntityTooLarge, "the recording is too large")
+	fieldsTooLarge = refuse(http.StatusRequestEntityTooLarge, "a field of the upload is too large")
+)
 
 // hasRate says whether a file says in its first bytes that it has the rate.
 // It only decides how an upload is handled, not whether it is accepted: false
