@@ -1,8 +1,10 @@
 package models
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"reflect"
 	"slices"
 	"strings"
@@ -14,8 +16,51 @@ var schemas = map[string]*Schema{
 	spoofSchema.name: spoofSchema,
 }
 
-// checkPresent says which field is missing from the JSON of a File: decoding
-// alone would leave it 0.
+// checkOnce says which key an object has twice: decoding alone would take the
+// last. b is valid JSON.
+func checkOnce(b []byte) error {
+	type level struct {
+		keys  map[string]bool // nil in an array
+		isKey bool            // whether the next token of the object is a key
+	}
+	var stack []level
+	d := json.NewDecoder(bytes.NewReader(b))
+	for {
+		t, err := d.Token()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return decodeError(err)
+		}
+		var top *level
+		if len(stack) > 0 {
+			top = &stack[len(stack)-1]
+		}
+		key, isText := t.(string)
+		if top != nil && top.isKey && isText {
+			if top.keys[key] {
+				return &FileError{key, "is there twice in one object"}
+			}
+			top.keys[key], top.isKey = true, false
+			continue
+		}
+		if top != nil && top.keys != nil {
+			top.isKey = true // after this value, or this end
+		}
+		switch t {
+		case json.Delim('{'):
+			stack = append(stack, level{keys: map[string]bool{}, isKey: true})
+		case json.Delim('['):
+			stack = append(stack, level{})
+		case json.Delim('}'), json.Delim(']'):
+			stack = stack[:len(stack)-1]
+		}
+	}
+}
+
+// checkPresent says which field is missing from the JSON of a File, or spelt
+// in other letters: decoding alone would leave it 0, or take it.
 func checkPresent(b []byte) error {
 	var v any
 	if err := json.Unmarshal(b, &v); err != nil {
@@ -54,9 +99,11 @@ func present(v any, t reflect.Type, path string) error {
 }
 
 func presentFields(m map[string]any, t reflect.Type, path string) error {
+	names := map[string]bool{}
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, rest, _ := strings.Cut(f.Tag.Get("json"), ",")
+		names[name] = true
 		at := strings.TrimPrefix(path+"."+name, ".")
 		v, ok := m[name]
 		if !ok {
@@ -67,6 +114,11 @@ func presentFields(m map[string]any, t reflect.Type, path string) error {
 		}
 		if err := present(v, f.Type, at); err != nil {
 			return err
+		}
+	}
+	for key := range m {
+		if !names[key] {
+			return &FileError{strings.TrimPrefix(path+"."+key, "."), "is unknown"}
 		}
 	}
 	return nil

@@ -192,6 +192,9 @@ func Read(r io.Reader) (*File, error) {
 	if err := d.Decode(&f); err != nil {
 		return nil, decodeError(err)
 	}
+	if err := checkOnce(b); err != nil {
+		return nil, err
+	}
 	if err := checkPresent(b); err != nil {
 		return nil, err
 	}
