@@ -129,6 +129,18 @@ func (e *Engine) Ready(ctx context.Context) error {
 	return e.checkQueue(ctx, 0)
 }
 
+// Queued returns how many recordings wait or are being analysed, in all
+// accounts together and by whatever engine on the store.
+func (e *Engine) Queued(ctx context.Context) (int, error) {
+	ctx, leave, err := e.enter(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer leave()
+	n, err := e.store.Due(ctx)
+	return n, e.internal("count the queue", err)
+}
+
 // closeGrace is how long Close goes on after its ctx, to hand back leases and
 // to close the store. Chosen: a few transactions on a slow disk.
 const closeGrace = 2 * time.Second

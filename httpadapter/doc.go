@@ -34,6 +34,7 @@
 // # Privacy
 //
 // Log lines carry the route, the account, the key's ID, the status and the
-// time it took; never a path, a header or any part of a body. Answers of
+// time it took; never a path, a header or any part of a body. [Metrics] hold
+// less: the route, the status and the time. Answers of
 // status 500 say "internal server error" and nothing else.
 package httpadapter

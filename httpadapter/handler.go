@@ -42,6 +42,10 @@ type Options struct {
 
 	// Limits bounds what else a request may hold, and how long it may take.
 	Limits Limits
+
+	// Observe, if not nil, is called once for each request when it was
+	// answered, and must not wait. See Metrics.
+	Observe func(Observation)
 }
 
 // defaultMaxUpload was decided with the interface of the service.
@@ -114,15 +118,25 @@ func (a *adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			log.Error("panic", "stack", string(debug.Stack())) // not p, which may quote what it met
 			a.fail(c, log, errPanic)
 		}
-		route := "none"
-		if c.route != nil {
-			route = c.route.method + " " + c.route.path
-		}
-		log.Info("request", "route", route, "status", rec.status, "account", c.key.Account,
-			"key", c.key.ID, "seconds", time.Since(start).Seconds())
+		a.report(c, log, rec.status, time.Since(start))
 	}()
 	if err := a.serve(c); err != nil {
 		a.fail(c, log, err)
+	}
+}
+
+// report tells the log and Options.Observe of a request that was answered.
+func (a *adapter) report(c *call, log *slog.Logger, status int, took time.Duration) {
+	o := Observation{Route: "none", Status: status, Duration: took}
+	route := o.Route
+	if c.route != nil {
+		o.Method, o.Route = c.route.method, c.route.path
+		route = o.Method + " " + o.Route
+	}
+	log.Info("request", "route", route, "status", status, "account", c.key.Account,
+		"key", c.key.ID, "seconds", took.Seconds())
+	if a.opts.Observe != nil {
+		a.opts.Observe(o)
 	}
 }
 

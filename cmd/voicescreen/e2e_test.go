@@ -188,6 +188,47 @@ func TestServeKeepsWhatItAccepted(t *testing.T) {
 	s.stop()
 }
 
+// The figures stand on a listener of their own, and not on that of callers.
+func TestServeMetrics(t *testing.T) {
+	dir := t.TempDir()
+	args := []string{"--db", filepath.Join(dir, "clinic.db"), "--keys", filepath.Join(dir, "keys.json"), "--metrics-addr", "127.0.0.1:0"}
+	key := strings.TrimSpace(ok(t, "keys", "create", "--keys", args[3], "--account", "clinic-a").stdout)
+	s := startServer(t, args...)
+	line, err := s.first.ReadString('\n')
+	base, found := strings.CutPrefix(strings.TrimSpace(line), "metrics on ")
+	if err != nil || !found {
+		t.Fatalf("got %q %v, want the address of the metrics", line, err)
+	}
+	id := s.initiate("/initiate", key, js, `{"user_id":"patient-23","is_initiated":true}`)
+	s.submit("/predict", key, id, read(t, short), http.StatusAccepted)
+	s.result("/predict/sessions/"+id, key, http.StatusOK)
+	s.call("GET", "/metrics", key, "", nil, http.StatusNotFound)
+	res, err := http.Get(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"voicescreen_queue_depth 0\n",
+		`voicescreen_requests_total{method="POST",route="initiate",code="201"} 1` + "\n",
+		`voicescreen_analyses_total{product="deepfake",status="success",error=""} 1` + "\n",
+	} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("got metrics\n%s\nwant %q in them", text, want)
+		}
+	}
+	for _, secret := range []string{"patient-23", "clinic-a", id, key} {
+		if strings.Contains(string(text), secret) {
+			t.Errorf("the metrics hold %q", secret)
+		}
+	}
+	s.stop()
+}
+
 func TestServeDev(t *testing.T) {
 	s := startServer(t, "--dev")
 	var key string

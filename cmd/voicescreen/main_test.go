@@ -155,6 +155,7 @@ func TestUsageErrors(t *testing.T) {
 		"serve --db a.db",
 		"serve --dev --addr nowhere",
 		"serve --dev extra",
+		"serve --dev --metrics-addr nowhere",
 		"serve --dev --rate -1",
 		"serve --dev --rate nan",
 		"serve --dev --rate 1 --burst -1",

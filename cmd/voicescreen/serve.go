@@ -34,6 +34,7 @@ type serveOptions struct {
 	models         []string
 	dev            bool
 	rate           httpadapter.RateLimit
+	metrics        string // address; "" for none
 }
 
 func newServe() *cobra.Command {
@@ -66,6 +67,9 @@ The connection is not encrypted: put a proxy that speaks TLS before it.`,
 			if o.rate.PerSecond < 0 || math.IsNaN(o.rate.PerSecond) || o.rate.Burst < 0 {
 				return usagef("--rate and --burst cannot be less than 0")
 			}
+			if _, _, err := net.SplitHostPort(o.metrics); o.metrics != "" && err != nil {
+				return usagef("--metrics-addr is %q, want HOST:PORT", o.metrics)
+			}
 			return runServe(cmd.Context(), o, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
@@ -75,6 +79,7 @@ The connection is not encrypted: put a proxy that speaks TLS before it.`,
 	cmd.Flags().StringArrayVar(&o.models, "model", nil, "a model file that replaces the shipped one of its category (repeatable)")
 	cmd.Flags().Float64Var(&o.rate.PerSecond, "rate", 0, "requests a second that each key may make; 0 for any number")
 	cmd.Flags().IntVar(&o.rate.Burst, "burst", 0, "with --rate: requests that each key may make at once (default those of one second)")
+	cmd.Flags().StringVar(&o.metrics, "metrics-addr", "", "an address for /metrics in the format of Prometheus; anyone who reaches it may read it")
 	cmd.Flags().BoolVar(&o.dev, "dev", false, "make a key and print how to call the service with it")
 	return cmd
 }
@@ -97,7 +102,8 @@ func runServe(ctx context.Context, o serveOptions, stdout, stderr io.Writer) (er
 		o.db = filepath.Join(dir, "dev.db")
 	}
 	logger := slog.New(slog.NewTextHandler(stderr, nil))
-	engine, err := voicescreen.Open(o.db, &voicescreen.Options{Models: scorers, Logger: logger})
+	var metrics httpadapter.Metrics
+	engine, err := voicescreen.Open(o.db, &voicescreen.Options{Models: scorers, Logger: logger, OnResult: metrics.OnResult})
 	if err != nil {
 		return err
 	}
@@ -112,8 +118,32 @@ func runServe(ctx context.Context, o serveOptions, stdout, stderr io.Writer) (er
 	if o.dev {
 		printCalls(stdout, "http://"+l.Addr().String(), key)
 	}
-	handler := httpadapter.New(engine, keys, &httpadapter.Options{Logger: logger, Rate: o.rate})
+	if o.metrics != "" {
+		metrics.Queue = engine.Queued
+		stop, err := serveMetrics(ctx, o.metrics, &metrics, stdout)
+		if err != nil {
+			return errors.Join(err, l.Close())
+		}
+		defer stop()
+	}
+	handler := httpadapter.New(engine, keys, &httpadapter.Options{Logger: logger, Rate: o.rate, Observe: metrics.Observe})
 	return serve(ctx, l, httpadapter.NewServer(o.addr, handler))
+}
+
+// serveMetrics serves /metrics on a listener of its own until stop is called.
+// Its address is printed.
+func serveMetrics(ctx context.Context, addr string, m *httpadapter.Metrics, stdout io.Writer) (stop func() error, err error) {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(stdout, "metrics on http://%s/metrics\n", l.Addr())
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", m)
+	server := httpadapter.NewServer(addr, mux)
+	go server.Serve(l) // ends with Close
+	return server.Close, nil
 }
 
 // serve serves until ctx is done, and then until the requests under way are.
