@@ -96,7 +96,7 @@ func inward(at, lo, hi, half float64) float64 {
 func (h *HNR) frame(x []float64, at, tau float64) float64 {
 	m := int(math.Round(tau))
 	spread := max(2, int(math.Round(hnrSpread*h.sr)))
-	if m <= spread {
+	if m <= spread || tau > float64(len(x)) {
 		return math.NaN()
 	}
 	h.window(hnrPeriods * tau)

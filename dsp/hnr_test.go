@@ -136,6 +136,9 @@ func FuzzVoice(f *testing.F) {
 	f.Add([]byte{1, 2, 3, 4, 5, 6, 7, 8}, 120.0)
 	f.Add([]byte{0x7f, 0xf0, 0, 0, 0, 0, 0, 1, 0xff, 0xff}, 50.0)
 	f.Add([]byte{}, math.Inf(1))
+	f.Add([]byte{1, 2, 3, 4, 0xff, '0', 0xfb, '0'}, 4200.0)                  // a period of two samples once had no end
+	f.Add([]byte("0000000000000\xfa8A00A77000000000000000000000000"), 572.0) // infinities once reached the interpolation
+	f.Add([]byte{9, 8, 7, 6, 5, 4, 3, 2, 1}, 1e-300)
 	special := []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, -math.MaxFloat64, math.SmallestNonzeroFloat64, 0, 1}
 	p, q, h, c := NewPitch(16000, nil), NewPulses(16000), NewHNR(16000), NewCPPS(16000)
 	f.Fuzz(func(t *testing.T, b []byte, hz float64) {

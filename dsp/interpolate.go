@@ -75,6 +75,9 @@ func (in *interpolator) peak(r []float64, k int) (at, v float64) {
 	}
 	u := float64(k) + min(max(0.5*(a-d)/curve, -0.5), 0.5)
 	for range 2 {
+		if math.IsNaN(u) { // the samples were infinite
+			return float64(k), b
+		}
 		m := int(u)
 		p := int((u-float64(m))*interpPhases + 0.5)
 		y := r[m+1-interpPad : m+1+interpPad]
@@ -86,6 +89,9 @@ func (in *interpolator) peak(r []float64, k int) (at, v float64) {
 		}
 		u = min(max(at-v1/v2, float64(k)-1), float64(k)+1)
 		v = v0 + (v1+0.5*v2*(u-at))*(u-at)
+	}
+	if math.IsNaN(u) {
+		return float64(k), b
 	}
 	return u, v
 }

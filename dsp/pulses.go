@@ -21,6 +21,7 @@ const (
 	pulseSlip     = 0.2     // the same, in periods, once the models are good: the waveform may have matched one cycle of a formant aside; chosen
 	pulseSlipLoss = 0.7     // what a match beyond pulseSlack counts; chosen
 	endRing       = 6       // pulses at an end of a stretch that may only ring: a bandwidth of 90 Hz falls from 1 to pulseFaint in four periods of 400 Hz
+	pulseLeast    = 10.0    // samples of the decimated signal in the shortest period: 1.1 kHz at 44.1 kHz, above any voice; higher F0 counts as unvoiced; chosen
 	blockTime     = 4.0     // s, longest stretch handled at once, which bounds the scratch memory; chosen
 	marginTime    = 0.060   // s of samples on both sides of a stretch: two longest periods and the filters
 )
@@ -69,19 +70,21 @@ func NewPulses(sr float64) *Pulses {
 
 // Find returns the times in seconds of the glottal pulses of x, ascending. f0
 // is its track in Hz with frames centred on i·[Hop], 0 where unvoiced, as
-// [Pitch.Track] gives it. Between two voiced stretches is a gap. The result is
-// appended to dst[:0]; dst may be nil. x and f0 are not changed.
+// [Pitch.Track] gives it; F0 above about 1.1 kHz counts as unvoiced too. Between
+// two voiced stretches is a gap. The result is appended to dst[:0]; dst may be
+// nil. x and f0 are not changed.
 func (p *Pulses) Find(dst, x, f0 []float64) []float64 {
 	dst, p.amp = dst[:0], p.amp[:0]
 	p.mean = p.offset(x, f0) * floats.Sum(p.box)
+	top := p.rate / pulseLeast
 	most := int(blockTime / Hop)
 	for i := 0; i < len(f0); {
-		if !(f0[i] > 0) {
+		if !(f0[i] > 0 && f0[i] <= top) {
 			i++
 			continue
 		}
 		end := i + 1
-		for end < len(f0) && f0[end] > 0 && end-i < most {
+		for end < len(f0) && f0[end] > 0 && f0[end] <= top && end-i < most {
 			end++
 		}
 		dst = p.stretch(dst, x, f0, i, end)
@@ -369,9 +372,13 @@ func (p *Pulses) fine(i, lag, dir int, T float64, slack int) (exact, gain float6
 			best, height = k, v
 		}
 	}
-	if best < 0 || p.corr[best] <= 0 || p.corr[best] < p.corr[best-1] || p.corr[best] < p.corr[best+1] {
+	if best < 0 || !(p.corr[best] > 0) || p.corr[best] < p.corr[best-1] || p.corr[best] < p.corr[best+1] {
 		return float64(lag), 0
 	}
 	at, v := p.interp.peak(p.corr, best)
-	return float64(lag) + float64(dir)*(at-float64(reach)), v / floats.Dot(a, a)
+	exact = float64(lag) + float64(dir)*(at-float64(reach))
+	if !(exact >= 0.5*float64(lag)) { // no period of its own
+		return float64(lag), 0
+	}
+	return exact, v / floats.Dot(a, a)
 }
