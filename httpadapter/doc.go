@@ -12,8 +12,8 @@
 // A request is answered by the first of these that applies: 403 without a
 // valid key; 404 for a path and 405 for a method that do not exist; 401 if the
 // key lacks the scope; 413, 429 and 503 for what is too much; then 422, 404,
-// 406 and 409 of the call itself. The health checks and the OpenAPI document
-// need no key.
+// 406 and 409 of the call itself. The health checks and the OpenAPI document,
+// which "/docs" shows to people, need no key.
 //
 // # Bodies
 //

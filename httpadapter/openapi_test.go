@@ -21,6 +21,14 @@ var document = sync.OnceValues(func() (*openapi3.T, error) {
 	return openapi3.NewLoader().LoadFromData(openAPIDocument)
 })
 
+// The validator knows no pages.
+func init() {
+	openapi3filter.RegisterBodyDecoder("text/html", func(body io.Reader, _ http.Header, _ *openapi3.SchemaRef, _ openapi3filter.EncodingFn) (any, error) {
+		page, err := io.ReadAll(body)
+		return string(page), err
+	})
+}
+
 // documentPath is how the document writes the path of a route.
 func documentPath(r *route) string {
 	parameter := map[string]string{"sessions": "{session_id}", "users": "{user_id}"}

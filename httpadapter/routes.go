@@ -56,6 +56,7 @@ var routes = split([]route{
 	{method: "GET", path: "healthz", handle: (*adapter).healthz},
 	{method: "GET", path: "readyz", handle: (*adapter).readyz},
 	{method: "GET", path: "openapi.json", handle: (*adapter).openAPI},
+	{method: "GET", path: "docs", handle: (*adapter).docs},
 })
 
 // anyScope is that of a route whose handler checks the scope itself.

@@ -42,8 +42,8 @@ func newServe() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve --db PATH --keys FILE [--addr HOST:PORT]",
 		Short: "Serve the screening service over HTTP",
-		Long: `Serve versions 1 and 2 of the service, with /healthz, /readyz and /openapi.json.
-The database is made if there is none. The address that the server listens on is
+		Long: `Serve versions 1 and 2 of the service, with /healthz, /readyz, /openapi.json
+and, for people, /docs. The database is made if there is none. The address that the server listens on is
 the first line on standard output; with port 0 the system chooses one. An
 interrupt or SIGTERM ends it once the requests and analyses under way are done;
 what is queued is done after the next start.
