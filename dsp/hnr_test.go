@@ -118,9 +118,8 @@ func TestCPPSEdges(t *testing.T) {
 	}
 }
 
-// One cepstrum against its definition: the peak of the inverse transform of
-// the logarithm of a comb of known depth.
-func TestCPPSOfSilenceBetweenPartials(t *testing.T) {
+// A perfectly periodic vowel is at the upper end of what the papers report.
+func TestCPPSOfAPerfectVoice(t *testing.T) {
 	for _, f := range []float64{100, 200} {
 		x := signals.Klatt(SampleRate, f, signals.Vowels["schwa"], 1, 1)
 		f0 := trajectoryFrames(signals.Constant(f), 1)
