@@ -31,6 +31,7 @@ var order = map[string][]string{
 	"store/memory":          {"models", "store"},
 	".":                     {"dsp", "dsp/wav", "models", "store", "store/bolt", "store/memory"},
 	"httpadapter":           {".", "models"},
+	"httpadapter/client":    {"models"}, // what a caller imports: nothing of the engine
 	"cmd/voicescreen":       {".", "dsp", "dsp/wav", "models", "models/fit", "models/evaluate", "store", "store/bolt", "store/memory", "httpadapter"},
 }
 

@@ -43,10 +43,10 @@ func newServe() *cobra.Command {
 		Use:   "serve --db PATH --keys FILE [--addr HOST:PORT]",
 		Short: "Serve the screening service over HTTP",
 		Long: `Serve versions 1 and 2 of the service, with /healthz, /readyz, /openapi.json
-and, for people, /docs. The database is made if there is none. The address that the server listens on is
-the first line on standard output; with port 0 the system chooses one. An
-interrupt or SIGTERM ends it once the requests and analyses under way are done;
-what is queued is done after the next start.
+and, for people, /docs. The database is made if there is none. The address that
+the server listens on is the first line on standard output; with port 0 the
+system chooses one. An interrupt or SIGTERM ends it once the requests and
+analyses under way are done; what is queued is done after the next start.
 
 With --dev it makes a key and prints how to call the service with it. Without
 --db the database is then a temporary one, and without --keys the key is kept in
