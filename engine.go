@@ -25,14 +25,14 @@ import (
 type Engine struct {
 	*defaultAccount
 
-	opts     Options // without zero fields
-	store    store.Store
-	owned    bool // whether the store is this engine's alone, and closed with it
-	models   scorers
-	benches  chan *bench // what analyses need, one each; nil entries are made on first use
-	owner    string      // of the leases of this engine
-	orphaned time.Time   // when the leases of a process that ended before this one have run out
-	watchers watchers
+	opts      Options // without zero fields
+	store     store.Store
+	owned     bool // whether the store is this engine's alone, and closed with it
+	models    scorers
+	measurers chan *Measurer // one for each analysis at a time; nil entries are made on first use
+	owner     string         // of the leases of this engine
+	orphaned  time.Time      // when the leases of a process that ended before this one have run out
+	watchers  watchers
 
 	wake     chan struct{} // one token for each worker that should look for work
 	closing  chan struct{} // closed when no more work is taken
@@ -81,22 +81,22 @@ func start(st store.Store, opts *Options, owned bool) (*Engine, error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	e := &Engine{
-		opts:    o,
-		store:   st,
-		owned:   owned,
-		models:  scorers,
-		benches: make(chan *bench, benchCount(o.Workers)),
-		owner:   newID(),
-		wake:    make(chan struct{}, max(o.Workers, 1)),
-		closing: make(chan struct{}),
-		closed:  make(chan struct{}),
-		ctx:     ctx,
-		cancel:  cancel,
+		opts:      o,
+		store:     st,
+		owned:     owned,
+		models:    scorers,
+		measurers: make(chan *Measurer, measurerCount(o.Workers)),
+		owner:     newID(),
+		wake:      make(chan struct{}, max(o.Workers, 1)),
+		closing:   make(chan struct{}),
+		closed:    make(chan struct{}),
+		ctx:       ctx,
+		cancel:    cancel,
 	}
 	e.orphaned = e.now().Add(o.Queue.Lease)
 	e.defaultAccount = e.Account("")
-	for range cap(e.benches) {
-		e.benches <- nil
+	for range cap(e.measurers) {
+		e.measurers <- nil
 	}
 	for range o.Workers {
 		e.workers.Go(e.work)

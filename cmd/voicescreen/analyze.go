@@ -77,7 +77,6 @@ func runAnalyze(cmd *cobra.Command, files []string, o analyzeOptions) error {
 	engine, err := voicescreen.New(st, &voicescreen.Options{
 		Workers: -1, // nothing is queued
 		Models:  scorers,
-		Audio:   voicescreen.AudioOptions{MaxDuration: maxDuration},
 	})
 	if err != nil {
 		return err
@@ -101,7 +100,7 @@ func runAnalyze(cmd *cobra.Command, files []string, o analyzeOptions) error {
 			if err := write(&buf, files[i], a); err != nil {
 				return measured{err: err}
 			}
-			return measured{buf.Bytes(), warnings(a.Truncated, a.Partial), nil}
+			return measured{buf.Bytes(), notWhole(a.Truncated, a.Partial, a.Duration), nil}
 		}
 	}
 	return printEach(cmd, files, "analysing", newWork)
@@ -123,18 +122,18 @@ func analyzeFile(ctx context.Context, e *voicescreen.Engine, path string, stdin 
 	if channel == 0 {
 		return e.Analyze(ctx, f)
 	}
-	rec, err := readRecording(f, channel)
+	c, err := voicescreen.ReadChannel(ctx, f, channel, 0)
 	if err != nil {
 		return nil, err
 	}
 	a, err := e.AnalyzeBuffer(ctx, &audio.FloatBuffer{
-		Format: &audio.Format{NumChannels: 1, SampleRate: rec.rate},
-		Data:   rec.samples,
+		Format: &audio.Format{NumChannels: 1, SampleRate: c.Rate},
+		Data:   c.Samples,
 	}, 0)
 	if err != nil {
 		return nil, err
 	}
-	a.Truncated, a.Partial = rec.truncated, rec.partial
+	a.Truncated, a.Partial = c.Truncated, c.Partial
 	return a, nil
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/models"
 )
 
@@ -72,15 +73,15 @@ func runFeatures(cmd *cobra.Command, files []string, o featuresOptions) error {
 		write = writeFrames
 	}
 	newWork := func() func(i int) measured {
-		b := newBench()
+		m := voicescreen.NewMeasurer()
 		return func(i int) measured {
-			rec, err := readFile(files[i], cmd.InOrStdin(), o.channel)
+			c, err := readFile(cmd.Context(), files[i], cmd.InOrStdin(), o.channel)
 			if err != nil {
 				return measured{err: err}
 			}
 			var buf bytes.Buffer
-			err = write(&buf, files[i], b.measure(rec))
-			return measured{buf.Bytes(), warnings(rec.truncated, rec.partial), err}
+			err = write(&buf, files[i], m.Measure(c))
+			return measured{buf.Bytes(), warnings(c), err}
 		}
 	}
 	return printEach(cmd, files, "measuring", newWork)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/models/fit"
 )
@@ -65,11 +66,6 @@ func (m *manifest) file(path string) string {
 	return filepath.Join(m.dir, filepath.FromSlash(path))
 }
 
-// decode reads the recording that a row calls path.
-func (m *manifest) decode(path string) (*recording, error) {
-	return readFile(m.file(path), nil, 0)
-}
-
 // maxReported is how many bad files of a manifest are named. Chosen: enough to
 // see what is wrong with all of them.
 const maxReported = 10
@@ -84,14 +80,14 @@ func each[T any](m *manifest, cmd *cobra.Command, what string, work func(ctx con
 		err      error
 	}
 	newWork := func() func(i int) result {
-		b := newBench()
+		measurer := voicescreen.NewMeasurer()
 		return func(i int) (r result) {
-			rec, err := m.decode(m.rows[i].Path)
+			c, err := readFile(cmd.Context(), m.file(m.rows[i].Path), nil, 0)
 			if err != nil {
 				return result{err: err}
 			}
-			r.warnings = warnings(rec.truncated, rec.partial)
-			r.v, r.err = work(cmd.Context(), b.measure(rec))
+			r.warnings = warnings(c)
+			r.v, r.err = work(cmd.Context(), measurer.Measure(c))
 			return r
 		}
 	}

@@ -71,17 +71,17 @@ func runTrain(cmd *cobra.Command, task models.Category, o trainOptions) error {
 	var mu sync.Mutex // protects the bar and what is written above it
 	file, err := fit.Train(cmd.Context(), task, m.rows, &fit.Options{
 		Decode: func(path string) ([]float64, int, error) {
-			rec, err := m.decode(path)
+			c, err := readFile(cmd.Context(), m.file(path), nil, 0)
 			if err != nil {
 				return nil, 0, err
 			}
-			for _, w := range warnings(rec.truncated, rec.partial) {
+			for _, w := range warnings(c) {
 				mu.Lock()
 				bar.hide()
 				fmt.Fprintf(cmd.ErrOrStderr(), "voicescreen: warning: %s: %s\n", path, w)
 				mu.Unlock()
 			}
-			return rec.samples, rec.rate, nil
+			return c.Samples, c.Rate, nil
 		},
 		Progress: func(done, total int) {
 			mu.Lock()
