@@ -61,8 +61,9 @@ func NewFormantTracker() *FormantTracker {
 
 // Track fills dst with the formants of each frame of x - offset: frame i is
 // centred on i·[Hop]. f0 says which frames are voiced (greater than 0); the
-// others, and formants that a frame does not have, are NaN. The lowest three
-// resonances are F1, F2 and F3; no continuity between frames is imposed.
+// others, and formants that a frame does not have, are NaN. F1, F2 and F3 are the
+// lowest three resonances of a frame that can be these formants of a human voice
+// (see [assign]); no continuity between frames is imposed.
 //
 // dst must have the length of f0, or be nil to have it allocated. x is not
 // changed and must be finite.
@@ -106,7 +107,11 @@ func (t *FormantTracker) stretch(dst []Formants, x []float64, offset float64, fi
 	for k := range dst {
 		c := formantCentre(first+k) - start - 1 - formantFrame/2
 		a, ok := t.lpc.fit(y[c-lpcHistory:], t.ste[c:c+formantFrame])
-		dst[k] = t.resonances(a, ok)
+		t.roots = t.roots[:0]
+		if ok {
+			t.resonances(a)
+		}
+		dst[k] = assign(t.roots)
 	}
 }
 
@@ -142,13 +147,9 @@ func (t *FormantTracker) energies(y []float64) {
 	}
 }
 
-// resonances returns the lowest three formants of the predictor a.
-func (t *FormantTracker) resonances(a []float64, ok bool) Formants {
-	nan := math.NaN()
-	out := Formants{[3]float64{nan, nan, nan}, [3]float64{nan, nan, nan}}
-	if !ok {
-		return out
-	}
+// resonances replaces t.roots by the resonances of the predictor a, ascending:
+// frequency and width in Hz.
+func (t *FormantTracker) resonances(a []float64) {
 	t.roots = upperRoots(t.roots[:0], a)
 	found := t.roots[:0]
 	for _, z := range t.roots {
@@ -167,8 +168,48 @@ func (t *FormantTracker) resonances(a []float64, ok bool) Formants {
 		}
 		return 1
 	})
-	for i := range min(3, len(found)) {
-		out.F[i], out.B[i] = found[i][0], found[i][1]
+	t.roots = found
+}
+
+// slots are the limits in Hz within which F1, F2 and F3 are looked for. The
+// averages of vowels of men, women and children lie in 270 to 1030, 840 to 3200
+// and 1690 to 3730 Hz (Peterson & Barney, "Control methods used in a study of the
+// vowels", JASA 24, 1952, table II); the limits are a quarter wider at least,
+// for the single speaker and for nasals and glides.
+var slots = [3][2]float64{{150, 1300}, {500, 4000}, {1300, 4700}}
+
+// maxFirstToThird is the largest ratio of F1 to F3. In the most open vowels of
+// the same averages it is 0.30 or 0.31 for men, women and children alike; that
+// and a quarter.
+const maxFirstToThird = 0.38
+
+// assign returns the lowest three of the ascending resonances found as F1 to F3,
+// but none where it cannot be: a frame whose first resonance was missed, as too
+// wide or too near the second, has no F1 rather than F2 in its place.
+func assign(found [][2]float64) Formants {
+	out := assignFrom(0, found)
+	if out.F[0] > maxFirstToThird*out.F[2] { // false without either
+		return assignFrom(1, found)
+	}
+	return out
+}
+
+// assignFrom puts every resonance in turn, from formant k on, into the first
+// free slot that it does not lie above; one below that slot is left out.
+func assignFrom(k int, found [][2]float64) Formants {
+	nan := math.NaN()
+	out := Formants{[3]float64{nan, nan, nan}, [3]float64{nan, nan, nan}}
+	for _, v := range found {
+		for k < len(slots) && v[0] > slots[k][1] {
+			k++
+		}
+		if k == len(slots) {
+			break
+		}
+		if v[0] >= slots[k][0] {
+			out.F[k], out.B[k] = v[0], v[1]
+			k++
+		}
 	}
 	return out
 }

@@ -131,10 +131,14 @@ func TestLPCOfRingingResonances(t *testing.T) {
 	if !ok {
 		t.Fatal("got no predictor")
 	}
-	got := (&FormantTracker{}).resonances(a, true)
-	for i := range got.F {
-		if math.Abs(got.F[i]-poles[i][0]) > 1e-3 || math.Abs(got.B[i]-poles[i][1]) > 1e-3 {
-			t.Errorf("F%d: got %.6f Hz, %.6f wide, want %v", i+1, got.F[i], got.B[i], poles[i])
+	tracker := NewFormantTracker()
+	tracker.resonances(a)
+	if len(tracker.roots) != len(poles) {
+		t.Fatalf("got the resonances %v, want %v", tracker.roots, poles)
+	}
+	for i, got := range tracker.roots {
+		if math.Abs(got[0]-poles[i][0]) > 1e-3 || math.Abs(got[1]-poles[i][1]) > 1e-3 {
+			t.Errorf("resonance %d: got %.6f Hz, %.6f wide, want %v", i+1, got[0], got[1], poles[i])
 		}
 	}
 }
