@@ -17,7 +17,7 @@ import (
 type PitchOptions struct {
 	Floor              float64 // Hz, lowest F0; default 50
 	Ceiling            float64 // Hz, highest F0; default 800
-	SilenceThreshold   float64 // share of the largest magnitude below which a frame tends to be unvoiced; default 0.09
+	SilenceThreshold   float64 // share of the largest magnitude of voice below which a frame tends to be unvoiced; default 0.09
 	VoicingThreshold   float64 // strength of the unvoiced candidate; default 0.75
 	OctaveCost         float64 // preference for higher candidates per octave; default 0.055
 	OctaveJumpCost     float64 // cost of moving by an octave in 0.01 s; default 0.35
@@ -55,14 +55,16 @@ func (o *PitchOptions) withDefaults() PitchOptions {
 //  2. Of each frame (a Hann window of 3/Floor seconds centred on i·[Hop]) the
 //     autocorrelation is divided by the window's own (Boersma, eq. 9). Its
 //     maxima are the candidates (see [correlogram]).
-//  3. The cheapest path through the candidates is found twice, the second time
+//  3. A frame tends to be unvoiced the more, the smaller it is beside the loudest
+//     voice (see [Pitch.reference]).
+//  4. The cheapest path through the candidates is found twice, the second time
 //     with a preference for the range that the quartiles of the first path
 //     give (see [pitchPath]).
-//  4. A voiced frame whose unfiltered samples do not correlate at the lag found
+//  5. A voiced frame whose unfiltered samples do not correlate at the lag found
 //     is made unvoiced, and the ends of the voiced stretches, which the long
 //     window blurs, are set by the single period after each (see [Pitch.check]
 //     and [Pitch.edges]).
-//  5. The smoothing that the window does to a moving F0 is undone (see
+//  6. The smoothing that the window does to a moving F0 is undone (see
 //     [Pitch.sharpen]).
 //
 // A Pitch owns its scratch memory, allocates nothing once it has seen the
@@ -111,6 +113,7 @@ func (p *Pitch) Track(dst, x []float64) []float64 {
 	for i := range n {
 		p.corr.frame(float64(i)*Hop, &p.path)
 	}
+	p.path.silence(p.reference(x), p.opts)
 	dst = slices.Grow(dst, n)[:n]
 	p.path.solve(dst, p.opts, 0, math.Inf(1))
 	if lo, hi, ok := p.path.speakerRange(dst, p.opts.Floor); ok {

@@ -169,15 +169,8 @@ func (c *correlogram) frame(t float64, path *pitchPath) {
 	for k := 1; k <= interpPad; k++ {
 		c.r[interpPad-k] = c.r[interpPad+k]
 	}
-	path.setUnvoiced(c.opts.VoicingThreshold + c.silence(local))
+	path.measured(local)
 	c.peaks(top, path)
-}
-
-// silence is what the unvoiced candidate gains in a frame whose largest
-// magnitude is local (Boersma, eq. 23).
-func (c *correlogram) silence(local float64) float64 {
-	o := c.opts
-	return max(0, 2-local/c.peak*(1+o.VoicingThreshold)/o.SilenceThreshold)
 }
 
 // peaks adds the maxima of r up to the lag top.

@@ -38,23 +38,48 @@ type pitchPath struct {
 	candidates []pitchCandidate
 	first      []int     // of each frame, the index of its first candidate
 	unvoiced   []float32 // of each frame, the strength of the unvoiced candidate
+	local      []float32 // of each frame, its largest magnitude; negative if it was not measured
 	back       []uint8   // of each candidate and each unvoiced one, the best predecessor; 0 unvoiced, k+1 candidate k
 	quartile   []float64
 }
 
 // reset forgets all frames.
 func (p *pitchPath) reset() {
-	p.candidates, p.first, p.unvoiced = p.candidates[:0], p.first[:0], p.unvoiced[:0]
+	p.candidates, p.first = p.candidates[:0], p.first[:0]
+	p.unvoiced, p.local = p.unvoiced[:0], p.local[:0]
 }
 
 // begin starts the next frame, without candidates and surely unvoiced.
 func (p *pitchPath) begin() {
 	p.first = append(p.first, len(p.candidates))
 	p.unvoiced = append(p.unvoiced, silentStrength)
+	p.local = append(p.local, -1)
 }
 
-// setUnvoiced sets the strength of the unvoiced candidate of the frame.
-func (p *pitchPath) setUnvoiced(strength float64) { p.unvoiced[len(p.unvoiced)-1] = float32(strength) }
+// measured gives the frame its largest magnitude.
+func (p *pitchPath) measured(local float64) { p.local[len(p.local)-1] = float32(local) }
+
+// silence sets the strength of the unvoiced candidates of the measured frames
+// (Boersma, eq. 23), where peak is the largest magnitude of all.
+func (p *pitchPath) silence(peak float64, o PitchOptions) {
+	for i, local := range p.local {
+		if local >= 0 {
+			quiet := 2 - float64(local)/peak*(1+o.VoicingThreshold)/o.SilenceThreshold
+			p.unvoiced[i] = float32(o.VoicingThreshold + max(0, quiet))
+		}
+	}
+}
+
+// periodic returns the strongest candidate of frame i by its autocorrelation
+// alone, with that; 0 if there is none.
+func (p *pitchPath) periodic(i int, o PitchOptions) (f, r float64) {
+	for _, c := range p.frame(i) {
+		if v := float64(c.strength) - o.OctaveCost*float64(c.octave); v > r {
+			f, r = c.f, v
+		}
+	}
+	return f, r
+}
 
 // candidate adds one to the frame, in place of its weakest if there are
 // already maxCandidates.

@@ -308,3 +308,69 @@ func TestInterpolatorFindsPeaks(t *testing.T) {
 		}
 	}
 }
+
+// thump adds a knock against the microphone at the time at, in seconds: noise
+// below 100 Hz under a bump of width seconds, with the given peak.
+func thump(x []float64, at, width, peak float64, seed uint64) {
+	n := int(3 * width * SampleRate)
+	w := signals.Noise(SampleRate, 1, 3*width, seed)
+	pole := math.Exp(-2 * math.Pi * 100 / SampleRate)
+	for range 2 {
+		var y float64
+		for i, v := range w {
+			y = pole*y + (1-pole)*v
+			w[i] = y
+		}
+	}
+	for i := range w {
+		t := (float64(i) - float64(n)/2) / (width * SampleRate)
+		w[i] *= math.Exp(-4 * t * t)
+	}
+	w = signals.Normalize(w, peak)
+	start := int(at*SampleRate) - n/2
+	for i, v := range w {
+		if k := start + i; k >= 0 && k < len(x) {
+			x[k] += v
+		}
+	}
+}
+
+// A knock against the microphone or wind on it, much louder below 300 Hz than
+// the voice, does not make the voice silent, nor is it a voice.
+func TestPitchBesideThump(t *testing.T) {
+	const f0 = 180
+	amp := make([]float64, 15) // strongest where the first formants are
+	for k := 1; k < len(amp); k++ {
+		f := float64(k) * f0
+		amp[k] = 0.1 + math.Exp(-math.Pow((f-700)/350, 2))
+	}
+	voice := signals.Fade(signals.Scale(signals.Partials(SampleRate, f0, amp, 0.6), 0.1), SampleRate, 0.02)
+	for _, c := range []struct {
+		name string
+		peak float64
+	}{{"none", 0}, {"as loud as the voice", 0.1}, {"loud", 0.5}, {"overloading", 0.95}} {
+		t.Run(c.name, func(t *testing.T) {
+			x := signals.Noise(SampleRate, 1e-4, 2.5, 4)
+			for i, v := range voice {
+				x[i+SampleRate] += v // from 1.0 to 1.6 s
+			}
+			if c.peak > 0 {
+				thump(x, 0.4, 0.12, c.peak, 8)
+				thump(x, 2.1, 0.06, c.peak, 9)
+			}
+			var hits, wrong int
+			for i, f := range NewPitch(SampleRate, nil).Track(nil, x) {
+				at := float64(i) * Hop
+				switch voiced := at > 1.02 && at < 1.58; {
+				case voiced && f > 0 && math.Abs(f/f0-1) < 0.01:
+					hits++
+				case voiced || (f > 0 && (at < 0.97 || at > 1.63)):
+					wrong++
+				}
+			}
+			if hits < 55 || wrong > 0 {
+				t.Errorf("got %d frames of the voice and %d wrong ones, want 55 and 0", hits, wrong)
+			}
+		})
+	}
+}

@@ -38,20 +38,52 @@ func (p *Pitch) check(f0, x []float64) {
 		if !(f > 0) {
 			continue
 		}
-		lag := int(math.Round(p.sr / f))
-		reach := int(checkReach * float64(lag))
-		n := min(max(lag, int(checkTime*p.sr)), len(x)-lag-reach)
-		if n < lag/2 {
-			f0[i] = 0
-			continue
-		}
-		// at an end of x the stretches move inwards
-		c := int(math.Round(float64(i) * Hop * p.sr))
-		from := min(max(c-(n+lag)/2, 0), len(x)-lag-reach-n)
-		if !p.repeats(x, from, n, lag, checkThreshold) {
+		from, n, lag, ok := p.stretch(len(x), i, f)
+		if !ok || !p.repeats(x, from, n, lag, checkThreshold) {
 			f0[i] = 0
 		}
 	}
+}
+
+// reference returns the magnitude beside which a frame is silent: the largest of
+// the frames that are periodic themselves, in which the low-passed signal has an
+// autocorrelation above the voicing threshold and the unfiltered one repeats as
+// well as in half voice, half noise. Boersma takes the largest of all, beside
+// which speech is silent when a microphone was touched or blown on. That stands
+// where no frame is periodic.
+func (p *Pitch) reference(x []float64) float64 {
+	var peak float64
+	for i, v := range p.path.local {
+		local := float64(v)
+		if local <= peak {
+			continue
+		}
+		f, r := p.path.periodic(i, p.opts)
+		if r < p.opts.VoicingThreshold {
+			continue
+		}
+		if from, n, lag, ok := p.stretch(len(x), i, f); ok && p.repeats(x, from, n, lag, edgeThreshold) {
+			peak = local
+		}
+	}
+	if peak == 0 {
+		return p.corr.peak
+	}
+	return peak
+}
+
+// stretch returns where to look in n samples for the repetition of a period of
+// f Hz round the centre of frame i; ok is false if they are too few.
+func (p *Pitch) stretch(samples, i int, f float64) (from, n, lag int, ok bool) {
+	lag = int(math.Round(p.sr / f))
+	most := samples - lag - int(checkReach*float64(lag))
+	n = min(max(lag, int(checkTime*p.sr)), most)
+	if n < lag/2 {
+		return 0, 0, 0, false
+	}
+	// at an end of x the stretches move inwards
+	c := int(math.Round(float64(i) * Hop * p.sr))
+	return min(max(c-(n+lag)/2, 0), most-n), n, lag, true
 }
 
 // edges sets the ends of voiced stretches: the frame at t belongs to the voice
