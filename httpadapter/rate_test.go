@@ -84,7 +84,7 @@ func TestRateLimitDefaults(t *testing.T) {
 		}
 	}
 	s := newService(t)
-	for range 200 {
+	for range 50 {
 		w := s.do(request{method: "GET", path: "/v2/predict/users/p1"})
 		for name := range w.Header() {
 			if strings.HasPrefix(name, "Ratelimit") || w.Code != http.StatusOK {

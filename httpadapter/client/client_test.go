@@ -41,7 +41,8 @@ const (
 	none       fault = iota
 	dropBefore       // the connection breaks off before the service has the request
 	dropAfter        // it breaks off when the service has done what was asked for
-	busy             // 503 with Retry-After: 1
+	busy             // 503
+	soon             // 503 with Retry-After: 1
 	broken           // 500
 	limited          // 429
 	away             // 503 with Retry-After of an hour
@@ -89,6 +90,8 @@ func (s *service) serve(handler http.Handler, w http.ResponseWriter, r *http.Req
 		handler.ServeHTTP(httptest.NewRecorder(), r)
 		panic(http.ErrAbortHandler)
 	case busy:
+		w.WriteHeader(http.StatusServiceUnavailable)
+	case soon:
 		w.Header().Set("Retry-After", "1")
 		w.WriteHeader(http.StatusServiceUnavailable)
 	case broken:

@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -71,6 +72,24 @@ func TestRetries(t *testing.T) {
 				t.Errorf("got %v after %d requests, want %d after %d", err, requests(), test.want, test.requests)
 			}
 		})
+	}
+}
+
+// The pause is never shorter than the service asks for.
+func TestRetryAfter(t *testing.T) {
+	s := newService(t, -1)
+	c := s.client(t)
+	s.with(soon)
+	begin := time.Now()
+	initiate(t, c)
+	if took := time.Since(begin); took < time.Second {
+		t.Errorf("got the second attempt after %v, want 1 s", took)
+	}
+	s.with(soon)
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := c.Result(ctx, "x"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want the context's error instead of the pause", err)
 	}
 }
 
