@@ -14,10 +14,11 @@ import (
 // that finds it empty is answered 429 with Retry-After.
 //
 // Answers then carry the fields RateLimit-Policy and RateLimit of
-// draft-ietf-httpapi-ratelimit-headers-09, where the quota is Burst and the
-// window the time in which an empty bucket becomes full, and with the same
-// figures RateLimit-Limit, RateLimit-Remaining and RateLimit-Reset of draft 06,
-// which more clients read.
+// draft-ietf-httpapi-ratelimit-headers-10, where the quota q is Burst, the
+// window w the seconds in which an empty bucket becomes full, r what is left
+// and t the seconds until there is one more; and, as more clients read them,
+// RateLimit-Limit, RateLimit-Remaining and RateLimit-Reset of draft 06, the
+// last of which is the seconds until the bucket is full.
 type RateLimit struct {
 	// PerSecond is how many requests a key may make for long. Zero or less: any
 	// number.
@@ -94,7 +95,7 @@ func (l *limiter) limit(c *call) error {
 	reset := seconds(l.duration(l.burst - left))
 	h := c.w.Header()
 	h.Set("RateLimit-Policy", fmt.Sprintf(`"key";q=%.0f;w=%d`, l.burst, max(1, seconds(l.duration(l.burst)))))
-	h.Set("RateLimit", fmt.Sprintf(`"key";r=%.0f;t=%d`, math.Floor(left), reset))
+	h.Set("RateLimit", fmt.Sprintf(`"key";r=%.0f;t=%d`, math.Floor(left), seconds(l.duration(math.Floor(left)+1-left))))
 	h.Set("RateLimit-Limit", strconv.FormatFloat(l.burst, 'f', 0, 64))
 	h.Set("RateLimit-Remaining", strconv.FormatFloat(math.Floor(left), 'f', 0, 64))
 	h.Set("RateLimit-Reset", strconv.Itoa(reset))
