@@ -134,10 +134,10 @@ func TestSlowEnough(t *testing.T) {
 
 // A held answer is not cut off by the deadline of the body before it.
 func TestDeadlineEndsWithBody(t *testing.T) {
-	s := newServiceWith(t, nil, &Options{Limits: Limits{BodyTime: 200 * time.Millisecond, StallTime: 100 * time.Millisecond}})
+	s := newServiceWith(t, nil, &Options{Limits: Limits{BodyTime: 600 * time.Millisecond, StallTime: 600 * time.Millisecond}})
 	addr := s.listen()
 	id := s.submit("p1", "/predict", testWAV(t, 44100, 1, 0.1))
-	later := time.AfterFunc(700*time.Millisecond, func() { s.finish(id, nil, nil) })
+	later := time.AfterFunc(900*time.Millisecond, func() { s.finish(id, nil, nil) })
 	defer later.Stop()
 	body := "session_id=" + id
 	status, answer := wire(t, addr, fmt.Sprintf("POST /predict HTTP/1.1\r\nHost: x\r\nX-API-Key: %s\r\nPrefer: wait=20\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s",

@@ -119,7 +119,11 @@ func TestPreferWaitEndsWithServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := NewServer("", http.StripPrefix("/voice", s.handler))
+	arrived := make(chan struct{})
+	server := NewServer("", http.StripPrefix("/voice", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		close(arrived)
+		s.handler.ServeHTTP(w, r)
+	})))
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(l) }()
 	req, err := http.NewRequest("GET", "http://"+l.Addr().String()+"/voice/v2/predict/sessions/"+id, nil)
@@ -128,13 +132,17 @@ func TestPreferWaitEndsWithServer(t *testing.T) {
 	}
 	req.Header.Set("X-API-Key", s.key)
 	req.Header.Set("Prefer", "wait=30")
-	time.AfterFunc(100*time.Millisecond, func() {
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		<-arrived
+		time.Sleep(20 * time.Millisecond) // most often the answer is held by now
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
 		if err := server.Shutdown(ctx); err != nil {
 			t.Errorf("shutdown: %v", err)
 		}
-	})
+	}()
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
@@ -143,6 +151,7 @@ func TestPreferWaitEndsWithServer(t *testing.T) {
 	if resp.StatusCode != http.StatusOK {
 		t.Errorf("got %d, want 200", resp.StatusCode)
 	}
+	<-stopped
 	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
 		t.Error(err)
 	}

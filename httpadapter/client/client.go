@@ -172,6 +172,12 @@ func (c *Client) send(ctx context.Context, k call) (*reply, error) {
 		if req.Body, req.ContentLength, err = k.body(); err != nil {
 			return nil, err
 		}
+		// For net/http, should the service have closed the connection that it
+		// kept before anything of this was written.
+		req.GetBody = func() (io.ReadCloser, error) {
+			body, _, err := k.body()
+			return body, err
+		}
 	}
 	req.Header.Set("X-API-Key", c.key)
 	req.Header.Set("Accept", "application/json")
