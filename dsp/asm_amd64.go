@@ -6,6 +6,9 @@ import "golang.org/x/sys/cpu"
 // that the functions in the assembly files use.
 var hasAVX = cpu.X86.HasAVX
 
+// hasAVX2 says the same of integers in these registers.
+var hasAVX2 = cpu.X86.HasAVX && cpu.X86.HasAVX2
+
 // The passes. Each does the work of its namesake without AVX. The number of
 // points m or s is even and at least 2.
 
@@ -68,3 +71,34 @@ func fluxAVX(p, before *float64, scale float64, n int) float64
 //
 //go:noescape
 func covarianceAVX(phi, x, w *float64, n int)
+
+// The loops of vector.go. n is a multiple of 8 for the sums, at least 1 for the
+// correlations, which compute 16 and 8 outputs, and else a multiple of 4; it is
+// never 0.
+
+//go:noescape
+func dotAVX(x, y *float64, n int) float64
+
+//go:noescape
+func totalAVX(x *float64, n int) float64
+
+//go:noescape
+func correlate16AVX(dst, a, b *float64, n int)
+
+//go:noescape
+func correlate8AVX(dst, a, b *float64, n int)
+
+//go:noescape
+func shiftAVX(dst, x *float64, c float64, n int)
+
+//go:noescape
+func productAVX(dst, x, y *float64, n int)
+
+//go:noescape
+func accumulateAVX(dst, x *float64, n int)
+
+//go:noescape
+func quarterAVX(dst, x, taps *float64, mean float64, n int)
+
+//go:noescape
+func logsAVX2(dst, x *float64, c *[16]float64, n int)

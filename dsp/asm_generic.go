@@ -2,7 +2,10 @@
 
 package dsp
 
-const hasAVX = false
+const (
+	hasAVX  = false
+	hasAVX2 = false
+)
 
 func firstStageAVX(*complex128, *float64, *complex128, int)                 {}
 func middleStageAVX(_, _, _ *complex128, _, _ int)                          {}
@@ -19,3 +22,13 @@ func multiplySumAVX(_, _ *float64, _ int) float64                           { re
 func subtractAVX(_, _ *float64, _ float64, _ int)                           {}
 func fluxAVX(_, _ *float64, _ float64, _ int) float64                       { return 0 }
 func covarianceAVX(_, _, _ *float64, _ int)                                 {}
+
+func dotAVX(_, _ *float64, _ int) float64           { return 0 }
+func totalAVX(_ *float64, _ int) float64            { return 0 }
+func correlate16AVX(_, _, _ *float64, _ int)        {}
+func correlate8AVX(_, _, _ *float64, _ int)         {}
+func shiftAVX(_, _ *float64, _ float64, _ int)      {}
+func productAVX(_, _, _ *float64, _ int)            {}
+func accumulateAVX(_, _ *float64, _ int)            {}
+func quarterAVX(_, _, _ *float64, _ float64, _ int) {}
+func logsAVX2(_, _ *float64, _ *[16]float64, _ int) {}

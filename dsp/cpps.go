@@ -1,10 +1,6 @@
 package dsp
 
-import (
-	"math"
-
-	"gonum.org/v1/gonum/floats"
-)
+import "math"
 
 const (
 	cppsRate    = 11025.0 // Hz aimed at: 5 kHz of spectrum (Maryn and Weenink 2015)
@@ -36,10 +32,13 @@ type CPPS struct {
 	sr, rate     float64
 	d            int
 	box          []float64
-	mean         float64 // of the recording, after the box
+	mean         float64   // of the recording, after the box
+	part         []float64 // the decimated samples of a frame and the one before
+	start, end   int       // samples of the recording where part[0] and what would come after it begin; equal without
 	fft          *FFT
 	w, y         []float64
 	coef         []complex128
+	power        []float64
 	last, now    []float64 // power cepstra
 	smooth       []float64
 	lo, hi, line int
@@ -59,7 +58,9 @@ func NewCPPS(sr float64) *CPPS {
 		c.w[i] = 0.5 - 0.5*math.Cos(2*math.Pi*(float64(i)+0.5)/cppsFFT)
 	}
 	c.y = make([]float64, cppsFFT)
+	c.part = make([]float64, cppsFFT+1)
 	c.coef = make([]complex128, cppsFFT/2+1)
+	c.power = make([]float64, cppsFFT/2+1)
 	c.last = make([]float64, cppsFFT/2)
 	c.now = make([]float64, cppsFFT/2)
 	c.smooth = make([]float64, cppsFFT/2)
@@ -76,7 +77,8 @@ func NewCPPS(sr float64) *CPPS {
 func (c *CPPS) Measure(x, f0 []float64) float64 {
 	var sum float64
 	var n int
-	c.mean = floats.Sum(x) / float64(max(len(x), 1)) * floats.Sum(c.box)
+	c.mean = total(x, hasAVX) / float64(max(len(x), 1)) * total(c.box, hasAVX)
+	c.start, c.end = 0, 0
 	follows := false
 	for i := 0; i < len(f0); i += cppsStep {
 		if !(f0[i] > 0) || !c.cepstrum(x, float64(i)*Hop) {
@@ -105,32 +107,39 @@ func (c *CPPS) cepstrum(x []float64, t float64) (ok bool) {
 	if from < c.d || from+span > len(x) {
 		return false
 	}
+	c.decimate(x, from-c.d)
 	// pre-emphasis by the first difference of the decimated samples
 	a := math.Exp(-2 * math.Pi * cppsPre / c.rate)
-	before := floats.Dot(c.box, x[from-c.d:from-c.d+len(c.box)]) - c.mean
-	for i := range c.y {
-		at := from + i*c.d
-		v := floats.Dot(c.box, x[at:at+len(c.box)]) - c.mean
-		c.y[i], before = c.w[i]*(v-a*before), v
-	}
-	c.fft.Coefficients(c.coef, c.y)
-	var top float64
-	for k, v := range c.coef {
-		p := real(v)*real(v) + imag(v)*imag(v)
-		c.coef[k] = complex(p, 0)
-		top = max(top, p)
-	}
+	emphasize(c.y, c.part[1:], c.w, a, hasAVX)
+	c.y[0] = c.w[0] * (c.part[1] - a*c.part[0])
+	p := c.fft.Power(c.power, c.y)
+	top := largest(p)
 	if !(top > 0) || math.IsInf(top, 0) {
 		return false
 	}
-	for k, v := range c.coef {
-		c.coef[k] = complex(10*math.Log10(max(real(v), top*cppsFloor)), 0)
+	floor := max(top*cppsFloor, leastNormal)
+	for k, v := range p {
+		p[k] = max(v, floor)
+	}
+	logs(p, p, hasAVX2)
+	for k, v := range p {
+		c.coef[k] = complex(v*(10/math.Ln10), 0)
 	}
 	c.fft.Sequence(c.y, c.coef)
-	for q := range c.now {
-		c.now[q] = c.y[q] * c.y[q]
-	}
+	product(c.now, c.y[:len(c.now)], c.y, hasAVX)
 	return true
+}
+
+// decimate fills part with the decimated samples whose boxes begin at from, …
+// It takes over those that the frame before had too.
+func (c *CPPS) decimate(x []float64, from int) {
+	kept := 0
+	if from >= c.start && from < c.end && (from-c.start)%c.d == 0 {
+		kept = copy(c.part, c.part[(from-c.start)/c.d:])
+	}
+	next := from + kept*c.d
+	reduce(c.part[kept:], x[next:], c.box, c.d, c.mean, hasAVX)
+	c.start, c.end = from, from+len(c.part)*c.d
 }
 
 // prominence is the height of the peak of the cepstrum, smoothed over time if
@@ -150,42 +159,28 @@ func (c *CPPS) prominence(follows bool) float64 {
 	for q := c.line - half; q <= c.line+half; q++ {
 		run += p[max(q, -q)]
 	}
-	db := c.y[:len(p)] // free by now
+	mean := c.y[:len(p)] // free by now
 	for q := c.line; q < end; q++ {
-		db[q] = 10 * math.Log10(run/float64(2*half+1))
+		mean[q] = run
 		if q+1 < end {
 			run += p[q+1+half] - p[max(q-half, half-q)]
-			run = max(run, math.SmallestNonzeroFloat64)
+			run = max(run, leastNormal)
 		}
 	}
 	best := c.lo
 	for q := c.lo; q <= min(c.hi, end-2); q++ {
-		if db[q] > db[best] {
+		if mean[q] > mean[best] {
 			best = q
 		}
 	}
-	at, peak := float64(best), db[best]
-	if a, b, d := db[best-1], db[best], db[best+1]; b > a && b >= d {
+	n := float64(2*half + 1)
+	db := func(q int) float64 { return 10 * math.Log10(mean[q]/n) }
+	at, peak := float64(best), db(best)
+	if a, b, d := db(best-1), peak, db(best+1); b > a && b >= d {
 		u := 0.5 * (a - d) / (a - 2*b + d)
 		at, peak = at+u, b-0.25*(a-d)*u
 	}
-	slope, offset := regression(db[c.line:end])
-	return peak - (offset + slope*(at-float64(c.line)))
-}
-
-// regression is the least-squares line through y at 0, 1, 2, …
-func regression(y []float64) (slope, offset float64) {
-	n := float64(len(y))
-	mx := (n - 1) / 2
-	var my, xy, xx float64
-	for _, v := range y {
-		my += v / n
-	}
-	for i, v := range y {
-		dx := float64(i) - mx
-		xy += dx * (v - my)
-		xx += dx * dx
-	}
-	slope = xy / xx
-	return slope, my - slope*mx
+	slope, middle := logRegression(mean[c.line:end])
+	line := middle - math.Log(n) + slope*(at-float64(c.line)-0.5*float64(end-c.line-1))
+	return peak - line*(10/math.Ln10)
 }

@@ -3,8 +3,6 @@ package dsp
 import (
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/floats"
 )
 
 const (
@@ -109,10 +107,11 @@ func (h *HNR) frame(x []float64, at, tau float64) float64 {
 	h.load(h.w[lo:hi], x[from+lo:from+hi+m+spread])
 	w, y := h.w[lo:hi], h.y
 	n := len(w)
-	r := func(lag int) float64 { return floats.Dot(y, h.x[lag:lag+n]) }
+	r := func(lag int) float64 { return dotProduct(y, h.x[lag:lag+n], hasAVX) }
 	a, b, d := r(m-1), r(m), r(m+1)
 	lower, upper := r(m-spread), r(m+spread)
-	e0, e1, e2 := floats.Dot(w, h.q[:n]), floats.Dot(w, h.q[m-spread:m-spread+n]), floats.Dot(w, h.q[m+spread:m+spread+n])
+	e := func(lag int) float64 { return dotProduct(w, h.q[lag:lag+n], hasAVX) }
+	e0, e1, e2 := e(0), e(m-spread), e(m+spread)
 	u := tau - float64(m)
 	// the parabola through the three middle lags, at the lag of the track
 	v := b + 0.5*u*(d-a) + 0.5*u*u*(a-2*b+d)
@@ -134,19 +133,11 @@ func (h *HNR) frame(x []float64, at, tau float64) float64 {
 // load fills x, y and q from part, the samples under the window w and some
 // after them.
 func (h *HNR) load(w, part []float64) {
-	mean := floats.Sum(part) / float64(len(part))
+	mean := total(part, hasAVX) / float64(len(part))
 	h.x, h.y, h.q = sized(h.x, len(part)), sized(h.y, len(w)), sized(h.q, len(part))
-	x, q := h.x, h.q[:len(h.x)]
-	for i, v := range part[:len(x)] {
-		v -= mean
-		x[i] = v
-		q[i] = v * v
-	}
-	y := h.y[:len(w)]
-	x = x[:len(w)]
-	for i, v := range w {
-		y[i] = v * x[i]
-	}
+	shift(h.x, part, mean, hasAVX)
+	product(h.q, h.x, h.x, hasAVX)
+	product(h.y, w, h.x, hasAVX)
 }
 
 // window makes w a Hann window of about the given length in samples, odd in

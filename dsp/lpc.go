@@ -115,9 +115,7 @@ func (l *lpc) weigh(ste []float64, meanSquare float64) {
 // recursion. It reports false for silence.
 func (l *lpc) autocorrelation() bool {
 	var r [lpcTerms]float64
-	for k := range r {
-		r[k] = innerProduct(l.y[k:], l.y[:len(l.y)-k])
-	}
+	autocorrelate(r[:], l.y, hasAVX)
 	if !(r[0] > math.SmallestNonzeroFloat64/0x1p-52) {
 		return false
 	}
@@ -252,21 +250,4 @@ func (l *lpc) solve() {
 		b[i] = s / c[i][i]
 	}
 	copy(l.a[1:], b[1:])
-}
-
-// innerProduct returns Σ x(i)·y(i) over equally long x and y, in four interleaved sums.
-func innerProduct(x, y []float64) float64 {
-	y = y[:len(x)]
-	var s0, s1, s2, s3 float64
-	for len(x) >= 4 && len(y) >= 4 {
-		s0 += x[0] * y[0]
-		s1 += x[1] * y[1]
-		s2 += x[2] * y[2]
-		s3 += x[3] * y[3]
-		x, y = x[4:], y[4:]
-	}
-	for i, v := range x {
-		s0 += v * y[i]
-	}
-	return (s0 + s1) + (s2 + s3)
 }

@@ -120,11 +120,19 @@ func (m *MFCC) Coefficients(dst, frame []float64) []float64 {
 	emphasize(m.buffer, frame, m.window, mfccPreEmphasis, hasAVX)
 	m.fft.Power(m.power, m.buffer)
 	m.bank.energies(m.logs, m.power)
+	undefined := false
 	for j, e := range m.logs {
 		if e < mfccFloor {
-			e = mfccFloor
+			m.logs[j] = mfccFloor
 		}
-		m.logs[j] = math.Log(e)
+		undefined = undefined || !(e <= math.MaxFloat64)
+	}
+	if undefined {
+		for j, e := range m.logs {
+			m.logs[j] = math.Log(e)
+		}
+	} else {
+		logs(m.logs, m.logs, hasAVX2)
 	}
 	multiply(dst, m.dct, m.logs)
 	return dst

@@ -3,8 +3,6 @@ package dsp
 import (
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/floats"
 )
 
 const (
@@ -75,7 +73,7 @@ func NewPulses(sr float64) *Pulses {
 // nil. x and f0 are not changed.
 func (p *Pulses) Find(dst, x, f0 []float64) []float64 {
 	dst, p.amp = dst[:0], p.amp[:0]
-	p.mean = p.offset(x, f0) * floats.Sum(p.box)
+	p.mean = p.offset(x, f0) * total(p.box, hasAVX)
 	top := p.rate / pulseLeast
 	most := int(blockTime / Hop)
 	for i := 0; i < len(f0); {
@@ -110,15 +108,15 @@ func (p *Pulses) offset(x, f0 []float64) float64 {
 		if f > 0 || lo >= hi {
 			continue
 		}
-		sum += floats.Sum(x[lo:hi])
+		sum += total(x[lo:hi], hasAVX)
 		n += float64(hi - lo)
 	}
 	if n >= offsetFrames*hop {
 		return sum / n
 	}
 	n = float64(max(len(x), 1))
-	mean := floats.Sum(x) / n
-	if variance := floats.Dot(x, x)/n - mean*mean; mean*mean < leastOffset*leastOffset*variance {
+	mean := total(x, hasAVX) / n
+	if variance := dotProduct(x, x, hasAVX)/n - mean*mean; mean*mean < leastOffset*leastOffset*variance {
 		return 0
 	}
 	return mean
@@ -237,10 +235,7 @@ func (p *Pulses) load(x []float64, t0, t1 float64) {
 		n = 0
 	}
 	p.y = sized(p.y, n)
-	for i := range p.y {
-		at := p.from + i*p.d
-		p.y[i] = floats.Dot(p.box, x[at:at+len(p.box)]) - p.mean
-	}
+	reduce(p.y, x[min(p.from, to):], p.box, p.d, p.mean, hasAVX)
 	p.res.model(p.y, p.rate)
 }
 
@@ -319,29 +314,40 @@ func (p *Pulses) match(from, n, dir, lo, hi int) (lag int, r float64) {
 	if from < 0 || from+n > len(p.y) {
 		return 0, 0
 	}
-	a := p.y[from : from+n]
-	aa := floats.Dot(a, a)
+	if dir > 0 {
+		hi = min(hi, len(p.y)-n-from)
+	} else {
+		hi = min(hi, from)
+	}
 	r = math.Inf(-1)
-	var bb float64
-	for l, fresh := lo, true; l <= hi; l++ {
-		at := from + dir*l
-		if at < 0 || at+n > len(p.y) {
-			break
-		}
-		b := p.y[at : at+n]
-		switch {
-		case fresh:
-			bb, fresh = floats.Dot(b, b), false
-		case dir > 0:
-			bb += b[n-1]*b[n-1] - p.y[at-1]*p.y[at-1]
-		default:
-			bb += b[0]*b[0] - p.y[at+n]*p.y[at+n]
-		}
-		if v := floats.Dot(a, b) / math.Sqrt(aa*bb); v > r {
+	if lo > hi {
+		return 0, r
+	}
+	a := p.y[from : from+n]
+	aa := dotProduct(a, a, hasAVX)
+	p.corr = sized(p.corr, hi-lo+1)
+	first, c := from+lo, 0 // where the correlations begin, and which is that of lag lo
+	if dir < 0 {
+		first, c = from-hi, hi-lo
+	}
+	correlate(p.corr, a, p.y[first:], hasAVX)
+	at := from + dir*lo
+	bb := dotProduct(p.y[at:at+n], p.y[at:at+n], hasAVX)
+	for l := lo; ; l++ {
+		if v := p.corr[c] / math.Sqrt(aa*bb); v > r {
 			lag, r = l, v
 		}
+		if l == hi {
+			return lag, r
+		}
+		in, out := at-1, at+n-1
+		if dir > 0 {
+			in, out = at+n, at
+		}
+		bb += p.y[in]*p.y[in] - p.y[out]*p.y[out]
+		at += dir
+		c += dir
 	}
-	return lag, r
 }
 
 // fine returns the lag within slack samples of the coarse one at which the
@@ -361,10 +367,9 @@ func (p *Pulses) fine(i, lag, dir int, T float64, slack int) (exact, gain float6
 		return float64(lag), 0
 	}
 	p.corr = sized(p.corr, 2*reach+1)
+	correlate(p.corr, a, b, hasAVX)
 	best, height := -1, math.Inf(-1)
-	for k := range p.corr {
-		v := floats.Dot(a, b[k:k+len(a)])
-		p.corr[k] = v
+	for k, v := range p.corr {
 		if k < reach-pulseSlack || k > reach+pulseSlack {
 			v *= pulseSlipLoss
 		}
@@ -380,5 +385,5 @@ func (p *Pulses) fine(i, lag, dir int, T float64, slack int) (exact, gain float6
 	if !(exact >= 0.5*float64(lag)) { // no period of its own
 		return float64(lag), 0
 	}
-	return exact, v / floats.Dot(a, a)
+	return exact, v / dotProduct(a, a, hasAVX)
 }

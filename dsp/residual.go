@@ -1,10 +1,6 @@
 package dsp
 
-import (
-	"math"
-
-	"gonum.org/v1/gonum/floats"
-)
+import "math"
 
 const (
 	residualOrder = 12     // two poles for each of five resonances below 5.5 kHz and two for the source
@@ -36,11 +32,7 @@ func (s *residual) model(y []float64, rate float64) {
 		// half a block on either side takes part
 		part := y[max(0, at-s.block/2):min(len(y), at+s.block+s.block/2)]
 		var r [residualOrder + 1]float64
-		for k := range r {
-			if k < len(part) {
-				r[k] = floats.Dot(part[k:], part[:len(part)-k])
-			}
-		}
+		autocorrelate(r[:], part, hasAVX)
 		r[0] *= 1 + residualFloor
 		s.taps = append(s.taps, [residualTaps]float64{})
 		s.ar = append(s.ar, [residualOrder + 1]float64{})
@@ -112,9 +104,12 @@ type gram [residualOrder + 1][residualOrder + 1]float64
 func (g *gram) add(y []float64, from, to int) {
 	const m = residualOrder
 	var c gram
-	part := y[from:to]
+	var sums [16]float64 // of the lags len(lags)−1 … 0: sixteen cost no more than thirteen
+	lags := sums[:min(len(sums), from+1)]
+	last := len(lags) - 1
+	correlate(lags, y[from:to], y[from-last:], hasAVX)
 	for j := range m + 1 {
-		c[0][j] = floats.Dot(part, y[from-j:to-j])
+		c[0][j] = lags[last-j]
 	}
 	for i := range m {
 		for j := i; j < m; j++ {
@@ -221,10 +216,7 @@ func (s *residual) filter(scratch *[]float64, y []float64, from, to, ref int) []
 	taps := s.taps[s.index(ref)][:]
 	*scratch = sized(*scratch, to-from)
 	dst := *scratch
-	for i := range dst {
-		at := from + i - back
-		dst[i] = floats.Dot(taps, y[at:at+residualTaps])
-	}
+	correlate(dst, taps, y[from-back:], hasAVX)
 	return dst
 }
 

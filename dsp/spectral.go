@@ -48,10 +48,7 @@ func (s *Spectral) Frames(x []float64, offset float64, out *Analysis) {
 		lo, hi := overlap(len(frame), len(x), start)
 		clear(frame[:lo])
 		clear(frame[hi:])
-		inside := frame[lo:hi]
-		for j, v := range x[start+lo:][:len(inside)] {
-			inside[j] = v - offset
-		}
+		shift(frame[lo:hi], x[start+lo:start+hi], offset, hasAVX)
 		s.mfcc.Coefficients(out.MFCC[i][:], frame)
 
 		start = centre - spectrumFrame/2
@@ -66,10 +63,7 @@ func (s *Spectral) Frames(x []float64, offset float64, out *Analysis) {
 		out.Spectrum[i] = s.spectrum.measure(silent)
 		out.Loudness[i] = s.loudness.of(s.spectrum.power)
 		if start >= 0 && start+spectrumFrame <= len(x) {
-			longTerm := s.longTerm[:len(s.spectrum.power)]
-			for k, p := range s.spectrum.power {
-				longTerm[k] += p
-			}
+			accumulate(s.longTerm, s.spectrum.power, hasAVX)
 		}
 	}
 }

@@ -200,18 +200,54 @@ func sumLog(p []float64) float64 {
 // slope is the slope in dB per Hz of the regression of 10·log10 P on f over the
 // bins lo to hi−1.
 func (s *spectrometer) slope(lo, hi int) float64 {
-	n := float64(hi - lo)
-	middle := float64(lo+hi-1) / 2
-	var sxy, sxx float64
-	for k, p := range s.power[lo:hi] {
-		dx := float64(lo+k) - middle
-		sxy += dx * math.Log(p)
-		sxx += dx * dx
+	slope, _ := logRegression(s.power[lo:hi])
+	return slope * (decibel / math.Ln10) / s.hz
+}
+
+// logRegression is the regression line of ln p[k] on k, by its slope and its
+// value in the middle, which is the mean; NaN if one of p is 0, or there are
+// fewer than two.
+//
+// Like sumLog it takes few logarithms: with S the product of the mantissas from
+// the last one down to k, the product of all S has mantissa k in it k+1 times.
+func logRegression(p []float64) (slope, middle float64) {
+	const (
+		mantissa = 1<<52 - 1
+		one      = 1023 << 52 // the exponent of [1, 2)
+		block    = 30         // mantissas below 2, so that T is below 2⁴⁶⁵
+	)
+	n := len(p)
+	var exponents, moments int // Σ e[k] and Σ k·e[k]
+	var y, ky float64          // the same of the logarithms of the mantissas
+	for lo := 0; lo < n; lo += block {
+		part := p[lo:min(lo+block, n)]
+		S, T := 1.0, 1.0
+		for k := len(part) - 1; k >= 0; k-- {
+			bits, e := math.Float64bits(part[k]), -1023
+			if bits-1 >= 0x7ff<<52-1 { // 0, infinite, NaN or negative
+				return math.NaN(), math.NaN()
+			}
+			if bits < 1<<52 { // subnormal
+				bits, e = math.Float64bits(part[k]*0x1p52), e-52
+			}
+			e += int(bits >> 52)
+			exponents += e
+			moments += (lo + k) * e
+			S *= math.Float64frombits(bits&mantissa | one)
+			T *= S
+		}
+		v := math.Log(S)
+		y += v
+		ky += math.Log(T) + float64(lo-1)*v
 	}
-	if n < 2 || math.IsInf(sxy, 0) {
-		return math.NaN()
+	if n < 2 {
+		return math.NaN(), math.NaN()
 	}
-	return sxy * (decibel / math.Ln10) / (sxx * s.hz)
+	N := float64(n)
+	centre := (N - 1) / 2
+	middle = (y + float64(exponents)*math.Ln2) / N
+	sxy := ky - centre*y + (float64(moments)-centre*float64(exponents))*math.Ln2
+	return sxy / (N * (N*N - 1) / 12), middle
 }
 
 // ratioDB is 10·log10(a/b), NaN if either is not positive.

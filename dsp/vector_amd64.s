@@ -1,0 +1,277 @@
+#include "textflag.h"
+
+// The twins of the loops in vector.go, with the same operations and sums and
+// without fused multiply-add, so that the results are the same bits.
+
+// SUM8 leaves the sum of the lanes of Y0 and Y1 in X0: ((a + b) + c) + d, each
+// the sum of two lanes. It uses X2.
+#define SUM8 \
+	VADDPD       Y1, Y0, Y0     \
+	VEXTRACTF128 $1, Y0, X1     \
+	VUNPCKHPD    X0, X0, X2     \
+	VADDSD       X2, X0, X0     \
+	VADDSD       X1, X0, X0     \
+	VUNPCKHPD    X1, X1, X1     \
+	VADDSD       X1, X0, X0
+
+// func dotAVX(x, y *float64, n int) float64
+TEXT ·dotAVX(SB), NOSPLIT, $0-32
+	MOVQ   x+0(FP), SI
+	MOVQ   y+8(FP), DI
+	MOVQ   n+16(FP), CX
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+
+dot:
+	VMOVUPD (SI), Y2
+	VMOVUPD 32(SI), Y3
+	VMULPD  (DI), Y2, Y2
+	VMULPD  32(DI), Y3, Y3
+	VADDPD  Y2, Y0, Y0
+	VADDPD  Y3, Y1, Y1
+	ADDQ    $64, SI
+	ADDQ    $64, DI
+	SUBQ    $8, CX
+	JNE     dot
+	SUM8
+	VMOVSD  X0, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func totalAVX(x *float64, n int) float64
+TEXT ·totalAVX(SB), NOSPLIT, $0-24
+	MOVQ   x+0(FP), SI
+	MOVQ   n+8(FP), CX
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+
+total:
+	VADDPD (SI), Y0, Y0
+	VADDPD 32(SI), Y1, Y1
+	ADDQ   $64, SI
+	SUBQ   $8, CX
+	JNE    total
+	SUM8
+	VMOVSD X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func correlate16AVX(dst, a, b *float64, n int)
+TEXT ·correlate16AVX(SB), NOSPLIT, $0-32
+	MOVQ   dst+0(FP), DI
+	MOVQ   a+8(FP), SI
+	MOVQ   b+16(FP), DX
+	MOVQ   n+24(FP), CX
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+
+sixteen:
+	VBROADCASTSD (SI), Y4
+	VMULPD       (DX), Y4, Y5
+	VMULPD       32(DX), Y4, Y6
+	VMULPD       64(DX), Y4, Y7
+	VMULPD       96(DX), Y4, Y8
+	VADDPD       Y5, Y0, Y0
+	VADDPD       Y6, Y1, Y1
+	VADDPD       Y7, Y2, Y2
+	VADDPD       Y8, Y3, Y3
+	ADDQ         $8, SI
+	ADDQ         $8, DX
+	DECQ         CX
+	JNE          sixteen
+	VMOVUPD      Y0, (DI)
+	VMOVUPD      Y1, 32(DI)
+	VMOVUPD      Y2, 64(DI)
+	VMOVUPD      Y3, 96(DI)
+	VZEROUPPER
+	RET
+
+// func correlate8AVX(dst, a, b *float64, n int)
+TEXT ·correlate8AVX(SB), NOSPLIT, $0-32
+	MOVQ   dst+0(FP), DI
+	MOVQ   a+8(FP), SI
+	MOVQ   b+16(FP), DX
+	MOVQ   n+24(FP), CX
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+
+eight:
+	VBROADCASTSD (SI), Y4
+	VMULPD       (DX), Y4, Y5
+	VMULPD       32(DX), Y4, Y6
+	VADDPD       Y5, Y0, Y0
+	VADDPD       Y6, Y1, Y1
+	ADDQ         $8, SI
+	ADDQ         $8, DX
+	DECQ         CX
+	JNE          eight
+	VMOVUPD      Y0, (DI)
+	VMOVUPD      Y1, 32(DI)
+	VZEROUPPER
+	RET
+
+// func shiftAVX(dst, x *float64, c float64, n int)
+TEXT ·shiftAVX(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), DI
+	MOVQ         x+8(FP), SI
+	VBROADCASTSD c+16(FP), Y3
+	MOVQ         n+24(FP), CX
+
+shift:
+	VMOVUPD (SI), Y0
+	VSUBPD  Y3, Y0, Y0
+	VMOVUPD Y0, (DI)
+	ADDQ    $32, SI
+	ADDQ    $32, DI
+	SUBQ    $4, CX
+	JNE     shift
+	VZEROUPPER
+	RET
+
+// func productAVX(dst, x, y *float64, n int)
+TEXT ·productAVX(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), CX
+
+product:
+	VMOVUPD (SI), Y0
+	VMULPD  (DX), Y0, Y0
+	VMOVUPD Y0, (DI)
+	ADDQ    $32, SI
+	ADDQ    $32, DX
+	ADDQ    $32, DI
+	SUBQ    $4, CX
+	JNE     product
+	VZEROUPPER
+	RET
+
+// func accumulateAVX(dst, x *float64, n int)
+TEXT ·accumulateAVX(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ n+16(FP), CX
+
+accumulate:
+	VMOVUPD (DI), Y0
+	VADDPD  (SI), Y0, Y0
+	VMOVUPD Y0, (DI)
+	ADDQ    $32, SI
+	ADDQ    $32, DI
+	SUBQ    $4, CX
+	JNE     accumulate
+	VZEROUPPER
+	RET
+
+// TENTAPS leaves in y the products of ten samples off bytes after SI with the
+// factors in Y13 to Y15, each lane the sum of those four apart. It uses t.
+#define TENTAPS(off, y, x, t) \
+	VMULPD off(SI), Y13, y        \
+	VMULPD (off+32)(SI), Y14, t   \
+	VADDPD t, y, y                \
+	VMOVUPD (off+64)(SI), x       \
+	VMULPD x, X15, x              \
+	VADDPD t, y, y
+
+// func quarterAVX(dst, x, taps *float64, mean float64, n int)
+TEXT ·quarterAVX(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), DI
+	MOVQ         x+8(FP), SI
+	MOVQ         taps+16(FP), DX
+	VBROADCASTSD mean+24(FP), Y12
+	MOVQ         n+32(FP), CX
+	VMOVUPD      (DX), Y13
+	VMOVUPD      32(DX), Y14
+	VMOVUPD      64(DX), X15
+
+quarter:
+	TENTAPS(0, Y0, X4, Y4)
+	TENTAPS(32, Y1, X5, Y5)
+	TENTAPS(64, Y2, X6, Y6)
+	TENTAPS(96, Y3, X7, Y7)
+	VHADDPD    Y1, Y0, Y0
+	VHADDPD    Y3, Y2, Y2
+	VPERM2F128 $0x20, Y2, Y0, Y1
+	VPERM2F128 $0x31, Y2, Y0, Y3
+	VADDPD     Y3, Y1, Y0
+	VSUBPD     Y12, Y0, Y0
+	VMOVUPD    Y0, (DI)
+	ADDQ       $128, SI
+	ADDQ       $32, DI
+	SUBQ       $4, CX
+	JNE        quarter
+	VZEROUPPER
+	RET
+
+// func logsAVX2(dst, x *float64, c *[16]float64, n int)
+//
+// c holds logConstants and the patterns of bits that logGo names.
+TEXT ·logsAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), DI
+	MOVQ         x+8(FP), SI
+	MOVQ         c+16(FP), DX
+	MOVQ         n+24(FP), CX
+	VPBROADCASTQ 0(DX), Y15    // logShift
+	VPBROADCASTQ 8(DX), Y14    // the bits of the exponent
+	VPBROADCASTQ 16(DX), Y13   // one
+	VPBROADCASTQ 24(DX), Y12   // 2⁵²
+	VBROADCASTSD 32(DX), Y11   // 2⁵² + 1023
+
+logs:
+	VMOVDQU      (SI), Y0
+	VPADDQ       Y15, Y0, Y1
+	VPSRLQ       $52, Y1, Y2
+	VPOR         Y12, Y2, Y2
+	VSUBPD       Y11, Y2, Y2   // k
+	VPAND        Y14, Y1, Y1
+	VPSUBQ       Y1, Y0, Y0
+	VPADDQ       Y13, Y0, Y0
+	VSUBPD       Y13, Y0, Y0   // f
+	VBROADCASTSD 40(DX), Y3    // 2
+	VADDPD       Y3, Y0, Y3
+	VDIVPD       Y3, Y0, Y3    // s
+	VMULPD       Y3, Y3, Y4    // s²
+	VMULPD       Y4, Y4, Y5    // s⁴
+	VBROADCASTSD 56(DX), Y6
+	VMULPD       Y5, Y6, Y6
+	VBROADCASTSD 64(DX), Y7
+	VADDPD       Y7, Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VBROADCASTSD 72(DX), Y7
+	VADDPD       Y7, Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VBROADCASTSD 80(DX), Y7
+	VADDPD       Y7, Y6, Y6
+	VMULPD       Y4, Y6, Y6    // t₁
+	VBROADCASTSD 88(DX), Y8
+	VMULPD       Y5, Y8, Y8
+	VBROADCASTSD 96(DX), Y7
+	VADDPD       Y7, Y8, Y8
+	VMULPD       Y5, Y8, Y8
+	VBROADCASTSD 104(DX), Y7
+	VADDPD       Y7, Y8, Y8
+	VMULPD       Y5, Y8, Y8    // t₂
+	VADDPD       Y8, Y6, Y6    // R
+	VBROADCASTSD 48(DX), Y7
+	VMULPD       Y0, Y7, Y7
+	VMULPD       Y0, Y7, Y7    // f²/2
+	VADDPD       Y6, Y7, Y6
+	VMULPD       Y3, Y6, Y6
+	VBROADCASTSD 120(DX), Y8
+	VMULPD       Y2, Y8, Y8
+	VADDPD       Y8, Y6, Y6
+	VSUBPD       Y6, Y7, Y7
+	VSUBPD       Y0, Y7, Y7
+	VBROADCASTSD 112(DX), Y8
+	VMULPD       Y2, Y8, Y8
+	VSUBPD       Y7, Y8, Y8
+	VMOVUPD      Y8, (DI)
+	ADDQ         $32, SI
+	ADDQ         $32, DI
+	SUBQ         $4, CX
+	JNE          logs
+	VZEROUPPER
+	RET
