@@ -13,14 +13,9 @@ const blockSamples = hopSamples / 3
 // the noise of any 16-bit recording (-98) and of any microphone.
 const silence = -120
 
-// Windows of the intensity contours in blocks on either side of the centre:
-// 27 ms to tell speech from pause (two periods of a deep voice), and 67 ms for
-// syllables (De Jong & Wempe 2009 use an intensity with 3.2 periods of 50 Hz,
-// 64 ms).
-const (
-	activityBlocks = 4
-	syllableBlocks = 10
-)
+// activityBlocks is half the window, in blocks, of the level that tells speech
+// from pause: 27 ms in all, two periods of a deep voice.
+const activityBlocks = 4
 
 // Thresholds of speech activity, in dB or in frames.
 //
@@ -52,16 +47,16 @@ const (
 type activity struct {
 	sum, square []float64 // of the samples of each block
 	level       []float64 // dBFS, each frame, activityBlocks
-	contour     []float64 // dBFS, each frame, syllableBlocks
+	contour     []float64 // dBFS, each frame, of the syllables
 	sorted      []float64 // scratch
 	state       []bool    // scratch
 	speech      float64   // dBFS, speech level; NaN without speech
 	noise       float64   // dBFS, noise floor
-	short, long []float64 // weights of the blocks, half of the symmetric window
+	window      []float64 // weights of the blocks, half of the symmetric window
 }
 
 func newActivity() *activity {
-	return &activity{short: blockWindow(activityBlocks), long: blockWindow(syllableBlocks)}
+	return &activity{window: blockWindow(activityBlocks)}
 }
 
 // blockWindow returns half of a Hann window over 2·n blocks, from the centre.
@@ -86,7 +81,7 @@ func blockWindow(n int) []float64 {
 func (v *activity) detect(x []float64, offset float64, out *Analysis) {
 	n := len(out.F0)
 	v.measure(x, offset)
-	v.level = v.intensity(v.level, n, len(x), v.short)
+	v.level = v.intensity(n, len(x))
 	v.levels(out.F0)
 	v.state = filled(v.state, n, false)
 	if !math.IsNaN(v.speech) {
@@ -120,15 +115,15 @@ func (v *activity) measure(x []float64, offset float64) {
 	}
 }
 
-// intensity returns the level in dBFS of n frames of a signal of samples
-// samples, the variance under the window of which w is half; at least silence.
-func (v *activity) intensity(dst []float64, n, samples int, w []float64) []float64 {
-	dst = sized(dst, n)
+// intensity returns, in the memory of v.level, the level in dBFS of n frames of
+// a signal of samples samples, the variance under the window; at least silence.
+func (v *activity) intensity(n, samples int) []float64 {
+	dst := sized(v.level, n)
 	last := len(v.sum) - 1
 	rest := float64(samples - last*blockSamples) // samples of the last block
 	for i := range dst {
 		var s, q, c float64
-		for k, wk := range w {
+		for k, wk := range v.window {
 			for _, b := range [2]int{3*i + k, 3*i - 1 - k} {
 				if b < 0 || b > last {
 					continue

@@ -95,12 +95,12 @@ func TestNoiseBurstIsNoSpeech(t *testing.T) {
 func BenchmarkActivity(b *testing.B) {
 	x, _ := utterance(0.3, 1e-3)
 	out := NewAnalyzer().Analyze(x)
-	v := newActivity()
+	v, power := newActivity(), make([]float32, len(out.F0))
 	b.ReportAllocs()
 	for b.Loop() {
 		out.Speech, out.Pauses, out.Syllables = out.Speech[:0], out.Pauses[:0], out.Syllables[:0]
 		v.detect(x, 0, out)
-		v.syllables(out, len(x))
+		v.syllables(out, power)
 	}
 	reportSpeed(b, len(x))
 }

@@ -80,7 +80,7 @@ func (a *Analyzer) Analyze(x []float64) *Analysis {
 	out.CPPS = a.cpps.Measure(x, out.F0)
 	a.formants.Track(out.Formants, x, offset, out.F0)
 	a.activity.detect(x, offset, out)
-	a.activity.syllables(out, len(x))
+	a.activity.syllables(out, a.spectral.sonorant)
 	out.Quality.SNR = a.activity.snr(out.IsSpeech)
 	out.Quality.Clipped = clipped(x, e)
 	out.Quality.Bandwidth = bandwidth(a.spectral.longTerm, a.smooth, SampleRate)

@@ -16,6 +16,8 @@ type Spectral struct {
 	loudness *loudness
 	frame    []float64 // a frame for the cepstrum
 	longTerm []float64 // sum of the power spectra of the frames wholly in the signal
+	sonorant []float32 // mean square of each frame in the band of the sonorants
+	weights  []float64 // that give it from the power spectrum
 }
 
 // NewSpectral returns a Spectral for mono samples at [SampleRate].
@@ -23,6 +25,7 @@ func NewSpectral() *Spectral {
 	s := &Spectral{mfcc: NewMFCC(SampleRate, nil), spectrum: newSpectrometer(SampleRate, spectrumFrame)}
 	s.loudness = newLoudness(SampleRate, spectrumFrame, s.spectrum.window)
 	s.frame = make([]float64, s.mfcc.FrameLen())
+	s.weights = sonorantWeights(SampleRate, s.spectrum.window)
 	s.longTerm = make([]float64, spectrumFrame/2+1)
 	return s
 }
@@ -41,6 +44,7 @@ func (s *Spectral) Frames(x []float64, offset float64, out *Analysis) {
 	levels(out.Level, x, offset)
 	s.spectrum.reset()
 	clear(s.longTerm)
+	s.sonorant = sized(s.sonorant, n)
 	for i := range n {
 		centre := i * hopSamples
 		frame := s.frame
@@ -61,6 +65,7 @@ func (s *Spectral) Frames(x []float64, offset float64, out *Analysis) {
 		}
 		silent := !s.spectrum.analyze()
 		out.Spectrum[i] = s.spectrum.measure(silent)
+		s.sonorant[i] = float32(dotProduct(s.weights, s.spectrum.power[:len(s.weights)], hasAVX))
 		out.Loudness[i] = s.loudness.of(s.spectrum.power)
 		if start >= 0 && start+spectrumFrame <= len(x) {
 			accumulate(s.longTerm, s.spectrum.power, hasAVX)

@@ -2,22 +2,62 @@ package dsp
 
 import "math"
 
-// Thresholds of syllable nuclei after De Jong & Wempe (2009).
+// Thresholds of syllable nuclei after De Jong & Wempe (2009), who ask for dips
+// of 2 dB in the intensity of the whole band. In the band of the sonorants, 1.5
+// dB finds more of the weak syllables and nothing else (see [activity.syllables]).
 const (
-	syllableDip    = 2 // dB that the level must fall between two nuclei
-	syllableVoiced = 3 // frames beside the peak in which voicing is looked for: half the contour's window of 67 ms
+	syllableDip    = 1.5 // dB that the level must fall between two nuclei
+	syllableVoiced = 3   // frames beside the peak in which voicing is looked for: half the contour's window of 64 ms
 )
+
+// sonorantBand is the band, in Hz, in which vowels are louder than the
+// consonants beside them: above the murmur of nasals and voiced stops, below the
+// noise of fricatives (Pfitzinger, Burger & Heid, "Syllable detection in read and
+// spontaneous speech", ICSLP 1996, take 250 to 2500; Mermelstein, "Automatic
+// segmentation of speech into syllabic units", JASA 58, 1975, weighs 500 to 4000
+// Hz most). It is full between the inner two and rises and falls as half a
+// cosine.
+var sonorantBand = [4]float64{100, 800, 2000, 3000}
+
+// sonorantWeights returns the factors that make of the lowest bins of the power
+// spectrum of a frame at sr Hz under window its mean square in the band of the
+// sonorants (Parseval; the spectrum holds half of the bins).
+func sonorantWeights(sr float64, window []float64) []float64 {
+	w := make([]float64, int(sonorantBand[3]/sr*float64(len(window)))+1)
+	whole := dotProduct(window, window, hasAVX) * float64(len(window)) / 2
+	ramp := func(f, from, to float64) float64 {
+		return 0.5 - 0.5*math.Cos(math.Pi*min(1, max(0, (f-from)/(to-from))))
+	}
+	for k := range w {
+		f := float64(k) / float64(len(window)) * sr
+		w[k] = ramp(f, sonorantBand[0], sonorantBand[1]) * ramp(f, sonorantBand[3], sonorantBand[2]) / whole
+	}
+	return w
+}
+
+// syllableWindow is half of the Hann window over frames under which the power is
+// averaged: 64 ms in all, as De Jong & Wempe's intensity has (3.2 periods of 50
+// Hz).
+var syllableWindow = [3]float64{1, 0.75, 0.25}
 
 // syllables appends the times of the syllable nuclei to out.Syllables: peaks
 // of the intensity contour within a stretch of speech, less than 25 dB below
-// the loudest, with a fall of at least 2 dB on either side, and voiced. The
-// ends of a stretch count as falls, so that a steady vowel is one syllable.
+// the loudest, with a fall on either side, and voiced. The ends of a stretch
+// count as falls, so that a steady vowel is one syllable. power is the mean
+// square of each frame in the band of the sonorants.
 //
-// De Jong & Wempe's steps, with two differences: the dip is asked for on both
-// sides of a peak (theirs only after it, which loses the last one), and the
-// search is per stretch of speech. detect must have run.
-func (v *activity) syllables(out *Analysis, samples int) {
-	v.contour = v.intensity(v.contour, len(out.F0), samples, v.long)
+// De Jong & Wempe's steps, with three differences: the band, a dip asked for on
+// both sides of a peak (theirs only after it, which loses the last one), and the
+// search per stretch of speech. detect must have run.
+//
+// Measured on 64 synthetic sentences of 7 to 19 syllables (eSpeak NG 1.51, four
+// voices, counted from its phonemes) and on nine recordings of 68 in all: counts
+// are off by 1.2 % and 59 nuclei found. All frequencies and 2 dB give 3.3 % and 51,
+// with sharp edges 300 to 2500 Hz 2.0 % and 58, 500 to 4000 Hz 2.5 % and 55; there
+// dips of 1 or 2 dB give 2.7 % and 61, 1.6 % and 55, and without averaging over
+// frames 16 % are too many.
+func (v *activity) syllables(out *Analysis, power []float32) {
+	v.sonorance(power)
 	loud := v.sorted[:0]
 	for i, s := range out.IsSpeech {
 		if s {
@@ -40,6 +80,23 @@ func (v *activity) syllables(out *Analysis, samples int) {
 		}
 		v.nuclei(out, i, j, least)
 		i = j
+	}
+}
+
+// sonorance fills contour with the level of power under syllableWindow, in dBFS.
+func (v *activity) sonorance(power []float32) {
+	v.contour = sized(v.contour, len(power))
+	for i := range v.contour {
+		s, c := float64(power[i]), 1.0
+		for k, w := range syllableWindow[1:] {
+			for _, j := range [2]int{i - k - 1, i + k + 1} {
+				if j >= 0 && j < len(power) {
+					s += w * float64(power[j])
+					c += w
+				}
+			}
+		}
+		v.contour[i] = max(silence, level(s/c))
 	}
 }
 
