@@ -77,7 +77,7 @@ func (a *Analyzer) Analyze(x []float64) *Analysis {
 	out.Jitter = MeasureJitter(out.Pulses)
 	out.Shimmer = MeasureShimmer(out.Pulses, a.pulses.Amplitudes())
 	out.HNR = a.hnr.Track(out.HNR, x, out.F0)
-	out.CPPS = a.cpps.Measure(x, out.F0)
+	out.CPPS = a.cpps.measure(x, out.F0, offset)
 	a.formants.Track(out.Formants, x, offset, out.F0)
 	a.activity.detect(x, offset, out)
 	a.activity.syllables(out, a.spectral.sonorant)

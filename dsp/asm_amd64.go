@@ -72,12 +72,20 @@ func fluxAVX(p, before *float64, scale float64, n int) float64
 //go:noescape
 func covarianceAVX(phi, x, w *float64, n int)
 
+// weighAVX does the work of weighGo for n weights, a multiple of 4.
+//
+//go:noescape
+func weighAVX(w, e2, gauss, ste *float64, scale float64, n int)
+
 // The loops of vector.go. n is a multiple of 8 for the sums, at least 1 for the
 // correlations, which compute 16 and 8 outputs, and else a multiple of 4; it is
 // never 0.
 
 //go:noescape
 func dotAVX(x, y *float64, n int) float64
+
+//go:noescape
+func dotsAVX(s *[4]float64, x, y0, y1, y2, y3 *float64, n int)
 
 //go:noescape
 func totalAVX(x *float64, n int) float64

@@ -23,12 +23,14 @@ func subtractAVX(_, _ *float64, _ float64, _ int)                           {}
 func fluxAVX(_, _ *float64, _ float64, _ int) float64                       { return 0 }
 func covarianceAVX(_, _, _ *float64, _ int)                                 {}
 
-func dotAVX(_, _ *float64, _ int) float64           { return 0 }
-func totalAVX(_ *float64, _ int) float64            { return 0 }
-func correlate16AVX(_, _, _ *float64, _ int)        {}
-func correlate8AVX(_, _, _ *float64, _ int)         {}
-func shiftAVX(_, _ *float64, _ float64, _ int)      {}
-func productAVX(_, _, _ *float64, _ int)            {}
-func accumulateAVX(_, _ *float64, _ int)            {}
-func quarterAVX(_, _, _ *float64, _ float64, _ int) {}
-func logsAVX2(_, _ *float64, _ *[16]float64, _ int) {}
+func dotAVX(_, _ *float64, _ int) float64                  { return 0 }
+func dotsAVX(_ *[4]float64, _, _, _, _, _ *float64, _ int) {}
+func totalAVX(_ *float64, _ int) float64                   { return 0 }
+func correlate16AVX(_, _, _ *float64, _ int)               {}
+func correlate8AVX(_, _, _ *float64, _ int)                {}
+func shiftAVX(_, _ *float64, _ float64, _ int)             {}
+func productAVX(_, _, _ *float64, _ int)                   {}
+func accumulateAVX(_, _ *float64, _ int)                   {}
+func quarterAVX(_, _, _ *float64, _ float64, _ int)        {}
+func logsAVX2(_, _ *float64, _ *[16]float64, _ int)        {}
+func weighAVX(_, _, _, _ *float64, _ float64, _ int)       {}

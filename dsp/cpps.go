@@ -75,9 +75,14 @@ func NewCPPS(sr float64) *CPPS {
 // where unvoiced); NaN if none of them lies with its window in x. x and f0 are
 // not changed.
 func (c *CPPS) Measure(x, f0 []float64) float64 {
+	return c.measure(x, f0, total(x, hasAVX)/float64(max(len(x), 1)))
+}
+
+// measure is Measure for an x whose mean is known.
+func (c *CPPS) measure(x, f0 []float64, mean float64) float64 {
 	var sum float64
 	var n int
-	c.mean = total(x, hasAVX) / float64(max(len(x), 1)) * total(c.box, hasAVX)
+	c.mean = mean * total(c.box, hasAVX)
 	c.start, c.end = 0, 0
 	follows := false
 	for i := 0; i < len(f0); i += cppsStep {

@@ -106,12 +106,11 @@ func (h *HNR) frame(x []float64, at, tau float64) float64 {
 	}
 	h.load(h.w[lo:hi], x[from+lo:from+hi+m+spread])
 	w, y := h.w[lo:hi], h.y
-	n := len(w)
-	r := func(lag int) float64 { return dotProduct(y, h.x[lag:lag+n], hasAVX) }
-	a, b, d := r(m-1), r(m), r(m+1)
-	lower, upper := r(m-spread), r(m+spread)
-	e := func(lag int) float64 { return dotProduct(w, h.q[lag:lag+n], hasAVX) }
-	e0, e1, e2 := e(0), e(m-spread), e(m+spread)
+	r := dotProducts(y, h.x, [4]int{m - spread, m - 1, m, m + 1}, hasAVX)
+	lower, a, b, d := r[0], r[1], r[2], r[3]
+	upper := dotProduct(y, h.x[m+spread:], hasAVX)
+	e := dotProducts(w, h.q, [4]int{0, m - spread, m + spread, m + spread}, hasAVX)
+	e0, e1, e2 := e[0], e[1], e[2]
 	u := tau - float64(m)
 	// the parabola through the three middle lags, at the lag of the track
 	v := b + 0.5*u*(d-a) + 0.5*u*u*(a-2*b+d)

@@ -104,7 +104,20 @@ func (l *lpc) weigh(ste []float64, meanSquare float64) {
 	e2 := l.e2
 	ste = ste[:len(l.w)]
 	gauss := l.gauss[:len(l.w)]
-	for i := range l.w {
+	first := 0
+	if n := len(l.w) &^ 3; hasAVX && n > 0 {
+		_ = e2[n+span-2]
+		weighAVX(&l.w[0], &e2[0], &gauss[0], &ste[0], scale, n)
+		first = n
+	}
+	l.weighGo(first, ste, scale)
+}
+
+// weighGo is weigh without assembly, from sample first on.
+func (l *lpc) weighGo(first int, ste []float64, scale float64) {
+	const span = 2*cauchyReach + 1
+	e2, gauss := l.e2, l.gauss
+	for i := first; i < len(l.w); i++ {
 		e := e2[i : i+span : i+span]
 		local := ((e[0] + e[1]) + (e[2] + e[3])) + ((e[4] + e[5]) + (e[6] + e[7])) + e[8]
 		l.w[i] = gauss[i] * ste[i] * ste[i] / (1 + local*scale)

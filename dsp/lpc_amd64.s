@@ -119,3 +119,46 @@ older:
 	VMOVUPD Y10, 960(DI)
 	VZEROUPPER
 	RET
+
+DATA one<>+0(SB)/8, $1.0
+GLOBL one<>(SB), RODATA|NOPTR, $8
+
+// func weighAVX(w, e2, gauss, ste *float64, scale float64, n int)
+TEXT ·weighAVX(SB), NOSPLIT, $0-48
+	MOVQ         w+0(FP), DI
+	MOVQ         e2+8(FP), SI
+	MOVQ         gauss+16(FP), DX
+	MOVQ         ste+24(FP), R8
+	VBROADCASTSD scale+32(FP), Y15
+	VBROADCASTSD one<>(SB), Y14
+	MOVQ         n+40(FP), CX
+
+weigh:
+	VMOVUPD (SI), Y0
+	VADDPD  8(SI), Y0, Y0
+	VMOVUPD 16(SI), Y1
+	VADDPD  24(SI), Y1, Y1
+	VMOVUPD 32(SI), Y2
+	VADDPD  40(SI), Y2, Y2
+	VMOVUPD 48(SI), Y3
+	VADDPD  56(SI), Y3, Y3
+	VADDPD  Y1, Y0, Y0
+	VADDPD  Y3, Y2, Y2
+	VADDPD  Y2, Y0, Y0
+	VADDPD  64(SI), Y0, Y0
+	VMULPD  Y15, Y0, Y0
+	VADDPD  Y14, Y0, Y0
+	VMOVUPD (DX), Y1
+	VMOVUPD (R8), Y2
+	VMULPD  Y2, Y1, Y1
+	VMULPD  Y2, Y1, Y1
+	VDIVPD  Y0, Y1, Y1
+	VMOVUPD Y1, (DI)
+	ADDQ    $32, SI
+	ADDQ    $32, DX
+	ADDQ    $32, R8
+	ADDQ    $32, DI
+	SUBQ    $4, CX
+	JNE     weigh
+	VZEROUPPER
+	RET

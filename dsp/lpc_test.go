@@ -190,3 +190,20 @@ func benchmarkCovariance(b *testing.B, fill func(c *covariance, x, w []float64))
 
 func BenchmarkCovariance(b *testing.B)   { benchmarkCovariance(b, (*covariance).fill) }
 func BenchmarkCovarianceGo(b *testing.B) { benchmarkCovariance(b, (*covariance).fillGo) }
+
+// TestWeighInAVX: see TestCovarianceInAVX.
+func TestWeighInAVX(t *testing.T) {
+	for n := 1; n < 20; n++ {
+		got, want := newLPC(n, 5), newLPC(n, 5)
+		copy(got.e2, resonantNoise(len(got.e2)))
+		for i, v := range got.e2 {
+			got.e2[i] = v * v
+			want.e2[i] = v * v
+		}
+		meanSquare := 0.3
+		ste := resonantNoise(n)
+		got.weigh(ste, meanSquare)
+		want.weighGo(0, ste, 1/((2*cauchyReach+1)*cauchyScale*cauchyScale*meanSquare))
+		compare(t, "weights", got.w, want.w, 0)
+	}
+}

@@ -144,7 +144,16 @@ func moments(p []float64) (total, moment float64) {
 // rolloff is the frequency below which the power is share.
 func (s *spectrometer) rolloff(share float64) float64 {
 	var below float64
-	for k, p := range s.power {
+	start := 0
+	for block := 16; start+block <= len(s.power); start += block {
+		sum := total(s.power[start:start+block], hasAVX)
+		if below+sum >= share {
+			break
+		}
+		below += sum
+	}
+	for i, p := range s.power[start:] {
+		k := start + i
 		if below+p >= share && p > 0 {
 			return (float64(k) - 0.5 + (share-below)/p) * s.hz
 		}

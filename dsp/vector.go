@@ -35,6 +35,27 @@ func dotProduct(x, y []float64, avx bool) float64 {
 	return s
 }
 
+// dotProducts is Σ x[j]·y[lag+j] for four lags, each the same as dotProduct
+// gives.
+func dotProducts(x, y []float64, lags [4]int, avx bool) (s [4]float64) {
+	n := len(x) &^ 7
+	if !avx || n == 0 {
+		for i, lag := range lags {
+			s[i] = dotProduct(x, y[lag:], false)
+		}
+		return s
+	}
+	y0, y1, y2, y3 := y[lags[0]:][:len(x)], y[lags[1]:][:len(x)], y[lags[2]:][:len(x)], y[lags[3]:][:len(x)]
+	dotsAVX(&s, &x[0], &y0[0], &y1[0], &y2[0], &y3[0], n)
+	for j := n; j < len(x); j++ {
+		s[0] += x[j] * y0[j]
+		s[1] += x[j] * y1[j]
+		s[2] += x[j] * y2[j]
+		s[3] += x[j] * y3[j]
+	}
+	return s
+}
+
 // total is Σ x[j].
 func total(x []float64, avx bool) float64 {
 	n := len(x) &^ 7

@@ -31,11 +31,18 @@ func TestVectorAssemblyEqualsGo(t *testing.T) {
 			compare(t, fmt.Sprint(what, " of ", n), got[0], got[1], tol)
 		}
 		both("dot product", func(dst []float64, avx bool) { dst[0] = dotProduct(x, y, avx) })
+		b := noise(43, 4*n+40)
+		both("dot products", func(dst []float64, avx bool) {
+			s := dotProducts(x, b, [4]int{0, 3, 11, 11}, avx)
+			copy(dst, s[:])
+			if one := dotProduct(x, b[3:], avx); one != s[1] {
+				t.Errorf("dot products of %d: got %v, want %v as one alone", n, s[1], one)
+			}
+		})
 		both("total", func(dst []float64, avx bool) { dst[0] = total(x, avx) })
 		both("shift", func(dst []float64, avx bool) { shift(dst, x, 0.3, avx) })
 		both("product", func(dst []float64, avx bool) { product(dst, x, y, avx) })
 		both("accumulation", func(dst []float64, avx bool) { accumulate(dst, x, avx) })
-		b := noise(43, 4*n+40)
 		both("correlation", func(dst []float64, avx bool) { correlate(dst[:n], x[:n/2], b, avx) })
 		both("long correlation", func(dst []float64, avx bool) { correlate(dst[:n], b[:30], b[5:][:n+29], avx) })
 		both("autocorrelation", func(dst []float64, avx bool) { autocorrelate(dst[:13], x, avx) })

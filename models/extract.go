@@ -30,7 +30,7 @@ import (
 //   - mfcc.*: mean and standard deviation over the speech frames, and the
 //     standard deviation of the delta there; see deltas
 func Extract(a *dsp.Analysis) Vector {
-	e := extraction{a: a, values: make([]float64, voiceSchema.Len())}
+	e := extraction{a: a, values: make([]float64, voiceSchema.Len()), x: make([]float64, 0, len(a.F0))}
 	for i := range e.values {
 		e.values[i] = math.NaN()
 	}
@@ -110,7 +110,7 @@ func (e *extraction) level() {
 	l := e.collect(e.speech, func(i int) float64 { return e.a.Level[i] })
 	e.set("level.mean_dbfs", mean(l))
 	e.set("level.sd_db", sd(l))
-	e.set("level.range_db", percentile(l, 95)-percentile(l, 5))
+	e.set("level.range_db", percentileOf(l, 95)-percentileOf(l, 5))
 }
 
 // spectrum takes the means of the spectral measures.
@@ -171,8 +171,9 @@ var mfccNames = func() (n [dsp.NumMFCC][3]string) {
 
 // mfcc summarises the coefficients 1 to 12; c0 is the level's business.
 func (e *extraction) mfcc() {
-	c := make([]float64, len(e.a.MFCC))
-	d := make([]float64, len(e.a.MFCC))
+	n := len(e.a.MFCC)
+	both := make([]float64, 2*n)
+	c, d := both[:n:n], both[n:]
 	for k := 1; k < dsp.NumMFCC; k++ {
 		for t := range c {
 			c[t] = e.a.MFCC[t][k]

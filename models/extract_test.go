@@ -247,3 +247,42 @@ func BenchmarkExtract(b *testing.B) {
 	}
 	b.ReportMetric(a.Duration*float64(b.N)/b.Elapsed().Seconds(), "audio_s/s")
 }
+
+// Percentiles by selection are those of sorting, of values that repeat and
+// come in runs too, and with NaN.
+func TestPercentileEqualsSorting(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 0))
+	for _, n := range []int{1, 2, 17, 18, 100, 5000} {
+		for kind := range 5 {
+			x := make([]float64, n)
+			for i := range x {
+				switch kind {
+				case 0:
+					x[i] = rng.NormFloat64()
+				case 1:
+					x[i] = float64(rng.IntN(3))
+				case 2:
+					x[i] = float64(i)
+				case 3:
+					x[i] = float64((i * i) % 7 * (n - i))
+				default:
+					x[i] = math.Abs(float64(i - n/2))
+					if i == n/3 {
+						x[i] = math.NaN()
+					}
+				}
+			}
+			kept := slices.Clone(x)
+			sorted := slices.Sorted(slices.Values(x))
+			for _, p := range []float64{0, 5, 50, 95, 100} {
+				got, want := percentile(x, p), percentileSorted(sorted, p)
+				if got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
+					t.Errorf("percentile %v of %d, kind %d: got %v, want %v", p, n, kind, got, want)
+				}
+			}
+			if kind < 4 && !slices.Equal(x, kept) {
+				t.Errorf("the values changed their order")
+			}
+		}
+	}
+}

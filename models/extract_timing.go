@@ -2,6 +2,7 @@ package models
 
 import (
 	"math"
+	"slices"
 
 	"github.com/voicescreen/voicescreen/dsp"
 )
@@ -74,7 +75,7 @@ func (e *extraction) loudness() {
 		return
 	}
 	peaks := prominentPeaks(smooth3(e.a.Loudness[first:last]))
-	gaps := make([]float64, 0, len(peaks))
+	gaps := e.x[:0]
 	for i := 1; i < len(peaks); i++ {
 		gaps = append(gaps, float64(peaks[i]-peaks[i-1])*dsp.Hop)
 	}
@@ -104,7 +105,8 @@ func smooth3(x []float64) []float64 {
 // higher value (or the end) on either side. Of a plateau the first index
 // counts.
 func prominentPeaks(x []float64) []int {
-	least := peakProminence * (percentile(x, 95) - percentile(x, 5))
+	y := slices.Clone(x)
+	least := peakProminence * (percentileOf(y, 95) - percentileOf(y, 5))
 	var peaks []int
 	low := math.Inf(1) // the lowest value since the candidate or the last peak
 	candidate := -1    // the highest value since low began that stands out to the left

@@ -19,13 +19,13 @@ const framesPerSecond = 100
 // frames that are voiced.
 func (e *extraction) pitch() {
 	f0 := e.collect(e.voiced, func(i int) float64 { return e.a.F0[i] })
-	median := percentile(f0, 50)
 	e.set("f0.mean_hz", mean(f0))
+	median := percentileOf(f0, 50)
 	e.set("f0.median_hz", median)
 	if len(f0) > 0 {
 		st := e.collect(e.voiced, func(i int) float64 { return semitones(e.a.F0[i], median) })
 		e.set("f0.sd_st", sd(st))
-		e.set("f0.range_st", percentile(st, 95)-percentile(st, 5))
+		e.set("f0.range_st", percentileOf(st, 95)-percentileOf(st, 5))
 		e.set("f0.slope_st_s", e.pitchSlope(median))
 	}
 	var speech, both int
@@ -70,8 +70,8 @@ func (e *extraction) formants() {
 			break
 		}
 		f := e.collect(all, func(i int) float64 { return e.a.Formants[i].F[k] })
-		e.set(name+".median_hz", percentile(f, 50))
 		e.set(name+".sd_hz", sd(f))
+		e.set(name+".median_hz", percentileOf(f, 50))
 	}
 	e.set("vowel.space", e.vowelSpace())
 }

@@ -36,7 +36,71 @@ func sd(x []float64) float64 {
 // (1996), "Sample quantiles in statistical packages". It is NaN if x is empty.
 // x keeps its order.
 func percentile(x []float64, p float64) float64 {
-	return percentileSorted(slices.Sorted(slices.Values(x)), p)
+	return percentileOf(slices.Clone(x), p)
+}
+
+// percentileOf is percentile of x, whose order it changes: it puts only the two
+// order statistics that are needed in their places.
+func percentileOf(x []float64, p float64) float64 {
+	if slices.ContainsFunc(x, math.IsNaN) {
+		slices.Sort(x) // NaN first
+		return percentileSorted(x, p)
+	}
+	if len(x) > 0 {
+		i := int(float64(len(x)-1) * p / 100)
+		selectNth(x, i)
+		if rest := x[i+1:]; len(rest) > 0 {
+			least := 0
+			for j, v := range rest {
+				if v < rest[least] {
+					least = j
+				}
+			}
+			rest[0], rest[least] = rest[least], rest[0]
+		}
+	}
+	return percentileSorted(x, p)
+}
+
+// selectRounds bounds the partitions of selectNth, after which it sorts what is
+// left: chosen, four times what a million values need on average.
+const selectRounds = 80
+
+// selectNth reorders x so that x[n] is as if x were sorted, nothing before it
+// is greater and nothing after it less; x has no NaN (C. A. R. Hoare, "Algorithm 65: Find",
+// Comm. ACM 4, 1961, with the median of three as the pivot).
+func selectNth(x []float64, n int) {
+	lo, hi := 0, len(x)-1
+	for range selectRounds {
+		if hi-lo < 16 {
+			break
+		}
+		a, b, c := x[lo], x[lo+(hi-lo)/2], x[hi]
+		pivot := max(min(a, b), min(max(a, b), c))
+		i, j := lo, hi
+		for i <= j {
+			for i < hi && x[i] < pivot {
+				i++
+			}
+			for j > lo && x[j] > pivot {
+				j--
+			}
+			if i <= j {
+				x[i], x[j] = x[j], x[i]
+				i++
+				j--
+			}
+		}
+		switch {
+		case n <= j:
+			hi = j
+		case n >= i:
+			lo = i
+		default:
+			return
+		}
+	}
+	slices.Sort(x[lo : hi+1])
 }
 
 // percentileSorted is percentile for ascending x.
