@@ -108,7 +108,7 @@ func (p *Pitch) Track(dst, x []float64) []float64 {
 	n := int(float64(len(x))/(p.sr*Hop)+frameSlack) + 1
 	mean := floats.Sum(x) / float64(len(x))
 	y := p.low.filter(x, mean)
-	p.path.reset()
+	p.path.reset(n)
 	p.corr.start(y, p.low.offset/float64(p.low.d1*p.low.d2))
 	for i := range n {
 		p.corr.frame(float64(i)*Hop, &p.path)

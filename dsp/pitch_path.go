@@ -43,10 +43,17 @@ type pitchPath struct {
 	quartile   []float64
 }
 
-// reset forgets all frames.
-func (p *pitchPath) reset() {
-	p.candidates, p.first = p.candidates[:0], p.first[:0]
-	p.unvoiced, p.local = p.unvoiced[:0], p.local[:0]
+// usualCandidates is the number of candidates of a frame for which there is
+// room at once: speech has about two. Growing to it leaves as much behind again.
+const usualCandidates = 3
+
+// reset forgets all frames and makes room for n.
+func (p *pitchPath) reset(n int) {
+	p.candidates = slices.Grow(p.candidates[:0], usualCandidates*n)
+	p.first = slices.Grow(p.first[:0], n)
+	p.unvoiced = slices.Grow(p.unvoiced[:0], n)
+	p.local = slices.Grow(p.local[:0], n)
+	p.quartile = slices.Grow(p.quartile[:0], n)
 }
 
 // begin starts the next frame, without candidates and surely unvoiced.
