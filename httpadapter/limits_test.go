@@ -75,7 +75,7 @@ func TestSlowClients(t *testing.T) {
 		}
 		line, err := bufio.NewReader(conn).ReadString('\n')
 		k := kinds[i%len(kinds)]
-		if !strings.HasPrefix(line, k.want) {
+		if dropped := line == "" && err == io.EOF; !dropped && !strings.HasPrefix(line, k.want) {
 			t.Errorf("slow client %d: got %q %v, want %s", i, line, err, k.want)
 		}
 	}

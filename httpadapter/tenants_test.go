@@ -149,7 +149,6 @@ func TestTenants(t *testing.T) {
 	recording := string(testWAV(t, 44100, 1, 0.1))
 	tenants := []tenant{s.newTenant("north"), s.newTenant("south")}
 	before := []string{s.everything(tenants[0]), s.everything(tenants[1])}
-	begin := time.Now()
 	asked := 0
 	for i, owner := range tenants {
 		stranger := tenants[1-i]
@@ -162,7 +161,11 @@ func TestTenants(t *testing.T) {
 					theirs := callsOn(t, &routes[j], prefix, id, owner.user, recording)
 					nobodys := callsOn(t, &routes[j], prefix, "session-0", "nobody-patient", recording)
 					for k, r := range theirs {
+						begin := time.Now()
 						got, status := s.ask(r, stranger.key)
+						if took := time.Since(begin); took > 15*time.Second { // an answer that is held takes 20
+							t.Errorf("%s, %s %s: got an answer after %v, want it at once", state, r.method, r.path, took)
+						}
 						want, _ := s.ask(nobodys[k], stranger.key)
 						if got != want {
 							t.Errorf("%s, %s %s, call %d: got\n%s\nwant, as where there is nothing,\n%s", state, r.method, r.path, k, got, want)
@@ -176,8 +179,8 @@ func TestTenants(t *testing.T) {
 			}
 		}
 	}
-	if took := time.Since(begin); took > 20*time.Second || asked < 1000 {
-		t.Errorf("got %d calls in %v, want at least 1000 and none of them held", asked, took)
+	if asked < 1000 {
+		t.Errorf("got %d calls, want at least 1000", asked)
 	}
 	for i, u := range tenants {
 		if after := s.everything(u); after != before[i] {
