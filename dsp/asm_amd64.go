@@ -72,6 +72,17 @@ func fluxAVX(p, before *float64, scale float64, n int) float64
 //go:noescape
 func covarianceAVX(phi, x, w *float64, n int)
 
+// splitAVX takes apart n pairs of samples, a multiple of 4.
+//
+//go:noescape
+func splitAVX(even, odd, x *float64, n int)
+
+// halveAVX does the work of halve4 and halve12, whose samples splitAVX took
+// apart, for n outputs, a multiple of 4; taps is 4 or 12.
+//
+//go:noescape
+func halveAVX(dst, even, odd, h *float64, taps, n int)
+
 // weighAVX does the work of weighGo for n weights, a multiple of 4.
 //
 //go:noescape

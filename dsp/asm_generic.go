@@ -34,3 +34,5 @@ func accumulateAVX(_, _ *float64, _ int)                   {}
 func quarterAVX(_, _, _ *float64, _ float64, _ int)        {}
 func logsAVX2(_, _ *float64, _ *[16]float64, _ int)        {}
 func weighAVX(_, _, _, _ *float64, _ float64, _ int)       {}
+func splitAVX(_, _, _ *float64, _ int)                     {}
+func halveAVX(_, _, _, _ *float64, _, _ int)               {}

@@ -27,6 +27,8 @@ type quarter struct {
 	h2  [(halfBand2 + 1) / 2]float64
 	u   []float64 // the signal at half rate
 	pad []float64 // input with what lies outside the signal
+
+	even, odd []float64 // the samples of a step that are at even and odd places, for the assembly
 }
 
 func newQuarter() *quarter {
@@ -69,18 +71,41 @@ func (q *quarter) run(dst, x []float64, first int, offset float64) {
 	if p0 < 0 || p0+np > len(x) || offset != 0 {
 		q.pad = sized(q.pad, np)
 		in = q.pad
-		for i := range in {
-			in[i] = 0
+		lo, hi := overlap(np, len(x), p0)
+		clear(in[:lo])
+		if lo < hi {
+			shift(in[lo:hi], x[p0+lo:p0+hi], offset, hasAVX)
 		}
-		lo, hi := max(0, p0), min(len(x), p0+np)
-		for i := lo; i < hi; i++ {
-			in[i-p0] = x[i] - offset
-		}
+		clear(in[hi:])
 	} else {
 		in = x[p0 : p0+np]
 	}
-	halve4(q.u, in, &q.h1)
-	halve12(dst, q.u, &q.h2)
+	q.halve(q.u, in, q.h1[:])
+	q.halve(dst, q.u, q.h2[:])
+}
+
+// halve fills dst with every second sample of x filtered by the half-band
+// filter h of 4 or 12 coefficients; dst[0] is centred on x[2·len(h)−1].
+func (q *quarter) halve(dst, x, h []float64) {
+	i := 0
+	if n := len(dst) &^ 3; hasAVX && n > 0 {
+		m := (n + 2*len(h) - 1 + 3) &^ 3 // pairs of samples, rounded up where x has them
+		if 2*m > len(x) {
+			m = len(x) / 2 &^ 3
+		}
+		n = min(n, m-2*len(h)+1) &^ 3
+		if n > 0 {
+			q.even, q.odd = sized(q.even, m), sized(q.odd, m)
+			splitAVX(&q.even[0], &q.odd[0], &x[0], m)
+			halveAVX(&dst[0], &q.even[0], &q.odd[0], &h[0], len(h), n)
+			i = n
+		}
+	}
+	if len(h) == 4 {
+		halve4(dst[i:], x[2*i:], (*[4]float64)(h))
+	} else {
+		halve12(dst[i:], x[2*i:], (*[12]float64)(h))
+	}
 }
 
 // halve4 fills dst with every second sample of x filtered by the half-band
@@ -97,10 +122,9 @@ func halve4(dst, x []float64, h *[4]float64) {
 func halve12(dst, x []float64, h *[12]float64) {
 	for i := range dst {
 		v := x[2*i : 2*i+47 : 2*i+47]
-		a := 0.5*v[23] + h[0]*(v[22]+v[24]) + h[1]*(v[20]+v[26]) + h[2]*(v[18]+v[28])
-		b := h[3]*(v[16]+v[30]) + h[4]*(v[14]+v[32]) + h[5]*(v[12]+v[34])
-		c := h[6]*(v[10]+v[36]) + h[7]*(v[8]+v[38]) + h[8]*(v[6]+v[40])
-		d := h[9]*(v[4]+v[42]) + h[10]*(v[2]+v[44]) + h[11]*(v[0]+v[46])
-		dst[i] = (a + b) + (c + d)
+		a := 0.5*v[23] + h[0]*(v[22]+v[24]) + h[1]*(v[20]+v[26]) + h[2]*(v[18]+v[28]) + h[3]*(v[16]+v[30])
+		b := h[4]*(v[14]+v[32]) + h[5]*(v[12]+v[34]) + h[6]*(v[10]+v[36]) + h[7]*(v[8]+v[38])
+		c := h[8]*(v[6]+v[40]) + h[9]*(v[4]+v[42]) + h[10]*(v[2]+v[44]) + h[11]*(v[0]+v[46])
+		dst[i] = a + b + c
 	}
 }

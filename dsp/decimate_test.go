@@ -66,3 +66,20 @@ func TestQuarterPassAndStop(t *testing.T) {
 		}
 	}
 }
+
+// The assembly gives the same bits as its twins, for any number of samples.
+func TestHalveInAVX(t *testing.T) {
+	q := newQuarter()
+	for n := 1; n < 70; n++ {
+		for _, more := range []int{0, 1, 5} { // samples that are not needed
+			x := noise(71, 2*n+46+more)
+			got, want := make([]float64, n), make([]float64, n)
+			q.halve(got, x[:2*n+13+more], q.h1[:])
+			halve4(want, x, &q.h1)
+			compare(t, "four coefficients", got, want, 0)
+			q.halve(got, x[:2*n+45+more], q.h2[:])
+			halve12(want, x, &q.h2)
+			compare(t, "twelve coefficients", got, want, 0)
+		}
+	}
+}
