@@ -203,22 +203,19 @@ func TestServeMetrics(t *testing.T) {
 	s.submit("/predict", key, id, read(t, short), http.StatusAccepted)
 	s.result("/predict/sessions/"+id, key, http.StatusOK)
 	s.call("GET", "/metrics", key, "", nil, http.StatusNotFound)
-	res, err := http.Get(base)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	var text []byte
 	for _, want := range []string{
 		"voicescreen_queue_depth 0\n",
 		`voicescreen_requests_total{method="POST",route="initiate",code="201"} 1` + "\n",
 		`voicescreen_analyses_total{product="deepfake",status="success",error=""} 1` + "\n",
 	} {
-		if !strings.Contains(string(text), want) {
-			t.Errorf("got metrics\n%s\nwant %q in them", text, want)
+		// An analysis is counted after its result can be seen.
+		deadline := time.Now().Add(10 * time.Second)
+		for text = getMetrics(t, base); !strings.Contains(string(text), want); text = getMetrics(t, base) {
+			if time.Now().After(deadline) {
+				t.Fatalf("got metrics\n%s\nwant %q in them", text, want)
+			}
+			time.Sleep(20 * time.Millisecond)
 		}
 	}
 	for _, secret := range []string{"patient-23", "clinic-a", id, key} {
@@ -227,6 +224,20 @@ func TestServeMetrics(t *testing.T) {
 		}
 	}
 	s.stop()
+}
+
+func getMetrics(t *testing.T, url string) []byte {
+	t.Helper()
+	res, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }
 
 func TestServeDev(t *testing.T) {
