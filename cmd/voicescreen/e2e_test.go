@@ -256,6 +256,18 @@ func TestServeDev(t *testing.T) {
 	s.stop()
 }
 
+// A server may be started before there is a key file.
+func TestServeWithoutKeys(t *testing.T) {
+	dir := t.TempDir()
+	keyFile := filepath.Join(dir, "keys.json")
+	s := startServer(t, "--db", filepath.Join(dir, "clinic.db"), "--keys", keyFile)
+	s.call("POST", "/v2/initiate", "vk_0_0", js, strings.NewReader(`{"user_id":"u","is_initiated":true}`), http.StatusForbidden)
+	key := strings.TrimSpace(ok(t, "keys", "create", "--keys", keyFile, "--account", "clinic-a").stdout)
+	time.Sleep(time.Second) // in which a running server takes up the change
+	s.initiate("/v2/initiate", key, js, `{"user_id":"u","is_initiated":true}`)
+	s.stop()
+}
+
 func TestServeErrors(t *testing.T) {
 	dir := t.TempDir()
 	keyFile := filepath.Join(dir, "keys.json")
@@ -265,7 +277,7 @@ func TestServeErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, args := range map[string][]string{
-		"no key file":      {"--db", filepath.Join(dir, "a.db"), "--keys", filepath.Join(dir, "none.json")},
+		"not a key file":   {"--db", filepath.Join(dir, "a.db"), "--keys", text},
 		"not a database":   {"--db", text, "--keys", keyFile},
 		"not a model":      {"--db", filepath.Join(dir, "b.db"), "--keys", keyFile, "--model", keyFile},
 		"address in use":   {"--addr", "256.0.0.1:1", "--db", filepath.Join(dir, "c.db"), "--keys", keyFile},

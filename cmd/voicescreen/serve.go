@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -101,6 +102,11 @@ func runServe(ctx context.Context, o serveOptions, stdout, stderr io.Writer) (er
 		defer os.RemoveAll(dir)
 		o.db = filepath.Join(dir, "dev.db")
 	}
+	if live, err := anyLive(keys); err != nil {
+		return err
+	} else if !live {
+		fmt.Fprintf(stderr, "voicescreen: warning: no key is valid yet; make one with \"voicescreen keys create --keys %s --account NAME\"\n", o.keys)
+	}
 	logger := slog.New(slog.NewTextHandler(stderr, nil))
 	var metrics httpadapter.Metrics
 	engine, err := voicescreen.Open(o.db, &voicescreen.Options{Models: scorers, Logger: logger, OnResult: metrics.OnResult})
@@ -181,8 +187,8 @@ const devAccount = "dev"
 // serveKeys opens the keys, and makes one for --dev.
 func serveKeys(o serveOptions) (keys *httpadapter.Keys, key string, err error) {
 	switch {
-	case !o.dev:
-		keys, err = openKeys(o.keys)
+	case !o.dev: // keys can come while the server runs, the first one too
+		keys, err = httpadapter.CreateKeys(o.keys)
 		return keys, "", err
 	case o.keys == "":
 		keys = httpadapter.NewKeys()
@@ -193,6 +199,12 @@ func serveKeys(o serveOptions) (keys *httpadapter.Keys, key string, err error) {
 	}
 	key, err = keys.Create(devAccount)
 	return keys, key, err
+}
+
+// anyLive says whether one of the keys is valid now.
+func anyLive(keys *httpadapter.Keys) (bool, error) {
+	list, err := keys.List()
+	return slices.ContainsFunc(list, func(k httpadapter.Key) bool { return k.Live(time.Now()) }), err
 }
 
 // printCalls prints the calls of one prediction.
