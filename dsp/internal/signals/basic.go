@@ -122,13 +122,3 @@ func Quantize(x []float64, seed uint64) []float64 {
 	}
 	return x
 }
-
-// Chirp returns a tone of amplitude amp that glides linearly from f0 to f1 Hz.
-func Chirp(sr, f0, f1, amp, dur float64) []float64 {
-	x := make([]float64, samples(sr, dur))
-	for i := range x {
-		t := float64(i) / sr
-		x[i] = amp * math.Sin(2*math.Pi*(f0*t+0.5*(f1-f0)/dur*t*t))
-	}
-	return x
-}

@@ -12,19 +12,6 @@ const (
 	Unvoiced                     // high-passed noise like a fricative, 8 ms fades
 )
 
-// String is the name of the kind.
-func (k PartKind) String() string {
-	switch k {
-	case Silence:
-		return "silence"
-	case Voiced:
-		return "voiced"
-	case Unvoiced:
-		return "unvoiced"
-	}
-	return "invalid"
-}
-
 // A Part is one part of a sequence. F0 and F1 are the F0 in Hz at its start and
 // end, if it is voiced; between them F0 glides exponentially.
 type Part struct {
