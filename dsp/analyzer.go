@@ -72,7 +72,7 @@ func (a *Analyzer) Analyze(x []float64) *Analysis {
 	}
 	x, offset := clean, e.mean
 	a.spectral.Frames(x, offset, out)
-	out.F0 = a.pitch.Track(out.F0, x)
+	out.F0 = a.pitch.track(out.F0, x, offset)
 	out.Pulses = a.pulses.Find(out.Pulses, x, out.F0)
 	out.Jitter = MeasureJitter(out.Pulses)
 	out.Shimmer = MeasureShimmer(out.Pulses, a.pulses.Amplitudes())

@@ -101,12 +101,15 @@ func NewPitch(sr float64, opts *PitchOptions) *Pitch {
 // x. Silence, noise and recordings shorter than two periods are unvoiced, as
 // are frames that hold NaN or infinities.
 func (p *Pitch) Track(dst, x []float64) []float64 {
-	dst = dst[:0]
 	if len(x) == 0 {
-		return dst
+		return dst[:0]
 	}
+	return p.track(dst, x, floats.Sum(x)/float64(len(x)))
+}
+
+// track is Track for an x that is not empty and whose mean is known.
+func (p *Pitch) track(dst, x []float64, mean float64) []float64 {
 	n := int(float64(len(x))/(p.sr*Hop)+frameSlack) + 1
-	mean := floats.Sum(x) / float64(len(x))
 	y := p.low.filter(x, mean)
 	p.path.reset(n)
 	p.corr.start(y, p.low.offset/float64(p.low.d1*p.low.d2))
@@ -114,7 +117,7 @@ func (p *Pitch) Track(dst, x []float64) []float64 {
 		p.corr.frame(float64(i)*Hop, &p.path)
 	}
 	p.path.silence(p.reference(x), p.opts)
-	dst = slices.Grow(dst, n)[:n]
+	dst = slices.Grow(dst[:0], n)[:n]
 	p.path.solve(dst, p.opts, 0, math.Inf(1))
 	if lo, hi, ok := p.path.speakerRange(dst, p.opts.Floor); ok {
 		p.path.solve(dst, p.opts, lo, hi)
