@@ -72,12 +72,13 @@ func bootstrap(positive []bool, clusters [][]int, level float64, resamples int, 
 		}
 	}
 	slices.Sort(values)
-	return Interval{quantile(values, (1-level)/2), quantile(values, (1+level)/2)}
+	return Interval{Quantile(values, (1-level)/2), Quantile(values, (1+level)/2)}
 }
 
-// quantile interpolates linearly between the order statistics of ascending x;
-// NaN if x is empty.
-func quantile(x []float64, p float64) float64 {
+// Quantile is the p-quantile of ascending x, 0 ≤ p ≤ 1, by linear interpolation
+// between the order statistics: definition 7 of Hyndman and Fan (1996), "Sample
+// quantiles in statistical packages". It is NaN if x is empty.
+func Quantile(x []float64, p float64) float64 {
 	if len(x) == 0 {
 		return math.NaN()
 	}

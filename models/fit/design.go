@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/models/evaluate"
 )
 
 // design is rows of features made ready for a regression: each feature less
@@ -32,12 +33,12 @@ func newDesign(schema *models.Schema, vectors []models.Vector, clip float64) *de
 			continue
 		}
 		slices.Sort(x)
-		scale := (quantile(x, 0.75) - quantile(x, 0.25)) / 1.349
+		scale := (evaluate.Quantile(x, 0.75) - evaluate.Quantile(x, 0.25)) / 1.349
 		if scale <= 0 {
 			continue
 		}
 		name, unit := schema.Feature(j)
-		d.features = append(d.features, models.Feature{Name: name, Unit: unit, Center: significant(quantile(x, 0.5)), Scale: significant(scale)})
+		d.features = append(d.features, models.Feature{Name: name, Unit: unit, Center: significant(evaluate.Quantile(x, 0.5)), Scale: significant(scale)})
 		d.columns = append(d.columns, j)
 	}
 	return d

@@ -9,6 +9,7 @@ import (
 	_ "embed"
 
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/models/evaluate"
 )
 
 // Norms are the centre, the scale and the correlations of features of schema
@@ -72,11 +73,11 @@ func MeasureNorms(vectors []models.Vector, features []string, origin models.Data
 			return nil, fmt.Errorf("fit: %s was measured in %d recordings, want %d", name, len(x), leastNorm)
 		}
 		slices.Sort(x)
-		scale := (quantile(x, 0.75) - quantile(x, 0.25)) / 1.349
+		scale := (evaluate.Quantile(x, 0.75) - evaluate.Quantile(x, 0.25)) / 1.349
 		if scale <= 0 {
 			return nil, fmt.Errorf("fit: %s does not vary", name)
 		}
-		n.Features = append(n.Features, Norm{name, len(x), significant(quantile(x, 0.5)), significant(scale)})
+		n.Features = append(n.Features, Norm{name, len(x), significant(evaluate.Quantile(x, 0.5)), significant(scale)})
 	}
 	for i, a := range features {
 		n.Correlation[i] = make([]float64, len(features))
@@ -105,16 +106,6 @@ func column(vectors []models.Vector, name string) []float64 {
 		x[i] = v.Get(name)
 	}
 	return x
-}
-
-// quantile interpolates linearly between the order statistics of ascending x.
-func quantile(x []float64, p float64) float64 {
-	h := float64(len(x)-1) * p
-	i := int(h)
-	if i+1 >= len(x) {
-		return x[len(x)-1]
-	}
-	return x[i] + (h-float64(i))*(x[i+1]-x[i])
 }
 
 // spearman is the correlation of the ranks of the pairs without NaN, 0 if
