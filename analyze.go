@@ -43,13 +43,19 @@ var allCategories = []models.Category{models.Depression, models.Anxiety, models.
 // far as it goes.
 //
 // It waits while as many analyses as the engine has workers are under way. The
-// error is ErrAudio for what is no such file or is empty, ErrUpload if r fails, ctx's
-// error, or internal. A recording that is too short or too poor for a score is
+// error is ErrAudio for what is no such file or is empty, ErrUpload if r fails,
+// ctx's error, or internal. A recording that is too short or too poor for a score is
 // no error: see Analysis.Failures.
 func (e *Engine) Analyze(ctx context.Context, r io.Reader) (*Analysis, error) {
 	return e.analyze(ctx, func(ctx context.Context) (*Channel, error) {
 		return readChannel(ctx, r, 0, e.opts.Audio.MaxDuration)
 	})
+}
+
+// AnalyzeChannel is Analyze for a recording that ReadChannel read. c is neither
+// changed nor kept.
+func (e *Engine) AnalyzeChannel(ctx context.Context, c *Channel) (*Analysis, error) {
+	return e.analyze(ctx, func(context.Context) (*Channel, error) { return e.bounded(c) })
 }
 
 // AnalyzeBuffer is Analyze for samples in memory: one channel of a buffer, by
@@ -62,12 +68,21 @@ func (e *Engine) AnalyzeBuffer(ctx context.Context, buf audio.Buffer, channel in
 		if err != nil {
 			return nil, err
 		}
-		rec := &Channel{Samples: a.Samples, Rate: a.SampleRate}
-		if most := maxSamples(a.SampleRate, e.opts.Audio.MaxDuration); len(rec.Samples) > most {
-			rec.Samples, rec.Partial = rec.Samples[:most], true
-		}
-		return rec, checkRate(rec.Rate)
+		return e.bounded(&Channel{Samples: a.Samples, Rate: a.SampleRate})
 	})
+}
+
+// bounded returns as much of c as is analysed, or an error if its rate is not
+// one that is taken.
+func (e *Engine) bounded(c *Channel) (*Channel, error) {
+	if err := checkRate(c.Rate); err != nil {
+		return nil, err
+	}
+	part := *c
+	if most := maxSamples(c.Rate, e.opts.Audio.MaxDuration); len(part.Samples) > most {
+		part.Samples, part.Partial = part.Samples[:most], true
+	}
+	return &part, nil
 }
 
 func (e *Engine) analyze(ctx context.Context, read func(context.Context) (*Channel, error)) (_ *Analysis, err error) {

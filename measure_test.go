@@ -103,3 +103,40 @@ func TestMeasurerIsReusable(t *testing.T) {
 		t.Errorf("got %.2f of the samples clipped, want about half", c)
 	}
 }
+
+// AnalyzeChannel is Analyze in two steps.
+func TestAnalyzeChannelAgreesWithTheFile(t *testing.T) {
+	opts := testOptions()
+	opts.Audio.MaxDuration = time.Second
+	e := newEngine(t, newMemory(t), opts)
+	for name, file := range map[string][]byte{"whole": speech(), "cut short": speech()[:44+2*8000]} {
+		want, err := e.Analyze(t.Context(), bytes.NewReader(file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := voicescreen.ReadChannel(t.Context(), bytes.NewReader(file), 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := len(c.Samples)
+		got, err := e.AnalyzeChannel(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Duration != want.Duration || got.Truncated != want.Truncated || got.Partial != want.Partial || got.SampleRate != want.SampleRate {
+			t.Errorf("%s: got %v s, truncated %t, partial %t, want %v s, %t, %t", name,
+				got.Duration, got.Truncated, got.Partial, want.Duration, want.Truncated, want.Partial)
+		}
+		for i, v := range got.Features.Values {
+			if math.Float64bits(v) != math.Float64bits(want.Features.Values[i]) {
+				t.Errorf("%s: feature %d: got %v, want %v", name, i, v, want.Features.Values[i])
+			}
+		}
+		if len(c.Samples) != n || c.Partial {
+			t.Errorf("%s: the channel was changed", name)
+		}
+	}
+	if _, err := e.AnalyzeChannel(t.Context(), &voicescreen.Channel{Rate: 100, Samples: make([]float64, 100)}); !errors.Is(err, voicescreen.ErrAudio) {
+		t.Errorf("100 Hz: got %v, want ErrAudio", err)
+	}
+}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/go-audio/audio"
 	"github.com/spf13/cobra"
 
 	"github.com/voicescreen/voicescreen"
@@ -114,27 +113,11 @@ type fileError struct {
 
 // analyzeFile analyses one channel of a file, 0 for the only one.
 func analyzeFile(ctx context.Context, e *voicescreen.Engine, path string, stdin io.Reader, channel int) (*voicescreen.Analysis, error) {
-	f, err := openFile(path, stdin)
+	c, err := readFile(ctx, path, stdin, channel)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	if channel == 0 {
-		return e.Analyze(ctx, f)
-	}
-	c, err := voicescreen.ReadChannel(ctx, f, channel, 0)
-	if err != nil {
-		return nil, err
-	}
-	a, err := e.AnalyzeBuffer(ctx, &audio.FloatBuffer{
-		Format: &audio.Format{NumChannels: 1, SampleRate: c.Rate},
-		Data:   c.Samples,
-	}, 0)
-	if err != nil {
-		return nil, err
-	}
-	a.Truncated, a.Partial = c.Truncated, c.Partial
-	return a, nil
+	return e.AnalyzeChannel(ctx, c)
 }
 
 // analysisJSON is one line of "analyze --json".
