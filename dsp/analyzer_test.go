@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/voicescreen/voicescreen/dsp/internal/signals"
+	"github.com/voicescreen/voicescreen/internal/cost"
 )
 
 // conversation returns dur seconds of voice, noise and silence in turn, with
@@ -325,7 +326,8 @@ func FuzzAnalyzer(f *testing.F) {
 				x = append(x, math.Float64frombits(binary.LittleEndian.Uint64(b[i:])))
 			}
 		}
-		out := a.Analyze(x)
+		var out *Analysis
+		cost.Check(t, 8*len(x), func() { out = a.Analyze(x) })
 		n := FrameCount(len(x))
 		for _, got := range []int{len(out.F0), len(out.Level), len(out.Loudness), len(out.HNR), len(out.Spectrum), len(out.MFCC), len(out.Formants), len(out.IsSpeech)} {
 			if got != n {

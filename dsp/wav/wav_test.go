@@ -17,6 +17,7 @@ import (
 	oracle "github.com/go-audio/wav"
 
 	"github.com/voicescreen/voicescreen/dsp/wav"
+	"github.com/voicescreen/voicescreen/internal/cost"
 )
 
 // writeOracle writes samples with github.com/go-audio/wav and returns the file.
@@ -309,7 +310,15 @@ func FuzzDecode(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, file []byte, channel int) {
-		a, err := wav.Decode(bytes.NewReader(file), &wav.DecodeOptions{Channel: channel})
+		var a *wav.Audio
+		var err error
+		cost.CheckResult(t, len(file), func() int {
+			a, err = wav.Decode(bytes.NewReader(file), &wav.DecodeOptions{Channel: channel})
+			if err != nil {
+				return 0
+			}
+			return 8 * len(a.Samples)
+		})
 		if (a == nil) == (err == nil) {
 			t.Fatalf("got %v, %v, want one of them", a, err)
 		}
