@@ -114,3 +114,17 @@ func WithinAUCOf(scores []float64, positive []bool, group []string) Statistic {
 		return WithinAUC(s, y, g)
 	}
 }
+
+// BrierOf returns the Brier score as a Statistic.
+func BrierOf(probability []float64, positive []bool) Statistic {
+	return func(index []int) float64 { return Brier(pick(probability, positive, index)) }
+}
+
+// ECEOf returns the expected calibration error as a Statistic. Of resamples it
+// is biased upwards: with few recordings its interval may lie above the figure.
+func ECEOf(probability []float64, positive []bool, bins int) Statistic {
+	return func(index []int) float64 {
+		p, y := pick(probability, positive, index)
+		return ECE(p, y, bins)
+	}
+}

@@ -1,0 +1,49 @@
+// Package report tells how well a model's scores of labelled recordings do: as
+// numbers, as text, and as a page with plots that needs no other file.
+//
+// Every figure stands beside its interval and the number of recordings behind
+// it. There are two kinds of interval for the figures of all recordings: by
+// recording, and by cluster, of one source and one system or of one person,
+// which is the wider and the one to trust where recordings of a cluster
+// resemble each other. The AUC of a group of people has the interval by cluster.
+// Shares have Wilson's interval, which is by recording. Figures of groups of people with fewer than
+// MinCell recordings behind them are not given: they would be noise, and could
+// tell of single persons.
+package report
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/voicescreen/voicescreen/models"
+)
+
+// MinCell is the least number of recordings for a figure of a group.
+const MinCell = 10
+
+// A Row is one labelled recording and its score.
+type Row struct {
+	Positive bool
+	Class    int // 1-based number of the true class in models.SeverityNames, 0 if unknown
+	Score    models.Score
+	SNR      float64           // dB, NaN if it was not measured
+	Refused  string            // why the quality gate refused the recording, "" if it did not
+	Groups   map[string]string // such as "sex": "Female"; the unknown are left out
+
+	Cluster string // recordings of one cluster resemble each other; "" is one of its own
+	Source  string // "" if unknown
+	System  string // what synthesised it, "" if unknown
+	Kind    string // of synthesis, "" if unknown
+}
+
+// Number is a figure; in JSON null where it is undefined.
+type Number float64
+
+// MarshalJSON writes NaN and the infinities as null.
+func (n Number) MarshalJSON() ([]byte, error) {
+	v := float64(n)
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return []byte("null"), nil
+	}
+	return strconv.AppendFloat(nil, v, 'g', -1, 64), nil
+}
