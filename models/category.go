@@ -58,6 +58,29 @@ var (
 	anxietyClasses    = []string{"no_or_minimal", "moderate", "moderately_severe", "severe"}
 )
 
+// PositiveTotal is the sum of PHQ-9 or GAD-7 from which a person counts as
+// positive (Kroenke et al. 2001; Spitzer et al. 2006).
+const PositiveTotal = 10
+
+// severityFrom is the least sum of each class but the first.
+var severityFrom = map[Category][]int{Depression: {10, 15}, Anxiety: {5, 10, 15}}
+
+// SeverityOf is the 1-based index into SeverityNames(c) of the class of a sum
+// of PHQ-9 or GAD-7; 0 for a category without classes.
+func SeverityOf(c Category, total int) int {
+	bounds, ok := severityFrom[c]
+	if !ok {
+		return 0
+	}
+	class := 1
+	for _, from := range bounds {
+		if total >= from {
+			class++
+		}
+	}
+	return class
+}
+
 // names spells the values 1, 2, … of a kind.
 type names []string
 

@@ -1,19 +1,26 @@
 package models
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
+	"strings"
+
+	"github.com/voicescreen/voicescreen/internal/strictjson"
 )
 
-// FileFormat is the format of model files that this package reads and writes.
-const FileFormat = "voicescreen-model/1"
+// The formats of the files of [Linear] models.
+const (
+	FileFormat   = "voicescreen-model/1" // a linear predictor
+	KernelFormat = "voicescreen-model/3" // with a Kernel besides
+)
 
-// MaxFileSize is how many bytes a model file may have: 2 MiB. Chosen: a
-// hundred times the largest shipped file, and small enough to be read whole.
+// MaxFileSize is how many bytes a model file may have: 2 MiB. Chosen: above
+// the largest shipped file, and small enough to be read whole.
 const MaxFileSize = 2 << 20
 
 // ErrModel is what every [FileError] is: the model file does not fit.
@@ -40,11 +47,12 @@ func (e *FileError) Is(target error) bool { return target == ErrModel }
 //
 //	η = intercept + Σ weight·z,  z = (x − center)/scale held within ±clip,
 //
-// calibrated to a·η + b and mapped to a probability p by a link. A feature
-// that was not measured adds nothing. Files are JSON; a field that is missing,
-// unknown or out of range makes [Load] refuse the file.
+// to which a Kernel may add, calibrated to a·η + b and mapped to a probability p
+// by a link. A feature that was not measured adds nothing. Files are JSON; a field that is missing,
+// unknown, there twice or out of range makes [Load] refuse the file, and so
+// does a list that is longer than its tag most says.
 type File struct {
-	Format        string       `json:"format"` // FileFormat
+	Format        string       `json:"format"` // FileFormat, or KernelFormat exactly if there is a Kernel
 	Name          string       `json:"name"`
 	Version       string       `json:"version"`
 	Category      Category     `json:"category"`
@@ -55,12 +63,14 @@ type File struct {
 	LogitSD       float64      `json:"logit_sd"`  // standard error, in logits, of what is common to all recordings
 	Clip          float64      `json:"clip"`      // > 0
 	Calibration   *Calibration `json:"calibration"`
+	Prior         float64      `json:"prior,omitempty"` // share of positive recordings that the probability supposes, < 1; 0 if that is not said
 	Indeterminate Band         `json:"indeterminate"`
 	IsCalibrated  bool         `json:"is_calibrated"` // on labelled recordings
 	CalibratedOn  string       `json:"calibrated_on"` // which ones, in words; "" if not calibrated
 	TrainedOn     []Data       `json:"trained_on"`
 	Metrics       []Metric     `json:"metrics"`
 	Licence       string       `json:"licence"` // of the weights
+	Kernel        *Kernel      `json:"kernel,omitempty"`
 	Features      []Feature    `json:"features"`
 }
 
@@ -71,13 +81,13 @@ type Link struct {
 	// Thresholds are those of the proportional odds model (McCullagh 1980),
 	// P(class > k) = 1/(1 + exp(θk − η)), ascending; one fewer than
 	// SeverityNames. Ordinal only.
-	Thresholds []float64 `json:"thresholds,omitempty"`
+	Thresholds []float64 `json:"thresholds,omitempty" most:"16"`
 
 	// Cuts are the ascending values of the calibrated η from which on class k + 1 is
 	// reported, one fewer than SeverityNames. They are apart from Thresholds
 	// because the most probable class is the lowest nearly always when the
 	// base rate is low. Ordinal only.
-	Cuts []float64 `json:"cuts,omitempty"`
+	Cuts []float64 `json:"cuts,omitempty" most:"16"`
 
 	// Decision is the index, from 1, of the threshold that belongs to
 	// Probability: 1 for PHQ-9 ≥ 10, 2 for GAD-7 ≥ 10. Ordinal only.
@@ -147,11 +157,26 @@ type Feature struct {
 // Load reads a model file and returns its scorer. An error that is about what
 // the file says matches ErrModel.
 func Load(r io.Reader) (Scorer, error) {
-	f, err := Read(r)
+	doc, err := readModel(r, slices.Sorted(maps.Keys(formats))...)
 	if err != nil {
 		return nil, err
 	}
-	return NewLinear(f)
+	return formats[doc.Member("format")](doc)
+}
+
+// formats has, for each format of model files, how one is read.
+var formats = map[string]func(strictjson.Document) (Scorer, error){
+	FileFormat:   loadLinear,
+	KernelFormat: loadLinear,
+	BayesFormat:  loadBayes,
+}
+
+func loadLinear(doc strictjson.Document) (Scorer, error) {
+	var f File
+	if err := decodeError(doc.Decode(&f)); err != nil {
+		return nil, err
+	}
+	return NewLinear(&f)
 }
 
 // LoadFile is Load for the file at path.
@@ -168,34 +193,14 @@ func LoadFile(path string) (Scorer, error) {
 	return s, nil
 }
 
-// Read reads and checks a model file.
+// Read reads and checks the file of a [Linear] model.
 func Read(r io.Reader) (*File, error) {
-	b, err := io.ReadAll(io.LimitReader(r, MaxFileSize+1))
+	doc, err := readModel(r, FileFormat, KernelFormat)
 	if err != nil {
-		return nil, fmt.Errorf("models: read model file: %w", err)
-	}
-	if len(b) > MaxFileSize {
-		return nil, &FileError{Reason: fmt.Sprintf("more than %d bytes", MaxFileSize)}
-	}
-	var version struct {
-		Format string `json:"format"`
-	}
-	if err := json.Unmarshal(b, &version); err != nil {
-		return nil, decodeError(err)
-	}
-	if version.Format != FileFormat {
-		return nil, &FileError{"format", fmt.Sprintf("got %q, want %q", version.Format, FileFormat)}
-	}
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	var f File
-	if err := d.Decode(&f); err != nil {
-		return nil, decodeError(err)
-	}
-	if err := checkOnce(b); err != nil {
 		return nil, err
 	}
-	if err := checkPresent(b); err != nil {
+	var f File
+	if err := decodeError(doc.Decode(&f)); err != nil {
 		return nil, err
 	}
 	if err := f.Check(); err != nil {
@@ -204,13 +209,32 @@ func Read(r io.Reader) (*File, error) {
 	return &f, nil
 }
 
-// decodeError names the field that did not decode.
-func decodeError(err error) error {
-	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) {
-		return &FileError{wrong.Field, fmt.Sprintf("a %s does not fit", wrong.Value)}
+// readModel reads a model file of one of the formats.
+func readModel(r io.Reader, oneOf ...string) (strictjson.Document, error) {
+	b, err := io.ReadAll(io.LimitReader(r, MaxFileSize+1))
+	if err != nil {
+		return strictjson.Document{}, fmt.Errorf("models: read model file: %w", err)
 	}
-	return &FileError{"", err.Error()}
+	if len(b) > MaxFileSize {
+		return strictjson.Document{}, &FileError{Reason: fmt.Sprintf("more than %d bytes", MaxFileSize)}
+	}
+	doc, err := strictjson.Parse(b)
+	if err != nil {
+		return doc, decodeError(err)
+	}
+	if got := doc.Member("format"); !slices.Contains(oneOf, got) {
+		return doc, &FileError{"format", fmt.Sprintf("got %.40q, want %s", got, strings.Join(oneOf, " or "))}
+	}
+	return doc, nil
+}
+
+// decodeError makes a FileError of what strictjson says.
+func decodeError(err error) error {
+	var e *strictjson.Error
+	if errors.As(err, &e) {
+		return &FileError{e.Path, e.Reason}
+	}
+	return err
 }
 
 // Write writes the file as indented JSON, one feature a line, after checking
@@ -220,26 +244,45 @@ func (f *File) Write(w io.Writer) error {
 		return err
 	}
 	head := *f
-	head.Features = []Feature{}
-	b, err := json.MarshalIndent(&head, "", "  ")
+	head.Features = nil
+	return writeModel(w, &head, newLines("features", f.Features))
+}
+
+// lines is a list of a model file that is written an element a line.
+type lines struct {
+	key    string // of the list, which is at the top of the file
+	values []any
+}
+
+func newLines[T any](key string, list []T) lines {
+	l := lines{key: key, values: make([]any, len(list))}
+	for i, v := range list {
+		l.values[i] = v
+	}
+	return l
+}
+
+// writeModel writes head, a model file in which the lists are nil, as indented
+// JSON with the lists in their places.
+func writeModel(w io.Writer, head any, lists ...lines) error {
+	b, err := json.MarshalIndent(head, "", "  ")
 	if err != nil {
 		return fmt.Errorf("models: encode model file: %w", err)
 	}
-	out := bytes.NewBuffer(bytes.TrimSuffix(b, []byte("[]\n}")))
-	for i := range f.Features {
-		line, err := json.Marshal(&f.Features[i])
-		if err != nil {
-			return fmt.Errorf("models: encode model file: %w", err)
+	text := string(b)
+	for _, l := range lists {
+		parts := make([]string, len(l.values))
+		for i, v := range l.values {
+			line, err := json.Marshal(v)
+			if err != nil {
+				return fmt.Errorf("models: encode model file: %w", err)
+			}
+			parts[i] = string(line)
 		}
-		sep := ",\n    "
-		if i == 0 {
-			sep = "[\n    "
-		}
-		out.WriteString(sep)
-		out.Write(line)
+		key := `"` + l.key + `": ` // with a quote that is not escaped it stands in no text
+		text = strings.Replace(text, key+"null", key+"[\n    "+strings.Join(parts, ",\n    ")+"\n  ]", 1)
 	}
-	out.WriteString("\n  ]\n}\n")
-	if _, err := w.Write(out.Bytes()); err != nil {
+	if _, err := io.WriteString(w, text+"\n"); err != nil {
 		return fmt.Errorf("models: write model file: %w", err)
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/voicescreen/voicescreen/internal/cost"
 	"github.com/voicescreen/voicescreen/models"
 )
 
@@ -66,18 +67,18 @@ func TestLoadRefuses(t *testing.T) {
 		{"something after the end of a value", `"small"`, `"small" 1`, ""},
 		{"another format", `model/1`, `model/9`, "format"},
 		{"no format", `"format"`, `"x"`, "format"},
-		{"unknown field", `"licence": "MIT"`, `"licence": "MIT", "colour": 1`, ""},
-		{"unknown field in a feature", `"scale":2`, `"scale":2,"colour":1`, ""},
+		{"unknown field", `"licence": "MIT"`, `"licence": "MIT", "colour": 1`, "colour"},
+		{"unknown field in a feature", `"scale":2`, `"scale":2,"colour":1`, "features[0].colour"},
 		{"a field in other letters", `"clip": 3`, `"clip": 3, "Clip": 4`, "Clip"},
 		{"a field twice", `"clip": 3`, `"clip": 3, "clip": 4`, "clip"},
-		{"a field of a feature twice", `"scale":2`, `"scale":2,"scale":3`, "scale"},
+		{"a field of a feature twice", `"scale":2`, `"scale":2,"scale":3`, "features[0].scale"},
 		{"missing intercept", `"intercept": 0.5,`, ``, "intercept"},
 		{"missing weight", `"weight":1,`, ``, "features[0].weight"},
 		{"null weight", `"weight":1`, `"weight":null`, "features[0].weight"},
-		{"text for a number", `"weight":1`, `"weight":"1"`, "features.weight"},
-		{"a number too large", `"weight":1`, `"weight":1e999`, "features.weight"},
+		{"text for a number", `"weight":1`, `"weight":"1"`, "features[0].weight"},
+		{"a number too large", `"weight":1`, `"weight":1e999`, "features[0].weight"},
 		{"no name", `"small"`, `""`, "name"},
-		{"unknown category", `"depression"`, `"mood"`, ""},
+		{"unknown category", `"depression"`, `"mood"`, "category"},
 		{"category without classes", `"depression"`, `"deepfake"`, "link.kind"},
 		{"unknown schema", `voice/1`, `voice/9`, "schema"},
 		{"unknown feature", `f0.sd_st`, `f0.sd_ts`, "features[0].name"},
@@ -92,7 +93,7 @@ func TestLoadRefuses(t *testing.T) {
 		{"thresholds that descend", "1,\n      2", "2,\n      1", "link.thresholds[1]"},
 		{"too few thresholds", "1,\n      2", "2", "link.thresholds"},
 		{"decision out of range", `"decision": 1`, `"decision": 3`, "link.decision"},
-		{"unknown link", `"ordinal"`, `"probit"`, ""},
+		{"unknown link", `"ordinal"`, `"probit"`, "link.kind"},
 		{"thresholds of a logit", `"ordinal"`, `"logit"`, "link"},
 		{"falling calibration", `"calibration": null`, `"calibration": {"a": -1, "b": 0}`, "calibration.a"},
 		{"calibration without b", `"calibration": null`, `"calibration": {"a": 1}`, "calibration.b"},
@@ -156,15 +157,21 @@ func FuzzLoad(f *testing.F) {
 	f.Add([]byte(encode(f, small(models.Ordinal))))
 	f.Add([]byte(`{"format":"voicescreen-model/1","features":[null]}`))
 	f.Add([]byte(`{"format":"voicescreen-model/1","link":[],"calibration":{}}`))
+	f.Add([]byte(encode(f, smallKernel())))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		s, err := models.Load(bytes.NewReader(b))
+		var s models.Scorer
+		var err error
+		cost.Check(t, len(b), func() { s, err = models.Load(bytes.NewReader(b)) })
 		if err != nil {
 			if !errors.Is(err, models.ErrModel) {
 				t.Fatalf("got %v, want ErrModel", err)
 			}
 			return
 		}
-		l := s.(*models.Linear)
+		l, ok := s.(*models.Linear)
+		if !ok {
+			return // FuzzLoadBayes has those
+		}
 		encode(t, l.File())
 		if l.File().Schema != "voice/1" {
 			return

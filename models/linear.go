@@ -3,12 +3,9 @@ package models
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
-
-	"github.com/voicescreen/voicescreen/dsp"
 )
 
 // maxContributions is how many contributions a Score carries at most. Chosen:
@@ -53,31 +50,21 @@ func (l *Linear) Info() Info {
 func (l *Linear) File() *File { return l.file }
 
 // Score returns the one score of the recording. Whatever the features are, no
-// number in it is NaN or infinite.
+// number in it is NaN or infinite. A model of a deepfake schema scores every
+// segment of the recording (see [Segment]) and takes the mean of their
+// predictors; the others score the features of the whole.
 func (l *Linear) Score(ctx context.Context, in *Recording) ([]Score, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	v, err := l.vector(in)
-	if err != nil {
-		return nil, fmt.Errorf("models: %s: %w", l.file.Name, err)
-	}
-	return []Score{l.ScoreVector(v)}, nil
-}
-
-// vector gets the features of the model's schema: those of the recording, or
-// those that only the deepfake model wants, computed here.
-func (l *Linear) vector(in *Recording) (Vector, error) {
 	if l.schema == spoofSchema {
-		if len(in.Native) > 0 && in.NativeRate >= dsp.MinResampleRate && in.NativeRate <= dsp.MaxResampleRate {
-			return ExtractSpoof(in.Native, in.NativeRate), nil
-		}
-		return ExtractSpoof(in.Samples, dsp.SampleRate), nil
+		s, err := l.scoreSegments(ctx, in)
+		return []Score{s}, err
 	}
 	if in.Features.Schema != l.schema {
-		return Vector{}, errors.New("the recording has no features of schema " + l.schema.name)
+		return nil, fmt.Errorf("models: %s: the recording has no features of schema %s", l.file.Name, l.schema.name)
 	}
-	return in.Features, nil
+	return []Score{l.ScoreVector(in.Features)}, nil
 }
 
 // ScoreVector returns the score of a vector, which must be of the model's
@@ -92,37 +79,68 @@ func (l *Linear) vector(in *Recording) (Vector, error) {
 // to be unknown with variance 1. It covers what is not known about the model,
 // not how the people differ who share a probability.
 func (l *Linear) ScoreVector(v Vector) Score {
+	p := l.predict(v)
+	return l.finish(&p)
+}
+
+// prediction is what a model says of one vector, or of several on average.
+type prediction struct {
+	eta, variance float64 // before the calibration
+	coverage      float64
+	nearest       float64   // see Kernel.Familiar
+	value         []float64 // of each of the file's features, NaN if not measured
+	part          []float64 // what it gave to eta
+}
+
+func (l *Linear) predict(v Vector) prediction {
 	if len(v.Values) != l.schema.Len() {
 		panic(fmt.Sprintf("models: vector of %d features, want %d", len(v.Values), l.schema.Len()))
 	}
 	f := l.file
-	eta, variance := f.Intercept, f.LogitSD*f.LogitSD
+	n := len(f.Features)
+	p := prediction{eta: f.Intercept, variance: f.LogitSD * f.LogitSD, value: make([]float64, n), part: make([]float64, n), coverage: 1}
+	z := make([]float64, n)
 	var there, all float64
-	var parts []Contribution
 	for i, x := range f.Features {
-		value := v.Values[l.index[i]]
+		p.value[i] = v.Values[l.index[i]]
 		all += math.Abs(x.Weight)
-		if !finite(value) {
-			variance += x.Weight*x.Weight + x.WeightSD*x.WeightSD
+		if !finite(p.value[i]) {
+			p.value[i] = math.NaN()
+			p.variance += x.Weight*x.Weight + x.WeightSD*x.WeightSD
 			continue
 		}
-		z := min(max((value-x.Center)/x.Scale, -f.Clip), f.Clip)
-		eta += z * x.Weight
-		variance += z * x.WeightSD * z * x.WeightSD
+		z[i] = min(max((p.value[i]-x.Center)/x.Scale, -f.Clip), f.Clip)
+		p.part[i] = z[i] * x.Weight
+		p.eta += p.part[i]
+		p.variance += z[i] * x.WeightSD * z[i] * x.WeightSD
 		there += math.Abs(x.Weight)
-		if x.Weight != 0 {
-			parts = append(parts, Contribution{Feature: x.Name, Value: value, Unit: x.Unit, Logits: z * x.Weight})
+	}
+	if f.Kernel != nil {
+		sum, nearest := f.Kernel.at(z, p.part)
+		p.eta += sum
+		p.nearest = nearest
+	}
+	if all > 0 {
+		p.coverage = min(there/all, 1)
+	}
+	return p
+}
+
+// finish is the score of a prediction.
+func (l *Linear) finish(p *prediction) Score {
+	f := l.file
+	var parts []Contribution
+	for i, x := range f.Features {
+		if finite(p.value[i]) && (x.Weight != 0 || f.Kernel != nil) {
+			parts = append(parts, Contribution{Feature: x.Name, Value: p.value[i], Unit: x.Unit, Logits: p.part[i]})
 		}
 	}
 	slices.SortStableFunc(parts, func(a, b Contribution) int { return cmp.Compare(math.Abs(b.Logits), math.Abs(a.Logits)) })
 	s := Score{
-		Category: f.Category, Model: f.Name, Version: f.Version, Calibrated: f.IsCalibrated,
-		Coverage: 1, Contributions: parts[:min(len(parts), maxContributions)],
+		Category: f.Category, Model: f.Name, Version: f.Version, Calibrated: f.IsCalibrated, Prior: f.Prior,
+		Coverage: p.coverage, Contributions: parts[:min(len(parts), maxContributions)],
 	}
-	if all > 0 {
-		s.Coverage = min(there/all, 1)
-	}
-	l.decide(&s, eta, z90*math.Sqrt(variance))
+	l.decide(&s, p.eta, z90*math.Sqrt(p.variance))
 	return s
 }
 

@@ -2,6 +2,7 @@ package models
 
 import (
 	"context"
+	"slices"
 
 	"github.com/voicescreen/voicescreen/dsp"
 )
@@ -35,6 +36,14 @@ type Recording struct {
 	Native     []float64     // mono at NativeRate; the same slice as Samples when the rates agree
 	NativeRate int           // Hz
 	Metadata   Metadata
+
+	// FixedGain is whether the caller says that all recordings are made with
+	// the same gain, so that their level means something.
+	FixedGain bool
+
+	// Earlier is the features, of schema voice/1, of earlier recordings of the
+	// same person that this one may be compared with; often none.
+	Earlier []Vector
 }
 
 // Score is what one model says about one category of one recording.
@@ -43,13 +52,48 @@ type Score struct {
 	Model         string         `json:"model"`
 	Version       string         `json:"version"`
 	Calibrated    bool           `json:"calibrated"`
-	Probability   float64        `json:"probability"` // of PHQ-9 ≥ 10, of GAD-7 ≥ 10, or that the voice is synthetic; 0 to 1
-	Low           float64        `json:"low"`         // bounds of the 90 % interval of Probability
+	Prior         float64        `json:"prior,omitempty"` // share of positive recordings that Probability supposes; 0 if the model does not say
+	Probability   float64        `json:"probability"`     // of PHQ-9 ≥ 10, of GAD-7 ≥ 10, or that the voice is synthetic; 0 to 1
+	Low           float64        `json:"low"`             // bounds of the 90 % interval of Probability
 	High          float64        `json:"high"`
 	Decision      Decision       `json:"decision"`
 	Severity      int            `json:"severity,omitempty"` // 1-based index into SeverityNames(Category); 0 if the model gives none
 	Coverage      float64        `json:"coverage"`           // share of the model's weight whose features were measured, 0 to 1
+	Baseline      int            `json:"baseline"`           // how many earlier recordings of the person it was compared with; 0 if none
 	Contributions []Contribution `json:"contributions,omitempty"`
+	Segments      []Segment      `json:"segments,omitempty"` // in order of time; deepfake only
+	Cautions      []Caution      `json:"cautions,omitempty"` // what makes the score less sure than it looks
+}
+
+// Partial says that some of what the model needs was not measured.
+func (s *Score) Partial() bool { return s.Coverage < 1 }
+
+// SetPrior makes the probabilities those of a population with another share of
+// positive recordings, 0 < prior < 1: their odds change by what the odds of the
+// share do. Decision stays: it weighs the recording, and not where it comes
+// from. A score whose Prior is 0 stays as it is.
+func (s *Score) SetPrior(prior float64) {
+	if !(s.Prior > 0 && s.Prior < 1 && prior > 0 && prior < 1) {
+		return
+	}
+	ratio := prior / (1 - prior) * (1 - s.Prior) / s.Prior
+	for _, p := range []*float64{&s.Probability, &s.Low, &s.High} {
+		*p = withOdds(*p, ratio)
+	}
+	s.Segments = slices.Clone(s.Segments)
+	for i := range s.Segments {
+		s.Segments[i].Probability = withOdds(s.Segments[i].Probability, ratio)
+	}
+	s.Prior = prior
+}
+
+// withOdds is the probability whose odds are ratio times those of p.
+func withOdds(p, ratio float64) float64 { return p * ratio / (p*ratio + 1 - p) }
+
+// Doubtful says that no decision is to be made on the score: there is too little
+// speech, or it is unlike everything that the model knows.
+func (s *Score) Doubtful() bool {
+	return slices.Contains(s.Cautions, LittleSpeech) || slices.Contains(s.Cautions, Unfamiliar)
 }
 
 // SeverityName is the class of the score, "" if it has none.
@@ -61,8 +105,9 @@ func (s *Score) SeverityName() string {
 	return n[s.Severity-1]
 }
 
-// Contribution is what one named feature added to the model's linear
-// predictor, in logits. Contributions are ordered by magnitude, largest first.
+// Contribution is what one named feature added to the model's predictor, in
+// logits: exactly where the model is linear, and to first order where it is a
+// [Kernel]. Contributions are ordered by magnitude, largest first.
 type Contribution struct {
 	Feature string  `json:"feature"`
 	Value   float64 `json:"value"` // in Unit

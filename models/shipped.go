@@ -3,6 +3,8 @@ package models
 import (
 	"embed"
 	"fmt"
+	"slices"
+	"sync"
 )
 
 //go:embed files/*.json
@@ -13,8 +15,29 @@ var shipped = []string{"depression.json", "anxiety.json", "deepfake.json"}
 
 // Shipped returns the scorers that come with the module: depression, anxiety
 // and deepfake, in that order. Their cards are DEPRESSION.md, ANXIETY.md and
-// DEEPFAKE.md beside this file. An error means that the build is broken.
+// DEEPFAKE.md beside this file. An error means that the build is broken. The
+// files are read once, at the first call.
 func Shipped() ([]Scorer, error) {
+	scorers, err := loadAllShipped()
+	return slices.Clone(scorers), err
+}
+
+// ShippedBayes returns the shipped model of a category that learns from
+// labels: depression or anxiety. The caller must not change it.
+func ShippedBayes(c Category) (*BayesFile, error) {
+	scorers, err := loadAllShipped()
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range scorers {
+		if b, ok := s.(*Bayes); ok && b.file.Category == c {
+			return b.file, nil
+		}
+	}
+	return nil, fmt.Errorf("models: the shipped %v model does not learn from labels", c)
+}
+
+var loadAllShipped = sync.OnceValues(func() ([]Scorer, error) {
 	var scorers []Scorer
 	for _, name := range shipped {
 		s, err := loadShipped(name)
@@ -24,7 +47,7 @@ func Shipped() ([]Scorer, error) {
 		scorers = append(scorers, s)
 	}
 	return scorers, nil
-}
+})
 
 func loadShipped(name string) (Scorer, error) {
 	r, err := shippedFiles.Open("files/" + name)

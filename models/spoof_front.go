@@ -34,20 +34,15 @@ const (
 // butterworth6 and butterworth4 are the Q of the second-order sections of
 // Butterworth filters of order 6 and 4, 1/(2·cos θ) of the pole angles.
 var (
-	butterworth6 = []float64{0.51763809, 0.70710678, 1.93185165}
-	butterworth4 = []float64{0.54119610, 1.30656296}
+	butterworth6 = [...]float64{0.51763809, 0.70710678, 1.93185165}
+	butterworth4 = [...]float64{0.54119610, 1.30656296}
 )
 
 // frontEnd returns the recording as the deepfake extractor hears it, nil if it
 // is silent or shorter than one hop.
 func frontEnd(x []float64, rate int) []float64 {
 	y := dsp.NewResampler(rate, spoofRate).Resample(nil, bounded(x))
-	for _, q := range butterworth4 {
-		section(spoofLow, q, true).filtfilt(y)
-	}
-	for _, q := range butterworth6 {
-		section(spoofHigh, q, false).filtfilt(y)
-	}
+	filtfilt(y, &bandPass)
 	rms := activeRMS(y)
 	if !(rms > 0) || math.IsInf(rms, 0) {
 		return nil
@@ -118,17 +113,39 @@ func section(f, q float64, high bool) biquad {
 	return biquad{edge / a0, sign * 2 * edge / a0, edge / a0, -2 * c / a0, (1 - alpha) / a0}
 }
 
-// filtfilt filters x in place forwards and backwards, so that the phase is
-// zero and the attenuation is twice that of the section.
-func (q biquad) filtfilt(x []float64) {
-	for range 2 {
-		var z1, z2 float64 // transposed direct form II
-		for i, v := range x {
-			y := q.b0*v + z1
-			z1 = q.b1*v - q.a1*y + z2
-			z2 = q.b2*v - q.a2*y
-			x[i] = y
-		}
-		slices.Reverse(x)
+// bandPass is the cascade of the sections that limit the band.
+var bandPass = func() (c [5]biquad) {
+	for i, q := range butterworth4 {
+		c[i] = section(spoofLow, q, true)
 	}
+	for i, q := range butterworth6 {
+		c[len(butterworth4)+i] = section(spoofHigh, q, false)
+	}
+	return c
+}()
+
+// filtfilt filters x in place forwards and backwards, so that the phase is
+// zero and the attenuation is twice that of the cascade. One loop goes through
+// all sections, for they then run side by side.
+func filtfilt(x []float64, cascade *[5]biquad) {
+	var z [5][2]float64 // transposed direct form II
+	for i, v := range x {
+		x[i] = step(v, cascade, &z)
+	}
+	z = [5][2]float64{}
+	for i := len(x) - 1; i >= 0; i-- {
+		x[i] = step(x[i], cascade, &z)
+	}
+}
+
+// step passes one sample through the sections with the states z.
+func step(v float64, cascade *[5]biquad, z *[5][2]float64) float64 {
+	for s := range cascade {
+		q := &cascade[s]
+		y := q.b0*v + z[s][0]
+		z[s][0] = q.b1*v - q.a1*y + z[s][1]
+		z[s][1] = q.b2*v - q.a2*y
+		v = y
+	}
+	return v
 }

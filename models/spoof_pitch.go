@@ -22,15 +22,25 @@ type periods struct {
 	height []float64 // of the autocorrelation peak
 	power  []float64
 	voiced []bool
-	bands  [][]float64 // normalised autocorrelation of each band at the lag; voiced frames only
+	bands  [][]float64 // normalised autocorrelation of each band at the lag, in voiced frames
+	floor  float64     // power of an active frame
+}
+
+// part is the track from frame lo to before hi.
+func (p *periods) part(lo, hi int) *periods {
+	q := &periods{pitch: p.pitch[lo:hi], height: p.height[lo:hi], power: p.power[lo:hi], voiced: p.voiced[lo:hi], floor: p.floor}
+	for _, b := range p.bands {
+		q.bands = append(q.bands, b[lo:hi])
+	}
+	return q
 }
 
 // pitch fills pitch.*, amplitude.* and periodicity.*.
-func (s *spoof) pitch() {
-	p := s.track()
+func (v *spoofVector) pitch(all *periods) {
+	p := all.part(v.frames(len(all.pitch), spoofHop, spoofPitchFrame))
 	var voiced int
-	for _, v := range p.voiced {
-		if v {
+	for _, on := range p.voiced {
+		if on {
 			voiced++
 		}
 	}
@@ -38,26 +48,26 @@ func (s *spoof) pitch() {
 	if voiced < 15 {
 		return
 	}
-	s.pitchDynamics(p)
-	s.from("periodicity.band1.mean")
-	for _, g := range p.bands {
-		s.put(mean(g), sd(g), percentile(g, 10))
+	v.pitchDynamics(p)
+	v.from("periodicity.band1.mean")
+	for _, track := range p.bands {
+		g := where(track, p.voiced)
+		v.put(mean(g), sd(g), percentile(g, 10))
 	}
 }
 
 // pitchDynamics fills the features of spoofPitchFeatures in their order.
-func (s *spoof) pitchDynamics(p *periods) {
+func (v *spoofVector) pitchDynamics(p *periods) {
 	var steps, bends, level, hnr []float64
 	var turns, on int
-	floor := p.floor()
-	for i, v := range p.voiced {
-		if i > 0 && v != p.voiced[i-1] {
+	for i, voiced := range p.voiced {
+		if i > 0 && voiced != p.voiced[i-1] {
 			turns++
 		}
-		if p.power[i] > floor {
+		if p.power[i] > p.floor {
 			on++
 		}
-		if !v {
+		if !voiced {
 			continue
 		}
 		r := min(max(p.height[i], 0.01), 0.999) // ±30 dB
@@ -75,27 +85,24 @@ func (s *spoof) pitchDynamics(p *periods) {
 			}
 		}
 	}
-	s.from("pitch.sd_oct")
+	v.from("pitch.sd_oct")
 	lf := where(p.pitch, p.voiced)
-	s.put(sd(lf), percentile(lf, 95)-percentile(lf, 5),
+	v.put(sd(lf), percentile(lf, 95)-percentile(lf, 5),
 		mean(steps), percentile(steps, 50), percentile(steps, 90),
 		mean(bends), percentile(bends, 50), percentile(bends, 90),
 		mean(level), sd(level), mean(hnr), sd(hnr), percentile(hnr, 10), percentile(hnr, 90),
 		float64(len(lf))/float64(on), float64(turns)/float64(len(p.voiced)))
 }
 
-// floor is the power of an active frame, 30 dB below the 95th percentile.
-func (p *periods) floor() float64 { return percentile(p.power, 95) * 1e-3 }
-
-// track computes the autocorrelation pitch (Boersma 1993): the highest peak of
+// newPeriods computes the autocorrelation pitch (Boersma 1993): the highest peak of
 // the autocorrelation of the windowed frame over that of the window, without a
 // path search, whose smoothing would hide what is looked for.
-func (s *spoof) track() *periods {
+func newPeriods(x []float64) *periods {
 	fft, window := dsp.NewFFT(spoofPitchFFT), dsp.PeriodicHann(spoofPitchFrame)
-	n := max((len(s.x)-spoofPitchFrame)/spoofHop+1, 1)
+	n := frameCount(x, spoofHop, spoofPitchFrame)
 	p := &periods{
 		pitch: make([]float64, n), height: make([]float64, n), power: make([]float64, n),
-		voiced: make([]bool, n), bands: make([][]float64, len(periodBands)-1),
+		voiced: make([]bool, n), bands: newTracks(len(periodBands)-1, n),
 	}
 	frame, bins := make([]float64, spoofPitchFFT), make([]float64, spoofPitchFFT/2+1)
 	spectrum := make([]complex128, spoofPitchFFT/2+1)
@@ -109,26 +116,23 @@ func (s *spoof) track() *periods {
 	own, ac := make([]float64, spoofPitchFFT), make([]float64, spoofPitchFFT)
 	copy(frame, window)
 	autocorrelate(own)
-	lags := make([]int, n)
 	for t := range n {
-		windowed(frame, s.x, t*spoofHop, window)
+		windowed(frame, x, t*spoofHop, window)
 		autocorrelate(ac)
 		p.power[t] = ac[0]
 		for i := range maxLag + 2 {
 			ac[i] *= own[0] / own[i]
 		}
 		lag, exact, height := highestLag(ac)
-		lags[t], p.height[t] = lag, height/ac[0]
+		p.height[t] = height / ac[0]
+		if p.height[t] > voicedPeak {
+			p.measureBands(t, bins, lag, own[0]/own[lag])
+		}
 		p.pitch[t] = math.Log2(spoofRate / exact)
 	}
-	floor := p.floor()
+	p.floor = percentile(p.power, 95) * 1e-3
 	for t := range n {
-		p.voiced[t] = p.height[t] > voicedPeak && p.power[t] > floor
-		if p.voiced[t] {
-			windowed(frame, s.x, t*spoofHop, window)
-			fft.Power(bins, frame)
-			p.measureBands(bins, lags[t], own[0]/own[lags[t]])
-		}
+		p.voiced[t] = p.height[t] > voicedPeak && p.power[t] > p.floor
 	}
 	return p
 }
@@ -150,9 +154,9 @@ func highestLag(ac []float64) (lag int, exact, height float64) {
 	return lag, exact, b
 }
 
-// measureBands appends the normalised autocorrelation of each band at the lag,
-// by the Wiener-Khinchin theorem from the power spectrum within the band.
-func (p *periods) measureBands(bins []float64, lag int, correction float64) {
+// measureBands sets the normalised autocorrelation of each band of frame t at
+// the lag, by the Wiener-Khinchin theorem from the power spectrum within the band.
+func (p *periods) measureBands(t int, bins []float64, lag int, correction float64) {
 	const width = float64(spoofRate) / spoofPitchFFT
 	for b := range p.bands {
 		var r, all float64
@@ -160,7 +164,7 @@ func (p *periods) measureBands(bins []float64, lag int, correction float64) {
 			r += bins[k] * cosines[k*lag%spoofPitchFFT]
 			all += bins[k]
 		}
-		p.bands[b] = append(p.bands[b], r/all*correction)
+		p.bands[b][t] = r / all * correction
 	}
 }
 

@@ -5,13 +5,14 @@ import (
 	"slices"
 )
 
-// SpoofSchema returns "spoof/1", the schema of [ExtractSpoof]: the families of
+// SpoofSchema returns "spoof/2", the schema of [ExtractSpoof]: the families of
 // measures that tell synthetic from recorded speech on systems and speakers
 // that were not seen in training. It is safe for concurrent use.
 func SpoofSchema() *Schema { return spoofSchema }
 
-var spoofSchema = newSchema("spoof/1", slices.Concat(
+var spoofSchema = newSchema("spoof/2", slices.Concat(
 	lfccFeatures(), spoofPitchFeatures, periodicityFeatures(), residualFeatures(), fineFeatures(), modulationFeatures(),
+	perturbationFeatures, quefrencyFeatures(), envelopeFeatures(),
 ))
 
 // numLFCC is the number of linear-frequency cepstral coefficients, c0
@@ -66,7 +67,8 @@ func periodicityFeatures() [][2]string {
 	return f
 }
 
-// residualMeasures are measured per frame; mean and sd of each are features.
+// residualMeasures are measured per frame; mean and sd of each are features,
+// and of two of them those over the unvoiced frames too.
 // The predictor itself is left out: it is the average spectrum once more (AUC
 // within sources 0.85 with, 0.87 without).
 var residualMeasures = []string{"gain_log", "kurtosis_log", "skew_abs", "peak_log"}
@@ -76,6 +78,11 @@ func residualFeatures() [][2]string {
 	for _, stat := range []string{"mean", "sd"} {
 		for _, m := range residualMeasures {
 			f = append(f, [2]string{"lpc." + m + "." + stat, ""})
+		}
+	}
+	for _, m := range []string{"kurtosis_log", "peak_log"} {
+		for _, stat := range []string{"mean", "sd"} {
+			f = append(f, [2]string{"lpc.unvoiced." + m + "." + stat, ""})
 		}
 	}
 	return f
@@ -109,6 +116,71 @@ func modulationFeatures() [][2]string {
 	for m := range len(modulationEdges) - 1 {
 		for g := range numLFCC / modulationGroup {
 			f = append(f, [2]string{fmt.Sprintf("modulation.%d.band%d_log", m+1, g+1), ""})
+		}
+	}
+	return f
+}
+
+// Logarithms of dsp.Jitter and dsp.Shimmer and of ratios within them.
+var perturbationFeatures = [][2]string{
+	{"perturbation.jitter_local_log", ""},
+	{"perturbation.jitter_rap_log", ""},
+	{"perturbation.jitter_ppq5_log", ""},
+	{"perturbation.jitter_rap_local_log", ""},    // RAP over local
+	{"perturbation.jitter_ppq5_rap_log", ""},     // PPQ5 over RAP
+	{"perturbation.shimmer_local_db_log", ""},    //
+	{"perturbation.shimmer_apq3_log", ""},        //
+	{"perturbation.shimmer_apq5_log", ""},        //
+	{"perturbation.shimmer_apq11_log", ""},       //
+	{"perturbation.shimmer_apq3_local_log", ""},  // APQ3 over local
+	{"perturbation.shimmer_apq11_local_log", ""}, // APQ11 over local
+	{"perturbation.hnr_mean_db", "dB"},
+	{"perturbation.hnr_sd_db", "dB"},
+	{"perturbation.hnr_p10_db", "dB"},
+	{"perturbation.hnr_p90_db", "dB"},
+	{"perturbation.cpps_db", "dB"},
+}
+
+// quefrencyBands are the edges in ms of the bands of quefrency: ripples of the
+// spectrum from 4 kHz wide to 40 Hz, with the pitch from 2.5 ms on.
+var quefrencyBands = [...]float64{0.25, 0.5, 0.75, 1, 1.5, 2, 2.5, 3, 4, 5, 7, 10, 15, 25}
+
+// textureBands are the edges in Hz of the bands whose flatness is measured.
+var textureBands = [...]float64{125, 1000, 2000, 3500, 5000, 7312.5}
+
+// quefrencyFeatures lists, of voiced frames, the power cepstrum of 64 ms by
+// bands of quefrency, the flatness of 32 ms by bands of frequency, and how much
+// the cepstrum of 32 ms changes in 20 ms, of the whole spectrum and of that
+// below 3.5 kHz.
+func quefrencyFeatures() [][2]string {
+	var f [][2]string
+	for b := range len(quefrencyBands) - 1 {
+		for _, stat := range []string{"mean_log", "sd_log"} {
+			f = append(f, [2]string{fmt.Sprintf("quefrency.band%d.%s", b+1, stat), ""})
+		}
+	}
+	for b := range len(textureBands) - 1 {
+		for _, stat := range []string{"mean", "sd"} {
+			f = append(f, [2]string{fmt.Sprintf("texture.band%d.flatness_%s", b+1, stat), ""})
+		}
+	}
+	for _, part := range []string{"change", "low_change"} {
+		for b := range len(quefrencyBands) - 1 {
+			f = append(f, [2]string{fmt.Sprintf("quefrency.band%d.%s", b+1, part), ""})
+		}
+	}
+	return f
+}
+
+// envelopeBands are the edges of the bands whose envelopes are taken, in bins of
+// 125 Hz: 125 to 7375 Hz.
+var envelopeBands = [...]int{1, 5, 8, 12, 16, 20, 24, 30, 36, 42, 48, 54, 59}
+
+func envelopeFeatures() [][2]string {
+	var f [][2]string
+	for _, stat := range []string{"unvoiced.band%d.step_skew", "voiced.band%d.bend_skew", "voiced.band%d.correlation", "voiced.band%d.step_sd_log"} {
+		for b := range len(envelopeBands) - 1 {
+			f = append(f, [2]string{fmt.Sprintf("envelope."+stat, b+1), ""})
 		}
 	}
 	return f

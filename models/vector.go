@@ -1,5 +1,7 @@
 package models
 
+import "math"
+
 // A Schema names the features of a vector, in order, with their units. It is
 // immutable.
 type Schema struct {
@@ -40,4 +42,30 @@ func (v Vector) Get(name string) float64 {
 		panic("models: no feature " + name + " in schema " + v.Schema.name)
 	}
 	return v.Values[i]
+}
+
+// Map returns the features that are defined, by name.
+func (v Vector) Map() map[string]float64 {
+	m := make(map[string]float64, len(v.Values))
+	for i, x := range v.Values {
+		if !math.IsNaN(x) {
+			m[v.Schema.names[i]] = x
+		}
+	}
+	return m
+}
+
+// Vector is the inverse of [Vector.Map]. A name that the schema does not have
+// is passed over.
+func (s *Schema) Vector(features map[string]float64) Vector {
+	v := Vector{Schema: s, Values: make([]float64, s.Len())}
+	for i := range v.Values {
+		v.Values[i] = math.NaN()
+	}
+	for name, x := range features {
+		if i := s.Index(name); i >= 0 {
+			v.Values[i] = x
+		}
+	}
+	return v
 }

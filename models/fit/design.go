@@ -62,12 +62,12 @@ func (d *design) row(v models.Vector) []float64 {
 func rowWeights(rows []Row, index []int) []float64 {
 	size := map[string]float64{}
 	for _, i := range index {
-		size[rows[i].cluster()]++
+		size[rows[i].Cluster()]++
 	}
 	w := make([]float64, len(index))
 	var sum [2]float64
 	for k, i := range index {
-		w[k] = 1 / math.Sqrt(size[rows[i].cluster()])
+		w[k] = 1 / math.Sqrt(size[rows[i].Cluster()])
 		sum[b2i(rows[i].Positive)] += w[k]
 	}
 	for k, i := range index {

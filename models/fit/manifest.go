@@ -1,13 +1,15 @@
 package fit
 
 import (
-	"encoding/csv"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/voicescreen/voicescreen/internal/records"
 	"github.com/voicescreen/voicescreen/models"
 )
 
@@ -19,11 +21,16 @@ type Row struct {
 	Path     string // as the manifest has it
 	Label    string // as the manifest has it
 	Positive bool
-	Use      string // column use: what the row may be used for; "" if there is no such column
-	Source   string // column source_repo, the page it came from
-	System   string // column system, what synthesised it
-	Speaker  string // column speaker
-	Licence  string // column licence
+	Use      string          // column use: what the row may be used for; "" if there is no such column
+	Source   string          // column source_repo, the page it came from
+	System   string          // column system, what synthesised it
+	Speaker  string          // column speaker
+	Licence  string          // column licence
+	Kind     string          // column kind, of the synthesis
+	Language string          // column language
+	Metadata models.Metadata // columns gender or sex, age, race, ethnicity: what is said about the person
+	Total    int             // column phq_9 or gad_7, the questionnaire of the task: its sum
+	HasTotal bool            // whether Total is known
 }
 
 // labels are the spellings of the negative and the positive class.
@@ -33,59 +40,171 @@ var labels = map[models.Category][2][]string{
 	models.Deepfake:   {{"bonafide", "0"}, {"spoof", "1"}},
 }
 
+// totals are the columns with the sum of the questionnaire of a task, and the
+// largest sum.
+var totals = map[models.Category]struct {
+	column string
+	most   int
+}{models.Depression: {"phq_9", 27}, models.Anxiety: {"gad_7", 21}}
+
+// MaxTotal is the largest sum of the questionnaire of a task, 0 where there is
+// none.
+func MaxTotal(task models.Category) int { return totals[task].most }
+
 // ReadManifest reads a CSV file with a header line. The columns path and label
 // are needed; label is bonafide or 0, spoof or 1 for the deepfake task, and
-// negative, 0 or false, positive, 1 or true for the others. use, source_repo,
-// system, speaker and licence are read if they are there, and any others
-// ignored. A byte order mark before the header is passed over. An error about
-// the contents matches ErrManifest and names the line.
+// negative, 0 or false, positive, 1 or true for the others. For these the
+// column phq_9 or gad_7, a sum from which 10 or more is positive, may stand in
+// the place of label; where both are, they must agree. The other columns of
+// Row are read if they are there and not empty, and any others ignored. A byte
+// order mark before the header is passed over. An error about the contents
+// matches ErrManifest and names the line, and no value of a person. A record has
+// at most 64 KiB and 1,024 fields; of records there may be any number, and each
+// takes a Row and its text.
 func ReadManifest(r io.Reader, task models.Category) ([]Row, error) {
-	classes, ok := labels[task]
-	if !ok {
+	if _, ok := labels[task]; !ok {
 		return nil, fmt.Errorf("%w: there is no manifest for %v", ErrManifest, task)
 	}
-	c := csv.NewReader(r)
+	var kept text
+	n := 0
+	err := eachRow(io.TeeReader(r, &kept), task, func(Row) { n++ })
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]Row, 0, n) // a list that grows would be made five times over
+	err = eachRow(kept.reader(), task, func(row Row) { rows = append(rows, row) })
+	return rows, err
+}
+
+// text is what was written to it, in pieces that are not moved.
+type text [][]byte
+
+// Write implements io.Writer.
+func (t *text) Write(b []byte) (int, error) {
+	const piece = 64 << 10
+	for left := b; len(left) > 0; {
+		if len(*t) == 0 || len((*t)[len(*t)-1]) == piece {
+			*t = append(*t, make([]byte, 0, piece))
+		}
+		last := &(*t)[len(*t)-1]
+		n := min(len(left), piece-len(*last))
+		*last, left = append(*last, left[:n]...), left[n:]
+	}
+	return len(b), nil
+}
+
+func (t text) reader() io.Reader {
+	pieces := make([]io.Reader, len(t))
+	for i, b := range t {
+		pieces[i] = bytes.NewReader(b)
+	}
+	return io.MultiReader(pieces...)
+}
+
+// eachRow calls f with the rows of a manifest, of which there is at least one.
+func eachRow(r io.Reader, task models.Category, f func(Row)) error {
+	c := records.NewReader(r, ',')
 	head, err := c.Read()
 	if err != nil {
-		return nil, fmt.Errorf("%w: header: %w", ErrManifest, err)
+		return fmt.Errorf("%w: header: %w", ErrManifest, err)
 	}
 	head = slices.Clone(head)
 	head[0] = strings.TrimPrefix(head[0], "\ufeff")
-	for _, need := range []string{"path", "label"} {
-		if !slices.Contains(head, need) {
-			return nil, fmt.Errorf("%w: no column %s", ErrManifest, need)
-		}
+	if !slices.Contains(head, "path") {
+		return fmt.Errorf("%w: no column path", ErrManifest)
 	}
-	var rows []Row
-	for {
+	if t, ok := totals[task]; !slices.Contains(head, "label") && !(ok && slices.Contains(head, t.column)) {
+		return fmt.Errorf("%w: no column label", ErrManifest)
+	}
+	for n := 0; ; n++ {
 		record, err := c.Read()
+		if err == io.EOF && n > 0 {
+			return nil
+		}
 		if err == io.EOF {
-			break
+			return fmt.Errorf("%w: no rows", ErrManifest)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrManifest, err)
+			return fmt.Errorf("%w: %w", ErrManifest, err)
 		}
-		var row Row
-		for i, name := range head {
-			if dst := row.column(name); dst != nil {
-				*dst = record[i]
-			}
+		row, err := newRow(task, head, record)
+		if err != nil {
+			return fmt.Errorf("%w: line %d: %w", ErrManifest, c.Line(), err)
 		}
-		line, _ := c.FieldPos(0)
-		if row.Path == "" {
-			return nil, fmt.Errorf("%w: line %d: path is empty", ErrManifest, line)
-		}
-		row.Positive = slices.Contains(classes[1], row.Label)
-		if !row.Positive && !slices.Contains(classes[0], row.Label) {
-			return nil, fmt.Errorf("%w: line %d: label %q, want one of %s", ErrManifest, line, row.Label,
-				strings.Join(slices.Concat(classes[0], classes[1]), ", "))
-		}
-		rows = append(rows, row)
+		f(row)
 	}
-	if len(rows) == 0 {
-		return nil, fmt.Errorf("%w: no rows", ErrManifest)
+}
+
+// newRow reads one line.
+func newRow(task models.Category, head, record []string) (Row, error) {
+	var row Row
+	for i, name := range head {
+		if dst := row.column(name); dst != nil {
+			*dst = record[i]
+		} else if err := row.set(task, name, record[i]); err != nil {
+			return row, err
+		}
 	}
-	return rows, nil
+	if row.Path == "" {
+		return row, errors.New("path is empty")
+	}
+	if row.Label == "" && row.HasTotal {
+		row.Label = labels[task][0][0]
+		if row.Total >= models.PositiveTotal {
+			row.Label = labels[task][1][0]
+		}
+	}
+	var err error
+	if row.Positive, err = ParseLabel(task, row.Label); err != nil {
+		return row, err
+	}
+	if row.HasTotal && row.Positive != (row.Total >= models.PositiveTotal) {
+		return row, fmt.Errorf("label and %s disagree", totals[task].column)
+	}
+	return row, nil
+}
+
+// ParseLabel says whether a label of a manifest is that of the positive class.
+func ParseLabel(task models.Category, label string) (positive bool, err error) {
+	classes := labels[task]
+	positive = slices.Contains(classes[1], label)
+	if !positive && !slices.Contains(classes[0], label) {
+		return false, fmt.Errorf("label %.40q, want one of %s", label, strings.Join(slices.Concat(classes[0], classes[1]), ", "))
+	}
+	return positive, nil
+}
+
+// set reads a column that is not a plain string.
+func (r *Row) set(task models.Category, name, value string) (err error) {
+	if name == "" || value == "" {
+		return nil
+	}
+	switch name {
+	case "gender", "sex":
+		r.Metadata.Gender, err = models.ParseGender(value)
+	case "race":
+		r.Metadata.Race, err = models.ParseRace(value)
+	case "ethnicity":
+		r.Metadata.Ethnicity, err = models.ParseEthnicity(value)
+	case "age":
+		r.Metadata.Age, err = count(value, 1, 150)
+	case totals[task].column:
+		r.Total, err = count(value, 0, totals[task].most)
+		r.HasTotal = true
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// count reads a whole number from low to high.
+func count(value string, low, high int) (int, error) {
+	n, err := strconv.Atoi(value)
+	if err != nil || n < low || n > high {
+		return 0, fmt.Errorf("want a whole number from %d to %d", low, high)
+	}
+	return n, nil
 }
 
 // column is the field of the row that a column fills, nil if none.
@@ -105,15 +224,67 @@ func (r *Row) column(name string) *string {
 		return &r.Speaker
 	case "licence":
 		return &r.Licence
+	case "kind":
+		return &r.Kind
+	case "language":
+		return &r.Language
 	}
 	return nil
 }
 
-// cluster is the source and the system of a row: recordings of one cluster
-// resemble each other. A row of which neither is known is one of its own.
-func (r *Row) cluster() string {
-	if !known(r.Source) && !known(r.System) {
-		return "\x00" + r.Path
+// Cluster is the source and the system of a row, or where neither is known the
+// speaker, and its class: recordings of one cluster resemble each other. A row
+// of which none is known is one of its own.
+func (r *Row) Cluster() string {
+	switch {
+	case known(r.Source) || known(r.System):
+		return r.Source + "\x00" + r.System + "\x00" + r.Label
+	case r.Person() != "":
+		return "\x00" + r.Person() + "\x00" + r.Label
 	}
-	return r.Source + "\x00" + r.System + "\x00" + r.Label
+	return "\x00" + r.Path
+}
+
+// Person is the speaker of a row, "" if unknown.
+func (r *Row) Person() string {
+	if !known(r.Speaker) {
+		return ""
+	}
+	return r.Speaker
+}
+
+// ageBands are the first years of the bands of Groups, those of the published
+// figures of the service's own model.
+var ageBands = []int{18, 30, 45, 60}
+
+// Groups says which groups of people the row counts to, by what is known.
+func (r *Row) Groups() map[string]string {
+	g := map[string]string{}
+	m := r.Metadata
+	if m.Gender != 0 {
+		g["sex"] = m.Gender.String()
+	}
+	if m.Race != 0 {
+		g["race"] = m.Race.String()
+	}
+	if m.Ethnicity != 0 {
+		g["ethnicity"] = m.Ethnicity.String()
+	}
+	if r.Language != "" {
+		g["language"] = r.Language
+	}
+	if m.Age > 0 {
+		band := "below 18"
+		for i, from := range ageBands {
+			switch {
+			case m.Age < from:
+			case i+1 < len(ageBands):
+				band = fmt.Sprintf("%d–%d", from, ageBands[i+1]-1)
+			default:
+				band = fmt.Sprintf("%d and over", from)
+			}
+		}
+		g["age"] = band
+	}
+	return g
 }

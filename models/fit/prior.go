@@ -4,18 +4,33 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/voicescreen/voicescreen/models"
 )
 
 // An Effect is what is thought, before any labelled recording was seen, about
 // one feature of schema voice/1: the difference of its mean between people at
-// or above the category's decision threshold and people below it, in standard
-// deviations.
+// or above a score of 10 and people below it, in standard deviations within
+// sex.
 type Effect struct {
 	Feature string
+	Row     string  // of the table of evidence that it comes from
 	D       float64 // prior mean
 	SD      float64 // prior standard deviation
-	Family  string  // effects of one family are one finding, measured in several ways
+	Basis   string  // which studies, in short
+
+	Stability float64 // as models.BayesFeature has it
+	FixedGain bool    // as models.BayesFeature has it
+}
+
+// Unused is a row of the table of evidence that no feature of the model
+// stands for.
+type Unused struct {
+	Row   string
+	D, SD float64
+	Basis string
+	Why   string
 }
 
 // A Prior is what a model without any labelled recording is made from.
@@ -25,20 +40,18 @@ type Prior struct {
 	Version  string
 	Text     string // the description of the model file
 	Effects  []Effect
+	Unused   []Unused
 
-	// AUC is what the score as a whole is thought to reach, 0.5 to 1
-	// exclusive.
+	// AUC is what the score as a whole is thought to reach for scores of 10
+	// or more, 0.5 to 1 exclusive.
 	AUC float64
 
-	// AtLeast holds the share of people in class k + 1 or above, descending.
-	AtLeast []float64
-
-	// Decision is the index into AtLeast, from 1, of what Probability is
-	// about.
-	Decision int
+	// AtLeast holds the share of people at or above each of
+	// models.BandScores, descending.
+	AtLeast [3]float64
 
 	// Specificity is the share of the people below the threshold who are to be
-	// reported negative, if the score does what AUC says and the band is left
+	// reported below it, if the score does what AUC says and the band is left
 	// aside.
 	Specificity float64
 
@@ -46,9 +59,10 @@ type Prior struct {
 	// hold.
 	Undecided float64
 
-	// LogitSD is the standard deviation, in logits, of the share of people
-	// between the places where the model may be used.
-	LogitSD float64
+	// ShareSD and GapSD are the standard deviations between the places where
+	// the model may be used: of the logit of the share of people at 10 or
+	// more, and of the logarithm of the distance between two thresholds.
+	ShareSD, GapSD float64
 
 	Sources []models.Data
 }
@@ -58,156 +72,154 @@ type Prior struct {
 // measurement than more of the same sign.
 const clip = 3
 
+// baseline is how far a person's earlier recordings stand in for the norms.
+// Chosen: what share of people who are in a spell now were not in one when the earlier
+// recording was made is unknown; half.
+const baseline = 0.5
+
 // File makes the model file of the prior. norms must have every feature.
 //
-// With z the standardised features, R their correlations and u the effects,
-// each divided by √k where its family has k members, the weights are
+// With d the effects and R the correlations of the standardised features
+// within sex, the weights of the best linear discriminant are R⁻¹d, by which
+// correlated features share their effect (Fisher 1936). R comes from a hundred
+// or so recordings and d from judgement, and a difference of two near equal
+// features can turn the sign of one of them against its own evidence; R is
+// therefore drawn further towards no correlation, in steps of 5 %, until no
+// sign does. Features with d = 0 get no weight. The weights are then scaled so
+// that the linear predictor has the AUC of the prior in the population of the
+// norms, and the standard deviations of the effects, which are taken to be
+// independent, with them.
 //
-//	w = u·s/√(uᵀRu),  s = √2·Φ⁻¹(AUC),
-//
-// so that the linear predictor has standard deviation s in the population of
-// the norms; tilting N(0, s²) by the logistic link moves the mean of the rare
-// class by s², that is by s standard deviations, and Φ(s/√2) is its AUC. The
-// correlations enter through the scale alone and not through R⁻¹u, which
-// would turn the sign of some findings round. Standard deviations of the
-// weights are those of the effects on the same scale.
-//
-// The thresholds are the θk for which the mean of P(class > k) over
-// N(0, s²) is AtLeast. See cuts for the cuts and the band.
-func (p *Prior) File(norms *Norms) (*models.File, error) {
-	features, err := p.weigh(norms)
-	if err != nil {
-		return nil, err
+// The thresholds are the θk for which the mean of P(score ≥ k) in that
+// population is AtLeast. See operate for the cuts and the band.
+func (p *Prior) File(norms *Norms) (*models.BayesFile, error) {
+	f := &models.BayesFile{
+		Format: models.BayesFormat, Name: p.Name, Version: p.Version, Category: p.Category,
+		Schema: models.VoiceSchema().Name(), Description: p.Text, Clip: clip, Sex: norms.Sex, Baseline: baseline,
+		TrainedOn: append(p.Sources[:len(p.Sources):len(p.Sources)], norms.Origin), Metrics: []models.Metric{}, Licence: "MIT",
 	}
-	s := p.sd()
-	theta := make([]float64, len(p.AtLeast))
-	for k, share := range p.AtLeast {
-		theta[k] = threshold(s, share)
-	}
-	cuts, band := p.cuts(theta)
-	f := &models.File{
-		Format: models.FileFormat, Name: p.Name, Version: p.Version, Category: p.Category,
-		Schema: models.VoiceSchema().Name(), Description: p.Text, LogitSD: p.LogitSD, Clip: clip,
-		Link:          models.Link{Kind: models.Ordinal, Thresholds: theta, Cuts: cuts, Decision: p.Decision},
-		Indeterminate: band, TrainedOn: append(p.Sources, norms.Origin), Metrics: []models.Metric{},
-		Licence: "MIT", Features: features,
-	}
-	return f, f.Check()
-}
-
-// sd is the standard deviation s of the linear predictor.
-func (p *Prior) sd() float64 { return math.Sqrt2 * normalQuantile(p.AUC) }
-
-// weigh turns the effects into features.
-func (p *Prior) weigh(norms *Norms) ([]models.Feature, error) {
 	schema := models.VoiceSchema()
-	members := map[string]float64{}
 	for _, e := range p.Effects {
-		members[e.Family]++
-	}
-	features := make([]models.Feature, len(p.Effects))
-	for i, e := range p.Effects {
 		at, n := schema.Index(e.Feature), norms.index(e.Feature)
 		if at < 0 || n < 0 {
 			return nil, fmt.Errorf("fit: no norm for feature %q", e.Feature)
 		}
-		share := math.Sqrt(members[e.Family])
 		_, unit := schema.Feature(at)
-		features[i] = models.Feature{
-			Name: e.Feature, Unit: unit, Center: norms.Features[n].Center, Scale: norms.Features[n].Scale,
-			Weight: e.D / share, WeightSD: e.SD / share,
-		}
+		f.Features = append(f.Features, models.BayesFeature{
+			Name: e.Feature, Unit: unit, Female: norms.Features[n].Female, Male: norms.Features[n].Male,
+			Stability: e.Stability, FixedGain: e.FixedGain,
+		})
+	}
+	weights, err := p.share(norms)
+	if err != nil {
+		return nil, err
 	}
 	var variance float64
-	for _, a := range features {
-		for _, b := range features {
-			variance += a.Weight * b.Weight * norms.correlation(a.Name, b.Name)
+	for i, a := range p.Effects {
+		row := make([]float64, len(p.Effects))
+		for j, b := range p.Effects {
+			row[j] = norms.correlation(a.Feature, b.Feature)
+			variance += weights[i] * row[j] * weights[j]
 		}
+		f.Correlation = append(f.Correlation, row)
 	}
-	if !(variance > 0) {
-		return nil, fmt.Errorf("fit: the effects of %s cancel out", p.Name)
+	sd := spreadFor(p.AUC, p.AtLeast[models.DecisionBand])
+	scale := sd / math.Sqrt(variance)
+	for i := range f.Features {
+		f.Features[i].Weight = round(weights[i] * scale)
 	}
-	scale := p.sd() / math.Sqrt(variance)
-	for i := range features {
-		features[i].Weight = round(features[i].Weight * scale)
-		features[i].WeightSD = round(features[i].WeightSD * scale)
+	for _, share := range p.AtLeast {
+		f.Thresholds = append(f.Thresholds, round(models.NormalThreshold(sd, share)))
 	}
-	return features, nil
+	f.Covariance = p.covariance(scale)
+	var eta, w []float64
+	models.OverNormal(sd, func(x, share float64) { eta, w = append(eta, x), append(w, share) })
+	p.operate(f, eta, w)
+	return f, f.Check()
 }
 
-// round keeps four decimals: more would look like knowledge.
-func round(x float64) float64 { return math.Round(x*1e4) / 1e4 }
-
-// cuts returns from which linear predictor on each class is reported, and the
-// indeterminate band.
-//
-// The cut of the decision is where the wanted specificity is reached. On
-// either side of it the other cuts share the people out as the base rates do:
-// of those who are reported positive, as many are in the upper class as among
-// those who are. The band is round the decision's cut and holds the wanted
-// share of the people, half on either side.
-func (p *Prior) cuts(theta []float64) ([]float64, models.Band) {
-	s, d := p.sd(), p.Decision-1
-	cut := p.cut(theta[d])
-	cuts := make([]float64, len(theta))
-	above := 1 - normalCDF(cut/s)
-	for k, share := range p.AtLeast {
-		upper := above * share / p.AtLeast[d] // of all people, for k ≥ d
-		if k < d {
-			upper = 1 - (1-above)*(1-share)/(1-p.AtLeast[d])
+// covariance is that of the parameters of the prior.
+func (p *Prior) covariance(scale float64) [][]float64 {
+	n := len(p.Effects)
+	c := make([][]float64, n+3)
+	for i := range c {
+		c[i] = make([]float64, n+3)
+		if i < n {
+			c[i][i] = significant(p.Effects[i].SD * scale * p.Effects[i].SD * scale)
 		}
-		cuts[k] = round(s * normalQuantile(1-upper))
 	}
-	at := func(below float64) float64 { return round(logistic(s*normalQuantile(below) - theta[d])) }
-	return cuts, models.Band{Low: at(1 - above - p.Undecided/2), High: at(1 - above + p.Undecided/2)}
+	c[n][n] = significant(p.ShareSD * p.ShareSD)
+	c[n+1][n+1], c[n+2][n+2] = significant(p.GapSD*p.GapSD), significant(p.GapSD*p.GapSD)
+	return c
 }
 
-// cut is the linear predictor below which the share Specificity of the people
-// below the threshold theta lies, by linear interpolation of their cumulative
-// distribution.
-func (p *Prior) cut(theta float64) float64 {
-	var total, sum, last float64
-	overNormal(p.sd(), func(eta, w float64) { total += w * (1 - logistic(eta-theta)) })
-	cut := math.NaN()
-	overNormal(p.sd(), func(eta, w float64) {
-		w *= (1 - logistic(eta-theta)) / total
-		// The weight of a point lies half on either side of it.
-		if math.IsNaN(cut) && sum+w/2 >= p.Specificity {
-			cut = eta - (sum+w/2-p.Specificity)/w*(eta-last)
+// share returns R⁻¹d, with as little more shrinkage of R as keeps all signs.
+func (p *Prior) share(norms *Norms) ([]float64, error) {
+	var have []int // the effects that are not 0
+	for i, e := range p.Effects {
+		if e.D != 0 {
+			have = append(have, i)
 		}
-		sum, last = sum+w, eta
-	})
-	return cut
+	}
+	weights := make([]float64, len(p.Effects))
+	for step := 0; step <= 20 && len(have) > 0; step++ {
+		more := float64(step) / 20
+		r := mat.NewSymDense(len(have), nil)
+		d := mat.NewVecDense(len(have), nil)
+		for i, a := range have {
+			for j, b := range have[:i] {
+				r.SetSym(i, j, (1-more)*norms.correlation(p.Effects[a].Feature, p.Effects[b].Feature))
+			}
+			r.SetSym(i, i, 1)
+			d.SetVec(i, p.Effects[a].D)
+		}
+		var chol mat.Cholesky
+		var w mat.VecDense
+		if !chol.Factorize(r) || chol.SolveVecTo(&w, d) != nil {
+			continue
+		}
+		kept := true
+		for i, a := range have {
+			weights[a] = w.AtVec(i)
+			kept = kept && weights[a]*p.Effects[a].D > 0
+		}
+		if kept {
+			return weights, nil
+		}
+	}
+	return nil, fmt.Errorf("fit: %s has no effects", p.Name)
 }
 
-// threshold is the θ for which the mean of 1/(1+exp(θ−η)) over η ~ N(0, s²)
-// is share, by bisection.
-func threshold(s, share float64) float64 {
-	lo, hi := -20.0, 20.0 // beyond any share that is told from 0 or 1
-	for range 60 {        // 40·2⁻⁶⁰ is below the rounding
+// spreadFor is the standard deviation of a linear predictor that is normal
+// over all people and has the AUC for a class of the given share; by
+// bisection.
+func spreadFor(auc, share float64) float64 {
+	lo, hi := 0.0, 10.0 // an AUC of 0.5, and one beyond 0.99
+	for range 50 {
 		mid := (lo + hi) / 2
-		var mean float64
-		overNormal(s, func(eta, w float64) { mean += w * logistic(eta-mid) })
-		if mean > share {
+		if impliedAUC(mid, models.NormalThreshold(mid, share)) < auc {
 			lo = mid
 		} else {
 			hi = mid
 		}
 	}
-	return round((lo + hi) / 2)
+	return (lo + hi) / 2
 }
 
-// overNormal calls f with points of N(0, s²) and their weights, which sum to
-// 1: the trapezoidal rule over ±8 standard deviations, whose error is far
-// below 1e-9 for smooth f.
-func overNormal(s float64, f func(x, w float64)) {
-	const step = 0.05
-	for i := -160; i <= 160; i++ {
-		z := float64(i) * step
-		f(s*z, step*math.Exp(-z*z/2)/math.Sqrt(2*math.Pi))
-	}
+// impliedAUC is the AUC of η ~ N(0, sd²) for outcomes of probability
+// 1/(1 + exp(θ − η)).
+func impliedAUC(sd, theta float64) float64 {
+	var negative, won, positives float64
+	models.OverNormal(sd, func(eta, w float64) {
+		p := logistic(eta - theta)
+		won += w * p * (negative + w*(1-p)/2)
+		negative += w * (1 - p)
+		positives += w * p
+	})
+	return won / positives / negative
 }
 
-func logistic(x float64) float64       { return 1 / (1 + math.Exp(-x)) }
-func normalCDF(x float64) float64      { return math.Erfc(-x/math.Sqrt2) / 2 }
-func normalQuantile(p float64) float64 { return -math.Sqrt2 * math.Erfcinv(2*p) }
+// round keeps four decimals: more would look like knowledge.
+func round(x float64) float64 { return math.Round(x*1e4) / 1e4 }
+
+func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }

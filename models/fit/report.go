@@ -2,7 +2,9 @@ package fit
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -12,12 +14,12 @@ import (
 )
 
 // file fits, cross-validates, calibrates and measures.
-func (t *trainer) file() (*models.File, error) {
+func (t *trainer) file(ctx context.Context) (*models.File, error) {
 	final, err := t.fitRows(all(len(t.train)))
 	if err != nil {
 		return nil, err
 	}
-	clean, heard, err := t.crossValidate()
+	clean, heard, err := t.crossValidate(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +32,7 @@ func (t *trainer) file() (*models.File, error) {
 	if a <= 0 {
 		return nil, fmt.Errorf("%w: the scores say nothing about held-out rows", ErrFit)
 	}
-	deviation, err := t.spread()
+	deviation, err := t.spread(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -39,13 +41,18 @@ func (t *trainer) file() (*models.File, error) {
 		Format: models.FileFormat, Name: cmp.Or(o.Name, "voicescreen-"+t.task.String()), Version: cmp.Or(o.Version, "1.0.0"),
 		Category: t.task, Schema: t.schema.Name(),
 		Description: "Logistic regression. The probability supposes that half of the recordings are positive. A screening signal, not proof.",
-		Link:        models.Link{Kind: models.Logit}, Intercept: significant(final.Intercept), LogitSD: significant(deviation), Clip: clip,
-		Calibration:  &models.Calibration{A: significant(a), B: significant(b)},
-		IsCalibrated: true, CalibratedOn: cmp.Or(o.Data, "the manifest") + "; cross-validated scores of the training rows",
+		Link:        models.Link{Kind: models.Logit}, Intercept: significant(final.linear.Intercept), LogitSD: significant(deviation), Clip: clip,
+		Calibration: &models.Calibration{A: significant(a), B: significant(b)},
+		Prior:       0.5, IsCalibrated: true, CalibratedOn: cmp.Or(o.Data, "the manifest") + "; cross-validated scores of the training rows",
 		Licence: cmp.Or(o.Licence, "MIT"), TrainedOn: t.origins(), Features: final.features,
 	}
 	for i := range f.Features {
-		f.Features[i].Weight = significant(final.Weights[i])
+		f.Features[i].Weight = significant(final.linear.Weights[i])
+	}
+	if f.Kernel = final.kernel; f.Kernel != nil {
+		f.Format = models.KernelFormat
+		f.Description = "Logistic regression and support vector machine with a Gaussian kernel, in equal parts. The probability supposes that half of the recordings are positive. A screening signal, not proof."
+		f.Kernel.Familiar = significant(t.familiar)
 	}
 	f.Indeterminate = undecidedBand(clean, weights, a, b, positive)
 	f.Metrics = t.metrics(clean, heard, final)
@@ -63,23 +70,34 @@ func classes(rows []Row) []bool {
 // crossValidate scores each training row by a model that saw neither its
 // source nor its system nor its speaker: as it is, and through its first
 // channel if there is one.
-func (t *trainer) crossValidate() (clean, heard []float64, err error) {
+//
+// It sets t.familiar to what all but one in a hundred of those recordings keep.
+func (t *trainer) crossValidate(ctx context.Context) (clean, heard []float64, err error) {
+	var nearest []float64
 	clean = make([]float64, len(t.train))
 	if t.copies > 0 {
 		heard = make([]float64, len(t.train))
 	}
-	for _, fold := range Folds(t.train, numFolds, t.opts.Seed) {
+	for _, fold := range t.folds {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
 		m, err := t.fitRows(fold.Train)
 		if err != nil {
 			return nil, nil, fmt.Errorf("fit: cross-validation: %w", err)
 		}
 		for _, i := range fold.Test {
 			clean[i] = m.score(t.vectors[i][0])
+			nearest = append(nearest, m.nearest(t.vectors[i][0]))
 			if heard != nil {
 				heard[i] = m.score(t.vectors[i][1])
+				nearest = append(nearest, m.nearest(t.vectors[i][1]))
 			}
 		}
+		t.advance()
 	}
+	slices.Sort(nearest)
+	t.familiar = evaluate.Quantile(nearest, unfamiliar)
 	return clean, heard, nil
 }
 
@@ -127,12 +145,13 @@ func (t *trainer) origins() []models.Data {
 }
 
 // metrics measures the cross-validated scores and those of the held-out rows.
-func (t *trainer) metrics(clean, heard []float64, final *regression) []models.Metric {
+func (t *trainer) metrics(clean, heard []float64, final *predictor) []models.Metric {
 	folds := fmt.Sprintf("cross-validated, %d folds by source, system and speaker together", numFolds)
 	m := t.measure(t.train, clean, folds)
 	if heard != nil {
 		m = append(m, t.measure(t.train, heard, folds+", each recording through one random channel")...)
 	}
+	m = append(m, t.byKind(clean, folds)...)
 	uses := map[string][]int{}
 	for i, r := range t.held {
 		uses[r.Use] = append(uses[r.Use], i)
@@ -154,13 +173,52 @@ func (t *trainer) metrics(clean, heard []float64, final *regression) []models.Me
 	return m
 }
 
+// leastOfKind is how many recordings a kind must have to be measured. Chosen.
+const leastOfKind = 20
+
+// byKind measures the AUC of each kind of synthesis against all recordings that
+// are not positive, if the manifest names kinds.
+func (t *trainer) byKind(scores []float64, split string) []models.Metric {
+	index := map[string][]int{}
+	var negative []int
+	for i, r := range t.train {
+		switch {
+		case !r.Positive:
+			negative = append(negative, i)
+		case known(r.Kind):
+			index[r.Kind] = append(index[r.Kind], i)
+		}
+	}
+	var out []models.Metric
+	for _, kind := range slices.Sorted(maps.Keys(index)) {
+		if len(index[kind]) < leastOfKind {
+			continue
+		}
+		var rows []Row
+		var of []float64
+		for _, i := range slices.Concat(negative, index[kind]) {
+			rows, of = append(rows, t.train[i]), append(of, scores[i])
+		}
+		for _, m := range t.measure(rows, of, split+", kind "+kind) {
+			if m.Name == "auc" {
+				out = append(out, m)
+			}
+		}
+	}
+	return out
+}
+
 // measure returns AUC, equal error rate and within-source AUC with their
 // intervals, those of them that are defined.
 func (t *trainer) measure(rows []Row, scores []float64, split string) []models.Metric {
 	y := classes(rows)
 	source, cluster := make([]string, len(rows)), make([]string, len(rows))
 	for i := range rows {
-		source[i], cluster[i] = rows[i].Source, rows[i].cluster()
+		source[i], cluster[i] = rows[i].Source, rows[i].Cluster()
+	}
+	by := "speaker"
+	if slices.ContainsFunc(rows, func(r Row) bool { return known(r.Source) || known(r.System) }) {
+		by = "source and system"
 	}
 	rate, _ := evaluate.EER(scores, y)
 	var out []models.Metric
@@ -179,7 +237,7 @@ func (t *trainer) measure(rows []Row, scores []float64, split string) []models.M
 		}
 		out = append(out, models.Metric{
 			Name: m.name, Value: round(m.value), Low: round(min(ci.Low, m.value)), High: round(max(ci.High, m.value)),
-			Interval: "95 %, bootstrap by source and system", Data: cmp.Or(t.opts.Data, "the manifest"), Split: split, N: len(rows),
+			Interval: "95 %, bootstrap by " + by, Data: cmp.Or(t.opts.Data, "the manifest"), Split: split, N: len(rows),
 		})
 	}
 	return out

@@ -55,10 +55,16 @@ func testRows(n int) []Row {
 }
 
 func TestTrain(t *testing.T) {
-	rows := testRows(44)
+	t.Parallel()
+	rows := testRows(48)
+	for i := range rows {
+		if rows[i].Positive {
+			rows[i].Kind = "vocoder"
+		}
+	}
 	var calls atomic.Int64
 	opts := &Options{Decode: voiceOf, Data: "made pulses", Seed: 5, Progress: func(done, total int) {
-		if n := calls.Add(1); int(n) != done || total != len(rows) {
+		if n := calls.Add(1); int(n) != done || total < len(rows)+refits {
 			t.Errorf("progress: got %d of %d at call %d", done, total, n)
 		}
 	}}
@@ -66,8 +72,8 @@ func TestTrain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if int(calls.Load()) != len(rows) {
-		t.Errorf("got %d calls of Progress, want %d", calls.Load(), len(rows))
+	if least := len(rows) + refits + 2; int(calls.Load()) < least {
+		t.Errorf("got %d calls of Progress, want at least %d", calls.Load(), least)
 	}
 	var text bytes.Buffer
 	if err := f.Write(&text); err != nil {
@@ -87,8 +93,8 @@ func TestTrain(t *testing.T) {
 			t.Errorf("%s: got AUC %v, want %v: the classes are easy", m.Split, m.Value, least)
 		}
 	}
-	if len(splits) != 3 {
-		t.Errorf("got figures for %q, want cross-validated, with a channel, and held out", splits)
+	if len(splits) != 4 {
+		t.Errorf("got figures for %q, want cross-validated, with a channel, of the one kind, and held out", splits)
 	}
 	// Recordings that nobody has seen.
 	for i := 1000; i < 1010; i++ {
@@ -160,25 +166,45 @@ func TestTrainOnVoiceFeatures(t *testing.T) {
 	}
 }
 
-// TestChannelKeepsTheShape passes a voice through many channels.
-func TestChannelKeepsTheShape(t *testing.T) {
-	x, rate, _ := voiceOf("4.wav")
-	for seed := range uint64(40) {
-		y := channel(x, rate, rand.New(rand.NewPCG(seed, 0)))
-		if len(y) != len(x) {
-			t.Fatalf("got %d samples, want %d", len(y), len(x))
+// TestExamplesOfSpoofs checks the weights of made voices, and that they go
+// with the recording that they were made of.
+func TestExamplesOfSpoofs(t *testing.T) {
+	rows := testRows(8)
+	one := func() []models.Vector {
+		return []models.Vector{{Schema: models.SpoofSchema(), Values: make([]float64, models.SpoofSchema().Len())}}
+	}
+	tr := &trainer{train: rows, schema: models.SpoofSchema(), vectors: make([][][]models.Vector, 8), made: make([][][]models.Vector, 8)}
+	for i, r := range rows {
+		tr.vectors[i] = [][]models.Vector{one(), one()}
+		if !r.Positive {
+			tr.made[i] = [][]models.Vector{one(), one(), one()}
 		}
-		var xy, xx, yy float64
-		for i := range x {
-			if math.IsNaN(y[i]) {
-				t.Fatalf("seed %d: sample %d is NaN", seed, i)
-			}
-			xy += x[i] * y[i]
-			xx += x[i] * x[i]
-			yy += y[i] * y[i]
+	}
+	m := &predictor{design: &design{}}
+	index := []int{0, 1, 2, 3}
+	x, y, w := tr.examples(m, index)
+	if want := 4*2 + 2*3; len(x) != want || len(y) != want || len(w) != want {
+		t.Fatalf("got %d, %d and %d examples of four rows, want %d", len(x), len(y), len(w), want)
+	}
+	var class [2]float64
+	for i := range w {
+		class[b2i(y[i])] += w[i]
+	}
+	if math.Abs(class[0]-2) > 1e-12 || math.Abs(class[1]-2) > 1e-12 {
+		t.Errorf("got classes of weight %v, want 2 each", class)
+	}
+	// Row 0 is bona fide: its two copies, then what was made of it.
+	var made float64
+	for i := 2; i < 5; i++ {
+		if !y[i] {
+			t.Errorf("example %d: got a bona fide one, want one that was made", i)
 		}
-		if r := xy / math.Sqrt(xx*yy); r < 0.5 {
-			t.Errorf("seed %d: got a correlation of %.2f with what went in", seed, r)
-		}
+		made += w[i]
+	}
+	if want := spoofShare; math.Abs(made-want) > 1e-12 { // one of two rows, of a class of weight 2
+		t.Errorf("got a weight of %v for what was made of one row, want %v", made, want)
+	}
+	if x, _, _ := tr.examples(m, []int{1, 3}); len(x) != 4 {
+		t.Errorf("got %d examples of two spoofs, want their 4 copies", len(x))
 	}
 }

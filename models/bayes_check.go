@@ -1,0 +1,197 @@
+package models
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// numShared is how many parameters of a BayesFile are not weights: the
+// thresholds.
+const numShared = 3
+
+// most is how large a weight, a threshold, a clip or an entry of the
+// covariance may be. Chosen: far beyond any that means something, and far
+// from where sums and products of them overflow.
+const most = 1e4
+
+func within(x float64) bool { return math.Abs(x) <= most } // not NaN
+
+// Check says what is wrong with the file, as a *FileError, or nil.
+func (f *BayesFile) Check() error {
+	for _, c := range []struct {
+		ok     bool
+		path   string
+		reason string
+	}{
+		{f.Format == BayesFormat, "format", "want " + BayesFormat},
+		{f.Name != "", "name", "is empty"},
+		{f.Version != "", "version", "is empty"},
+		{f.Category == Depression || f.Category == Anxiety, "category", "want depression or anxiety"},
+		{f.Schema == voiceSchema.name, "schema", fmt.Sprintf("got %q, want %q", f.Schema, voiceSchema.name)},
+		{ascending(f.Thresholds) && len(f.Thresholds) == len(BandScores), "thresholds", fmt.Sprintf("want %d ascending values within ±%g", len(BandScores), most)},
+		{f.Indeterminate.Low >= 0, "indeterminate.low", "want 0 to 1"},
+		{f.Indeterminate.High <= 1, "indeterminate.high", "want 0 to 1"},
+		{f.Indeterminate.Low <= f.Indeterminate.High, "indeterminate", "want low ≤ high"},
+		{within(f.Clip) && f.Clip > 0, "clip", fmt.Sprintf("want above 0 to %g", most)},
+		{f.Baseline >= 0 && f.Baseline <= 1, "baseline", "want 0 to 1"},
+		{f.IsCalibrated == (f.CalibratedOn != ""), "calibrated_on", "want a text exactly if is_calibrated"},
+		{len(f.TrainedOn) > 0, "trained_on", "is empty"},
+		{f.Licence != "", "licence", "is empty"},
+	} {
+		if !c.ok {
+			return &FileError{c.path, c.reason}
+		}
+	}
+	if err := f.checkCuts(); err != nil {
+		return err
+	}
+	if err := checkRecords(f.TrainedOn, f.Metrics); err != nil {
+		return err
+	}
+	if err := f.checkFeatures(); err != nil {
+		return err
+	}
+	n := len(f.Features)
+	var c mat.Cholesky // its memory serves both
+	if err := checkMatrix(&c, "correlation", f.Correlation, n); err != nil {
+		return err
+	}
+	for i := range n {
+		if f.Correlation[i][i] != 1 {
+			return &FileError{fmt.Sprintf("correlation[%d][%d]", i, i), "want 1"}
+		}
+	}
+	return checkMatrix(&c, "covariance", f.Covariance, n+numShared)
+}
+
+// ascending says whether x ascends and is within bounds.
+func ascending(x []float64) bool {
+	for i, v := range x {
+		if !within(v) || i > 0 && v <= x[i-1] {
+			return false
+		}
+	}
+	return true
+}
+
+// checkCuts verifies that there is a cut for each class but the first, and
+// that they belong to ascending scores and ascending linear predictors: then a
+// class is never left out and a higher probability never a lower class.
+func (f *BayesFile) checkCuts() error {
+	want := len(SeverityNames(f.Category)) - 1
+	if len(f.Cuts) != want {
+		return &FileError{"cuts", fmt.Sprintf("got %d, want %d", len(f.Cuts), want)}
+	}
+	last := math.Inf(-1)
+	for i, c := range f.Cuts {
+		path := fmt.Sprintf("cuts[%d]", i)
+		k := slices.Index(BandScores[:], c.Score)
+		if k != len(BandScores)-want+i {
+			return &FileError{path + ".score", fmt.Sprintf("got %d, want %d", c.Score, BandScores[len(BandScores)-want+i])}
+		}
+		if !(c.Probability > 0 && c.Probability < 1) {
+			return &FileError{path + ".probability", "want above 0 and below 1"}
+		}
+		eta := logit(c.Probability) + f.Thresholds[k]
+		if eta < last {
+			return &FileError{path + ".probability", "is reached before the cut of the class below"}
+		}
+		last = eta
+	}
+	return nil
+}
+
+// logit is the inverse of logistic.
+func logit(p float64) float64 { return math.Log(p) - math.Log1p(-p) }
+
+// checkFeatures verifies the features against their schema.
+func (f *BayesFile) checkFeatures() error {
+	if len(f.Features) == 0 {
+		return &FileError{"features", "are empty"}
+	}
+	seen := map[string]bool{}
+	for i, x := range f.Features {
+		path := fmt.Sprintf("features[%d]", i)
+		if err := checkName(voiceSchema, path, x.Name, x.Unit); err != nil {
+			return err
+		}
+		switch {
+		case seen[x.Name]:
+			return &FileError{path + ".name", x.Name + " is there twice"}
+		case !x.Female.ok():
+			return &FileError{path + ".female", "want finite numbers, the scale > 0"}
+		case !x.Male.ok():
+			return &FileError{path + ".male", "want finite numbers, the scale > 0"}
+		case !within(x.Weight):
+			return &FileError{path + ".weight", fmt.Sprintf("want within ±%g", most)}
+		case !(x.Stability >= 0 && x.Stability < 1):
+			return &FileError{path + ".stability", "want 0 to below 1"}
+		}
+		seen[x.Name] = true
+	}
+	for i, x := range f.Sex {
+		path := fmt.Sprintf("sex[%d]", i)
+		at := voiceSchema.Index(x.Name)
+		switch {
+		case at < 0:
+			return &FileError{path + ".name", fmt.Sprintf("schema %s has no feature %q", f.Schema, x.Name)}
+		case !x.Female.ok() || !x.Male.ok():
+			return &FileError{path, "want finite numbers, the scales > 0"}
+		}
+	}
+	return nil
+}
+
+func (s Spread) ok() bool { return finite(s.Center) && finite(s.Scale) && s.Scale > 0 }
+
+// checkName verifies a feature's name and unit.
+func checkName(schema *Schema, path, name, unit string) error {
+	at := schema.Index(name)
+	if at < 0 {
+		return &FileError{path + ".name", fmt.Sprintf("schema %s has no feature %q", schema.name, name)}
+	}
+	if _, want := schema.Feature(at); want != unit {
+		return &FileError{path + ".unit", fmt.Sprintf("%s is in %q, not in %q", name, want, unit)}
+	}
+	return nil
+}
+
+// symmetric is a matrix by its rows.
+type symmetric [][]float64
+
+func (m symmetric) Dims() (rows, columns int) { return len(m), len(m) }
+func (m symmetric) At(i, j int) float64       { return m[i][j] }
+func (m symmetric) T() mat.Matrix             { return m }
+func (m symmetric) SymmetricDim() int         { return len(m) }
+
+// checkMatrix verifies that m is symmetric, of n rows, and positive definite.
+func checkMatrix(c *mat.Cholesky, path string, m [][]float64, n int) error {
+	if len(m) != n {
+		return &FileError{path, fmt.Sprintf("got %d rows, want %d", len(m), n)}
+	}
+	for i, row := range m {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		if len(row) != n {
+			return &FileError{at, fmt.Sprintf("got %d numbers, want %d", len(row), n)}
+		}
+		for j, v := range row {
+			if !within(v) {
+				return &FileError{fmt.Sprintf("%s[%d]", at, j), fmt.Sprintf("want within ±%g", most)}
+			}
+		}
+	}
+	for i := range n {
+		for j := i + 1; j < n; j++ {
+			if m[i][j] != m[j][i] {
+				return &FileError{fmt.Sprintf("%s[%d][%d]", path, i, j), "differs from its mirror image"}
+			}
+		}
+	}
+	if !c.Factorize(symmetric(m)) {
+		return &FileError{path, "is not positive definite"}
+	}
+	return nil
+}

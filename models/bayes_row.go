@@ -1,0 +1,163 @@
+package models
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Row is the features of one recording as a Bayes model sees them, in the
+// order of its Features.
+type Row struct {
+	Z        []float64 // standardised, in place of what was not measured what the others lead to expect
+	Measured []bool    // whether the feature was measured, and counts
+	Counts   []bool    // whether it would count if it was measured
+	Female   float64   // probability that the norms of female voices are the right ones
+	Earlier  int       // how many earlier recordings of the person entered
+
+	female, male []float64     // Z of the measured by each sex's norms
+	gaps         []int         // what was not measured
+	rest         *mat.SymDense // covariance of the gaps given the measured; nil if there are none
+}
+
+// Row standardises the features of a recording, which must be of schema
+// voice/1. A value that is NaN or infinite counts as not measured.
+func (b *Bayes) Row(in *Recording) Row {
+	n := len(b.file.Features)
+	r := Row{
+		Z: make([]float64, n), Measured: make([]bool, n), Counts: make([]bool, n),
+		Female: b.probablyFemale(in), female: make([]float64, n), male: make([]float64, n),
+	}
+	for i, x := range b.file.Features {
+		r.Counts[i] = in.FixedGain || !x.FixedGain
+		value := in.Features.Values[b.index[i]]
+		if !r.Counts[i] || !finite(value) {
+			r.gaps = append(r.gaps, i)
+			continue
+		}
+		r.Measured[i] = true
+		var used int
+		r.female[i], used = b.standard(i, x.Female, value, in.Earlier)
+		r.male[i], _ = b.standard(i, x.Male, value, in.Earlier)
+		r.Z[i] = r.Female*r.female[i] + (1-r.Female)*r.male[i]
+		r.Earlier = max(r.Earlier, used)
+	}
+	b.infer(&r)
+	return r
+}
+
+// standard is the z of feature i by a norm, and how many of the earlier
+// recordings entered. See Bayes for the formula.
+func (b *Bayes) standard(i int, norm Spread, value float64, earlier []Vector) (z float64, used int) {
+	clip := b.file.Clip
+	at := func(v float64) float64 { return min(max((v-norm.Center)/norm.Scale, -clip), clip) }
+	z = at(value)
+	var mean, m float64
+	for _, v := range earlier {
+		if v.Schema == voiceSchema && finite(v.Values[b.index[i]]) {
+			mean += at(v.Values[b.index[i]])
+			m++
+		}
+	}
+	if m == 0 || b.file.Baseline == 0 {
+		return z, 0
+	}
+	rho := b.file.Features[i].Stability
+	if rho > 0 {
+		predict := rho / (rho + (1-rho)/m)
+		left := 1 - rho*predict
+		change := min(max((z-predict*mean/m)/math.Sqrt(left), -clip), clip) / math.Sqrt(left)
+		z = (1-b.file.Baseline)*z + b.file.Baseline*change
+	}
+	return z, int(m)
+}
+
+// probablyFemale is the probability of the norms of female voices: 1 or 0 where
+// the metadata says Female or Male, and otherwise that of the voice, with both
+// sexes equally probable beforehand.
+func (b *Bayes) probablyFemale(in *Recording) float64 {
+	switch in.Metadata.Gender {
+	case Female:
+		return 1
+	case Male:
+		return 0
+	}
+	var odds float64
+	for i, x := range b.file.Sex {
+		v := math.Log(in.Features.Values[b.sex[i]])
+		if finite(v) {
+			odds += x.Female.logDensity(v) - x.Male.logDensity(v)
+		}
+	}
+	// A normal distribution knows no exceptions; there are women with the
+	// voice of men. Chosen: never surer than one in a thousand.
+	const doubt = 1e-3
+	return doubt + (1-2*doubt)*logistic(odds)
+}
+
+// logDensity is that of the normal distribution, but for a constant.
+func (s Spread) logDensity(x float64) float64 {
+	z := (x - s.Center) / s.Scale
+	return -z*z/2 - math.Log(s.Scale)
+}
+
+// infer fills the gaps of r: given the measured z of a normal distribution
+// with correlation R, the others have mean R₂₁·R₁₁⁻¹·z and covariance
+// R₂₂ − R₂₁·R₁₁⁻¹·R₁₂.
+func (b *Bayes) infer(r *Row) {
+	if len(r.gaps) == 0 {
+		return
+	}
+	have := r.measured()
+	r.rest = b.correlations(r.gaps)
+	if len(have) == 0 {
+		return
+	}
+	across := mat.NewDense(len(have), len(r.gaps), nil)
+	for i, a := range have {
+		for j, c := range r.gaps {
+			across.Set(i, j, b.file.Correlation[a][c])
+		}
+	}
+	var chol mat.Cholesky
+	var solved mat.Dense
+	if !chol.Factorize(b.correlations(have)) || chol.SolveTo(&solved, across) != nil {
+		return // cannot be: Check saw that the whole is positive definite
+	}
+	for j, gap := range r.gaps {
+		for i, a := range have {
+			r.Z[gap] += solved.At(i, j) * r.Z[a]
+		}
+	}
+	for i := range r.gaps {
+		for j := range i + 1 {
+			v := r.rest.At(i, j)
+			for k := range have {
+				v -= across.At(k, i) * solved.At(k, j)
+			}
+			r.rest.SetSym(i, j, v)
+		}
+	}
+}
+
+// measured lists the features that were measured.
+func (r *Row) measured() []int {
+	var have []int
+	for i, ok := range r.Measured {
+		if ok {
+			have = append(have, i)
+		}
+	}
+	return have
+}
+
+// correlations returns the correlation matrix of some features, at least one.
+func (b *Bayes) correlations(of []int) *mat.SymDense {
+	r := mat.NewSymDense(len(of), nil)
+	for i, a := range of {
+		for j, c := range of[:i+1] {
+			r.SetSym(i, j, b.file.Correlation[a][c])
+		}
+	}
+	return r
+}

@@ -1,0 +1,318 @@
+package models_test
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/voicescreen/voicescreen/models"
+)
+
+// bayesFile is a small model: three features, of which the last needs a fixed
+// gain and the first two are correlated.
+func bayesFile() *models.BayesFile {
+	cov := make([][]float64, 6)
+	for i := range cov {
+		cov[i] = make([]float64, 6)
+		cov[i][i] = 0.04
+	}
+	cov[3][3] = 0.64
+	return &models.BayesFile{
+		Format: models.BayesFormat, Name: "test", Version: "1", Category: models.Depression, Schema: "voice/1", Description: "a test",
+		Thresholds:    []float64{1, 2, 3},
+		Cuts:          []models.Cut{{Score: 10, Probability: 0.2}, {Score: 15, Probability: 0.1}},
+		Indeterminate: models.Band{Low: 0.15, High: 0.25}, Clip: 3, Baseline: 1,
+		Sex:       []models.SexFeature{{Name: "f0.median_hz", Female: models.Spread{Center: math.Log(200), Scale: 0.15}, Male: models.Spread{Center: math.Log(110), Scale: 0.15}}},
+		TrainedOn: []models.Data{{Data: "nothing", Licence: "none"}}, Metrics: []models.Metric{}, Licence: "MIT",
+		Features: []models.BayesFeature{
+			{Name: "pause.mean_s", Unit: "s", Female: models.Spread{Center: 0.5, Scale: 0.1}, Male: models.Spread{Center: 0.6, Scale: 0.2}, Weight: 0.8, Stability: 0.75},
+			{Name: "pause.sd_s", Unit: "s", Female: models.Spread{Center: 0.3, Scale: 0.1}, Male: models.Spread{Center: 0.3, Scale: 0.1}, Weight: 0.5},
+			{Name: "level.mean_dbfs", Unit: "dBFS", Female: models.Spread{Center: -30, Scale: 5}, Male: models.Spread{Center: -30, Scale: 5}, Weight: -0.6, FixedGain: true},
+		},
+		Correlation: [][]float64{{1, 0.6, 0.2}, {0.6, 1, 0}, {0.2, 0, 1}},
+		Covariance:  cov,
+	}
+}
+
+func bayes(t testing.TB, f *models.BayesFile) *models.Bayes {
+	t.Helper()
+	b, err := models.NewBayes(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func scoreOf(t testing.TB, s models.Scorer, in *models.Recording) models.Score {
+	t.Helper()
+	got, err := s.Score(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got[0]
+}
+
+// woman is a recording of a woman with the given features.
+func woman(features map[string]float64) *models.Recording {
+	return &models.Recording{Features: voice(features), FixedGain: true, Metadata: models.Metadata{Gender: models.Female}}
+}
+
+func closeTo(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tolerance) {
+		t.Errorf("%s: got %v, want %v within %v", what, got, want, tolerance)
+	}
+}
+
+func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+
+// exact is what rounding may do to a probability.
+const exact = 1e-12
+
+func TestBayesIsTheProportionalOddsModel(t *testing.T) {
+	b := bayes(t, bayesFile())
+	got := scoreOf(t, b, woman(map[string]float64{"pause.mean_s": 0.7, "pause.sd_s": 0.2, "level.mean_dbfs": -35}))
+	eta := 2*0.8 - 1*0.5 + 1*0.6
+	closeTo(t, "probability", got.Probability, logistic(eta-2), exact)
+	sd := math.Sqrt(0.04*(4+1+1) + 0.64)
+	closeTo(t, "low", got.Low, logistic(eta-2-1.6448536269514722*sd), exact)
+	closeTo(t, "high", got.High, logistic(eta-2+1.6448536269514722*sd), exact)
+	if got.Severity != 3 || got.Decision != models.Positive || got.Coverage != 1 || got.Partial() || got.Baseline != 0 {
+		t.Errorf("got %+v, want the third class, positive and whole", got)
+	}
+	for i, want := range []models.Contribution{{Feature: "pause.mean_s", Value: 0.7, Unit: "s", Logits: 1.6}, {Feature: "level.mean_dbfs", Value: -35, Unit: "dBFS", Logits: 0.6}, {Feature: "pause.sd_s", Value: 0.2, Unit: "s", Logits: -0.5}} {
+		c := got.Contributions[i]
+		closeTo(t, want.Feature, c.Logits, want.Logits, exact)
+		if c.Feature != want.Feature || c.Value != want.Value || c.Unit != want.Unit {
+			t.Errorf("got contribution %+v, want %+v", c, want)
+		}
+	}
+}
+
+// TestClassAndProbabilityAgree says that a higher probability is never a lower
+// class or decision, and that classes begin where the cuts are.
+func TestClassAndProbabilityAgree(t *testing.T) {
+	b := bayes(t, bayesFile())
+	last := models.Score{Decision: models.Negative}
+	order := map[models.Decision]int{models.Negative: 0, models.Indeterminate: 1, models.Positive: 2}
+	for z := -3.0; z <= 3; z += 0.01 {
+		got := scoreOf(t, b, woman(map[string]float64{"pause.mean_s": 0.5 + z*0.1, "pause.sd_s": 0.3 + z*0.1, "level.mean_dbfs": -30}))
+		if got.Probability < last.Probability || got.Severity < last.Severity || order[got.Decision] < order[last.Decision] {
+			t.Fatalf("z = %v: got %+v after %+v", z, got, last)
+		}
+		if atLeastTen := got.Severity >= 2; atLeastTen != (got.Probability >= 0.2) {
+			t.Errorf("z = %v: got class %d at probability %v, want the second from 0.2 on", z, got.Severity, got.Probability)
+		}
+		last = got
+	}
+	if last.Severity != 3 || last.Decision != models.Positive {
+		t.Errorf("got %+v at the end, want the highest class", last)
+	}
+}
+
+// TestMissingFeaturesAreMarginalised draws what was not measured from its
+// distribution given what was.
+func TestMissingFeaturesAreMarginalised(t *testing.T) {
+	const (
+		draws     = 400000
+		tolerance = 0.004 // of MacKay's approximation, at a standard deviation of 0.8 logits, and of the draws
+	)
+	b := bayes(t, bayesFile())
+	in := woman(map[string]float64{"pause.mean_s": 0.8})
+	in.Features.Values[in.Features.Schema.Index("pause.sd_s")] = math.Inf(1) // not a measurement either
+	got := scoreOf(t, b, in)
+	rng := rand.New(rand.NewPCG(1, 2))
+	var mean float64
+	for range draws {
+		// Of three with r12 = 0.6, r13 = 0.2, r23 = 0, given the first at 3:
+		// variances 1 − 0.36 and 1 − 0.04, covariance −0.12.
+		x, y := rng.NormFloat64(), rng.NormFloat64()
+		z2 := 1.8 + 0.8*x
+		z3 := 0.6 - 0.15*x + math.Sqrt(0.96-0.0225)*y
+		mean += logistic(3*0.8+z2*0.5-z3*0.6-2) / draws
+	}
+	closeTo(t, "probability", got.Probability, mean, tolerance)
+	closeTo(t, "coverage", got.Coverage, 0.8/1.9, exact)
+	if !got.Partial() {
+		t.Error("want a partial score")
+	}
+	full := scoreOf(t, b, woman(map[string]float64{"pause.mean_s": 0.8, "pause.sd_s": 0.48, "level.mean_dbfs": -27}))
+	if got.High-got.Low <= full.High-full.Low {
+		t.Errorf("got an interval of %v without two features and of %v with all, want it wider", got.High-got.Low, full.High-full.Low)
+	}
+}
+
+func TestLevelCountsOnlyWithFixedGain(t *testing.T) {
+	b := bayes(t, bayesFile())
+	score := func(level float64, fixed bool) models.Score {
+		in := woman(map[string]float64{"pause.mean_s": 0.6, "pause.sd_s": 0.3, "level.mean_dbfs": level})
+		in.FixedGain = fixed
+		return scoreOf(t, b, in)
+	}
+	if loud, quiet := score(-20, false), score(-60, false); loud.Probability != quiet.Probability || loud.Coverage != 1 {
+		t.Errorf("without a fixed gain: got %v and %v, want the same, whole", loud, quiet)
+	}
+	if loud, quiet := score(-20, true), score(-60, true); loud.Probability >= quiet.Probability {
+		t.Errorf("with a fixed gain: got %v for a loud and %v for a quiet voice, want less for the loud", loud.Probability, quiet.Probability)
+	}
+}
+
+// TestSexIsTakenFromTheMetadataOrTheVoice says by which norms a voice is
+// measured.
+func TestSexIsTakenFromTheMetadataOrTheVoice(t *testing.T) {
+	b := bayes(t, bayesFile())
+	row := func(g models.Gender, f0 float64) models.Row {
+		return b.Row(&models.Recording{Features: voice(map[string]float64{"pause.mean_s": 0.7, "f0.median_hz": f0}), Metadata: models.Metadata{Gender: g}})
+	}
+	for _, c := range []struct {
+		name      string
+		gender    models.Gender
+		f0        float64
+		female, z float64
+		tolerance float64
+	}{
+		{"a woman with a low voice", models.Female, 100, 1, 2, exact},
+		{"a man with a high voice", models.Male, 220, 0, 0.5, exact},
+		{"nothing said, a high voice", 0, 210, 0.999, 2, 0.01},
+		{"nothing said, a low voice", 0, 100, 0.001, 0.5, 0.01},
+		{"other, between", models.OtherGender, math.Sqrt(200 * 110), 0.5, 1.25, 1e-9},
+		{"a transgender woman: the voice decides", models.TransgenderFemale, 105, 0.001, 0.5, 0.01},
+		{"nothing said, no pitch", 0, math.NaN(), 0.5, 1.25, exact},
+	} {
+		got := row(c.gender, c.f0)
+		closeTo(t, c.name+": female", got.Female, c.female, c.tolerance)
+		closeTo(t, c.name+": z", got.Z[0], c.z, c.tolerance)
+	}
+	narrow := scoreOf(t, b, &models.Recording{Features: voice(map[string]float64{"pause.mean_s": 0.9, "pause.sd_s": 0.3}), Metadata: models.Metadata{Gender: models.Male}})
+	wide := scoreOf(t, b, &models.Recording{Features: voice(map[string]float64{"pause.mean_s": 0.9, "pause.sd_s": 0.3})})
+	if wide.High-wide.Low <= narrow.High-narrow.Low {
+		t.Error("want a wider interval where the sex is not known")
+	}
+}
+
+// TestBaseline holds the comparison with earlier recordings to the definition:
+// the z of the change, over its standard deviation squared.
+func TestBaseline(t *testing.T) {
+	b := bayes(t, bayesFile())
+	in := woman(map[string]float64{"pause.mean_s": 0.65, "pause.sd_s": 0.3, "level.mean_dbfs": -30})
+	in.Earlier = []models.Vector{voice(map[string]float64{"pause.mean_s": 0.4}), voice(map[string]float64{"pause.mean_s": 0.6}), voice(nil)}
+	const rho = 0.75
+	predict := rho / (rho + (1-rho)/2)
+	want := (1.5 - predict*0) / (1 - rho*predict)
+	got := b.Row(in)
+	closeTo(t, "z", got.Z[0], want, 1e-9)
+	if got.Earlier != 2 || got.Z[1] != 0 {
+		t.Errorf("got %d earlier recordings and z %v of an unstable feature, want 2 and 0", got.Earlier, got.Z[1])
+	}
+	if s := scoreOf(t, b, in); s.Baseline != 2 {
+		t.Errorf("got baseline %d in the score, want 2", s.Baseline)
+	}
+	f := bayesFile()
+	f.Baseline = 0
+	if r := bayes(t, f).Row(in); r.Earlier != 0 || math.Abs(r.Z[0]-1.5) > 1e-9 {
+		t.Errorf("got %+v with a baseline of no weight, want it unused", r)
+	}
+}
+
+// TestBaselineTellsChangesApart draws people whose voices are stable, half of
+// whom changed, and compares how well z tells them with how well it does beside
+// an earlier recording.
+func TestBaselineTellsChangesApart(t *testing.T) {
+	const rho, effect, people = 0.75, 0.5, 4000
+	b := bayes(t, bayesFile())
+	rng := rand.New(rand.NewPCG(3, 4))
+	var auc [2]float64
+	for kind := range auc {
+		var z [2][]float64
+		for i := range people {
+			self := math.Sqrt(rho) * rng.NormFloat64()
+			at := func(shift float64) models.Vector {
+				return voice(map[string]float64{"pause.mean_s": 0.5 + 0.1*(self+math.Sqrt(1-rho)*rng.NormFloat64()+shift)})
+			}
+			in := woman(nil)
+			in.Features = at(effect * float64(i%2))
+			if kind == 1 {
+				in.Earlier = []models.Vector{at(0)}
+			}
+			z[i%2] = append(z[i%2], b.Row(in).Z[0])
+		}
+		for _, x := range z[1] {
+			for _, y := range z[0] {
+				if x > y {
+					auc[kind] += 1 / float64(len(z[0])*len(z[1]))
+				}
+			}
+		}
+	}
+	// Φ(d/√2), and Φ of the same with d over the standard deviation of what an
+	// earlier recording leaves open, √(1 − ρ²).
+	const tolerance = 0.02 // two standard errors
+	phi := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
+	closeTo(t, "AUC alone", auc[0], phi(effect/math.Sqrt2), tolerance)
+	closeTo(t, "AUC beside an earlier recording", auc[1], phi(effect/math.Sqrt(1-rho*rho)/math.Sqrt2), tolerance)
+}
+
+func TestBaseRateMovesAllTogether(t *testing.T) {
+	b := bayes(t, bayesFile())
+	for _, share := range []float64{0.01, 0.39, 0.9} {
+		moved, err := b.WithBaseRate(share)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var mean float64
+		models.OverNormal(b.Spread(), func(eta, w float64) { mean += w * logistic(eta-moved.File().Thresholds[1]) })
+		closeTo(t, "mean probability", mean, share, 1e-9)
+		for z := -3.0; z <= 3; z += 0.1 {
+			in := woman(map[string]float64{"pause.mean_s": 0.5 + z*0.1, "pause.sd_s": 0.3, "level.mean_dbfs": -30})
+			was, is := scoreOf(t, b, in), scoreOf(t, moved, in)
+			if was.Severity != is.Severity || was.Decision != is.Decision {
+				t.Fatalf("share %v, z %.1f: got class %d and %v, want those of the other base rate, %d and %v", share, z, is.Severity, is.Decision, was.Severity, was.Decision)
+			}
+		}
+	}
+	for _, share := range []float64{0, 1, -1, math.NaN()} {
+		if _, err := b.WithBaseRate(share); err == nil {
+			t.Errorf("share %v: got no error", share)
+		}
+	}
+}
+
+// TestBayesScoresAreNumbers scores vectors, earlier ones too, at the edges of
+// everything.
+func TestBayesScoresAreNumbers(t *testing.T) {
+	scorers, err := models.Shipped()
+	if err != nil {
+		t.Fatal(err)
+	}
+	edges := []float64{math.NaN(), 0, 1, math.Inf(1), math.Inf(-1), 1e308, -1e308}
+	for _, s := range append(scorers[:2:2], bayes(t, bayesFile())) {
+		for _, x := range edges {
+			for _, y := range edges {
+				in := &models.Recording{Features: constant(x), Earlier: []models.Vector{constant(y), constant(x), {}}, FixedGain: x == 0}
+				got := scoreOf(t, s, in)
+				if _, err := json.Marshal(got); err != nil {
+					t.Errorf("%s, all features %v, once %v: %v", s.Info().Name, x, y, err)
+				}
+				if !(got.Low <= got.Probability && got.Probability <= got.High) || got.Low < 0 || got.High > 1 || got.Severity < 1 || got.Decision == 0 {
+					t.Errorf("%s, all features %v, once %v: got %+v", s.Info().Name, x, y, got)
+				}
+			}
+		}
+	}
+}
+
+// BenchmarkBayesScore is the time of a score once the features exist, for the
+// shipped depression model, without a fixed gain and sex, beside three earlier recordings.
+func BenchmarkBayesScore(b *testing.B) {
+	scorers, err := models.Shipped()
+	if err != nil {
+		b.Fatal(err)
+	}
+	in := &models.Recording{Features: constant(1), Earlier: []models.Vector{constant(0.9), constant(1.1), constant(1.2)}}
+	for b.Loop() {
+		if _, err := scorers[0].Score(b.Context(), in); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

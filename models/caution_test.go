@@ -1,0 +1,93 @@
+package models_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/models"
+)
+
+// chords makes seconds of struck chords: voiced, loud, and no voice.
+func chords(seconds float64, rate int) []float64 {
+	x := make([]float64, int(seconds*float64(rate)))
+	for i := range x {
+		t := float64(i) / float64(rate)
+		beat, since := math.Modf(4 * t)
+		f := 220 * math.Pow(2, math.Mod(beat*5, 12)/12)
+		for _, interval := range []float64{1, 1.26, 1.5} {
+			for h := 1.0; h < 8; h++ {
+				x[i] += 0.05 / h * math.Exp(-3*since) * math.Sin(2*math.Pi*f*interval*h*t)
+			}
+		}
+	}
+	return x
+}
+
+func TestCautionsOfWhatIsNoVoice(t *testing.T) {
+	const rate = 16000
+	rng := rand.New(rand.NewPCG(8, 8))
+	noise, tone := make([]float64, 4*rate), make([]float64, 4*rate)
+	for i := range noise {
+		noise[i] = 0.1 * rng.NormFloat64()
+		tone[i] = 0.3 * math.Sin(2*math.Pi*440*float64(i)/rate)
+	}
+	for name, c := range map[string]struct {
+		x    []float64
+		want models.Caution
+	}{
+		"silence": {make([]float64, 4*rate), models.LittleSpeech},
+		"noise":   {noise, models.LittleSpeech},
+		"a tone":  {tone, models.Unfamiliar},
+		"music":   {chords(6, rate), models.Unfamiliar},
+	} {
+		s := shippedDeepfake(t, &models.Recording{Native: c.x, NativeRate: rate})
+		if !slices.Contains(s.Cautions, c.want) || s.Decision != models.Indeterminate {
+			t.Errorf("%s: got cautions %v and %v, want %v and no decision", name, s.Cautions, s.Decision, c.want)
+		}
+		half := 0.5
+		if (&models.Thresholds{Low: &half, High: &half}).Apply(&s); s.Decision != models.Indeterminate {
+			t.Errorf("%s: thresholds decided on it: %v", name, s.Decision)
+		}
+	}
+}
+
+func TestCautionsOfARecording(t *testing.T) {
+	const rate = 16000
+	x := make([]float64, 2*rate)
+	for name, c := range map[string]struct {
+		quality dsp.Quality
+		want    models.Caution
+		is      bool
+	}{
+		"noise":               {dsp.Quality{SNR: 10, Bandwidth: 7000}, models.Noisy, true},
+		"a telephone":         {dsp.Quality{SNR: 40, Bandwidth: 3400}, models.NarrowBand, true},
+		"good":                {dsp.Quality{SNR: 40, Bandwidth: 7000}, models.Noisy, false},
+		"wide":                {dsp.Quality{SNR: 40, Bandwidth: 7000}, models.NarrowBand, false},
+		"noise not measured":  {dsp.Quality{SNR: math.NaN(), Bandwidth: math.NaN()}, models.Noisy, false},
+		"a band not measured": {dsp.Quality{SNR: math.NaN(), Bandwidth: math.NaN()}, models.NarrowBand, false},
+	} {
+		s := shippedDeepfake(t, &models.Recording{Native: x, NativeRate: rate, Analysis: &dsp.Analysis{Quality: c.quality}})
+		if got := slices.Contains(s.Cautions, c.want); got != c.is {
+			t.Errorf("%s: got cautions %v, want %v among them: %v", name, s.Cautions, c.want, c.is)
+		}
+	}
+}
+
+func TestCautionNames(t *testing.T) {
+	for c := models.LittleSpeech; c <= models.Unfamiliar; c++ {
+		b, err := c.MarshalText()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got models.Caution
+		if err := got.UnmarshalText(b); err != nil || got != c {
+			t.Errorf("%s: got %v, %v, want %v", b, got, err, c)
+		}
+	}
+	if _, err := models.Caution(9).MarshalText(); err == nil {
+		t.Error("an unknown caution has a name")
+	}
+}

@@ -1,0 +1,92 @@
+package models
+
+import (
+	"fmt"
+	"math"
+)
+
+// Kernel is the part of a predictor that is not linear: it adds
+//
+//	Σⱼ cⱼ·exp(−γ|z − vⱼ|²)
+//
+// over the support vectors vⱼ, of the z of all the file's features in their
+// order, where what was not measured has z = 0.
+type Kernel struct {
+	Gamma float64 `json:"gamma"` // > 0
+
+	// Step is what one unit of a Vectors byte is in z. > 0
+	Step float64 `json:"step"`
+
+	// Vectors holds the support vectors one after another, a signed byte a
+	// feature, in units of Step. In JSON it is base64.
+	Vectors []byte `json:"vectors"`
+
+	// Coefficients are c, in logits, one a vector. A file may have as many as
+	// training takes recordings into a kernel.
+	Coefficients []float64 `json:"coefficients" most:"8192"`
+
+	// Familiar is how near the nearest support vector must be, as the value of
+	// the exponential, for a recording to be like those of the training; 0
+	// asks for nothing.
+	Familiar float64 `json:"familiar"`
+}
+
+// check verifies a kernel over n features.
+func (k *Kernel) check(n int) error {
+	switch {
+	case !finite(k.Gamma) || k.Gamma <= 0:
+		return &FileError{"kernel.gamma", "want a finite number > 0"}
+	case !finite(k.Step) || k.Step <= 0:
+		return &FileError{"kernel.step", "want a finite number > 0"}
+	case !(k.Familiar >= 0 && k.Familiar <= 1):
+		return &FileError{"kernel.familiar", "want 0 to 1"}
+	case len(k.Coefficients) == 0:
+		return &FileError{"kernel.coefficients", "are empty"}
+	case len(k.Vectors) != n*len(k.Coefficients):
+		return &FileError{"kernel.vectors", fmt.Sprintf("got %d bytes, want %d for %d vectors of %d features",
+			len(k.Vectors), n*len(k.Coefficients), len(k.Coefficients), n)}
+	}
+	for i, c := range k.Coefficients {
+		if !finite(c) {
+			return &FileError{fmt.Sprintf("kernel.coefficients[%d]", i), "is not finite"}
+		}
+	}
+	return nil
+}
+
+// At returns the sum at z, which has one value for each feature of the file,
+// and the largest of the exponentials.
+func (k *Kernel) At(z []float64) (sum, nearest float64) { return k.at(z, nil) }
+
+// at returns the sum at z and the largest exponential, and adds to each part[i]
+// what z[i] gave the sum: by how much the sum would be less if z[i] were 0, to
+// first order in γ,
+//
+//	Σⱼ cⱼ·exp(−γ|z − vⱼ|²)·γ·z[i]·(2vⱼ[i] − z[i])
+func (k *Kernel) at(z, part []float64) (sum, nearest float64) {
+	n := len(z)
+	pull := make([]float64, len(part)) // Σ cⱼ·exp(…)·vⱼ, in steps
+	x := make([]float64, n)
+	for i, v := range z {
+		x[i] = v / k.Step
+	}
+	scale := k.Gamma * k.Step * k.Step
+	for j, c := range k.Coefficients {
+		vector := k.Vectors[j*n : (j+1)*n]
+		var d float64
+		for i, b := range vector {
+			e := x[i] - float64(int8(b))
+			d += e * e
+		}
+		v := math.Exp(-scale * d)
+		nearest = max(nearest, v)
+		sum += c * v
+		for i := range pull {
+			pull[i] += c * v * float64(int8(vector[i]))
+		}
+	}
+	for i := range part {
+		part[i] += k.Gamma * z[i] * (2*k.Step*pull[i] - z[i]*sum)
+	}
+	return sum, nearest
+}
