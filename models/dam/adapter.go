@@ -1,0 +1,173 @@
+package dam
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+const (
+	// loraRank and loraScale are those of the published adapters: rank 32, α 64,
+	// so that a weight in use is base + (64/32)·B·A (Hu et al. 2021, "LoRA:
+	// low-rank adaptation of large language models", section 4.1).
+	loraRank  = 32
+	loraScale = 64.0 / loraRank
+)
+
+// source says which keys of a checkpoint make a tensor of the network.
+type source struct {
+	base string // the weight, or the base of an adapted one
+	a, b string // the low-rank update, "" if there is none
+}
+
+// adapters finds for each tensor of the network where it stands in a
+// checkpoint. Keys may have "base_model.model." or not. A linear layer X is
+// X.weight, or with an adapter X.base_layer.weight, X.lora_A.default.weight and
+// X.lora_B.default.weight; a module that was trained as a whole stands as
+// X.modules_to_save.default, and X.original_module beside it is not used. The
+// error wraps ErrWeights and names a key that is missing, unknown, twice there
+// or of the wrong dimensions.
+func (c *checkpoint) adapters(s Shape) (map[string]source, error) {
+	found := map[string]source{}
+	unused := map[string]string{} // the originals of saved modules, by the tensor they would be
+	dims := maps.Collect(s.Tensors())
+	for _, key := range slices.Sorted(maps.Keys(c.records)) {
+		name, part := split(key)
+		if part == original {
+			if unused[name] != "" {
+				return nil, fmt.Errorf("%w: %s and %s are one tensor", ErrWeights, unused[name], key)
+			}
+			unused[name] = key
+			continue
+		}
+		src := found[name]
+		slot := &src.base
+		switch part {
+		case loraA:
+			slot = &src.a
+		case loraB:
+			slot = &src.b
+		}
+		if *slot != "" {
+			return nil, fmt.Errorf("%w: %s and %s are one tensor", ErrWeights, *slot, key)
+		}
+		*slot = key
+		if _, ok := dims[name]; !ok {
+			return nil, fmt.Errorf("%w: %s is unknown", ErrWeights, key)
+		}
+		found[name] = src
+	}
+	for _, name := range slices.Sorted(maps.Keys(unused)) {
+		key := unused[name]
+		want, ok := dims[name]
+		if !ok || !strings.Contains(found[name].base, savedModule) {
+			return nil, fmt.Errorf("%w: %s has no module that is used in its place", ErrWeights, key)
+		}
+		if got := c.records[key].dims; !slices.Equal(got, want) {
+			return nil, fmt.Errorf("%w: %s is %v, want %v", ErrWeights, key, got, want)
+		}
+	}
+	for name, want := range s.Tensors() {
+		if err := c.checkSource(name, found[name], want); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// checkSource compares the dimensions of what makes a tensor.
+func (c *checkpoint) checkSource(name string, src source, want []int) error {
+	if src.base == "" {
+		return fmt.Errorf("%w: %s is missing", ErrWeights, name)
+	}
+	if got := c.records[src.base].dims; !slices.Equal(got, want) {
+		return fmt.Errorf("%w: %s is %v, want %v", ErrWeights, src.base, got, want)
+	}
+	adapted := strings.HasSuffix(src.base, baseLayer+".weight")
+	if src.a == "" && src.b == "" && !adapted {
+		return nil
+	}
+	if src.a == "" || src.b == "" || !adapted || len(want) != 2 {
+		return fmt.Errorf("%w: %s: an adapted weight is a base_layer, a lora_A and a lora_B", ErrWeights, name)
+	}
+	if got, dims := c.records[src.a].dims, []int{loraRank, want[1]}; !slices.Equal(got, dims) {
+		return fmt.Errorf("%w: %s is %v, want %v", ErrWeights, src.a, got, dims)
+	}
+	if got, dims := c.records[src.b].dims, []int{want[0], loraRank}; !slices.Equal(got, dims) {
+		return fmt.Errorf("%w: %s is %v, want %v", ErrWeights, src.b, got, dims)
+	}
+	return nil
+}
+
+// A part is what a key holds of the tensor that it belongs to.
+type part uint8
+
+const (
+	plain    part = iota + 1 // all of it, or the base of an adapted weight
+	loraA                    // the update's factor [rank × in]
+	loraB                    // the update's factor [out × rank]
+	original                 // what it was before a module was trained as a whole
+)
+
+const (
+	savedModule = ".modules_to_save.default"
+	baseLayer   = ".base_layer"
+)
+
+// split returns the name of the tensor that a key belongs to, as Shape.Tensors
+// has it, and what the key holds of it.
+func split(key string) (name string, p part) {
+	name = strings.Replace(key, ".base_model.model.", ".", 1)
+	for _, cut := range []struct {
+		infix string
+		part  part
+	}{{".lora_A.default", loraA}, {".lora_B.default", loraB}, {".original_module", original}, {savedModule, plain}, {baseLayer, plain}} {
+		if i := strings.LastIndex(name, cut.infix+"."); i >= 0 {
+			return name[:i] + name[i+len(cut.infix):], cut.part
+		}
+	}
+	return name, plain
+}
+
+// reader returns what fills the tensors of a network from the checkpoint, with
+// the updates folded in, after it has checked that they are all there and
+// nothing else.
+func (c *checkpoint) reader(s Shape) (TensorReader, error) {
+	found, err := c.adapters(s)
+	if err != nil {
+		return nil, err
+	}
+	return func(dst []float32, name string, dims []int) error {
+		src, ok := found[name]
+		if !ok {
+			return fmt.Errorf("%w: %s is unknown", ErrWeights, name)
+		}
+		if err := c.fill(dst, src.base, dims); err != nil || src.a == "" {
+			return err
+		}
+		in, out := dims[1], dims[0]
+		a, b := make([]float32, loraRank*in), make([]float32, out*loraRank)
+		if err := c.fill(a, src.a, []int{loraRank, in}); err != nil {
+			return err
+		}
+		if err := c.fill(b, src.b, []int{out, loraRank}); err != nil {
+			return err
+		}
+		fold(dst, a, b, in)
+		return nil
+	}, nil
+}
+
+// fold adds loraScale·B·A to w [out × in].
+func fold(w, a, b []float32, in int) {
+	for o := range len(w) / in {
+		row := w[o*in : (o+1)*in]
+		for r := range loraRank {
+			s := loraScale * b[o*loraRank+r]
+			for i, v := range a[r*in : (r+1)*in] {
+				row[i] += s * v
+			}
+		}
+	}
+}

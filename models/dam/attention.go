@@ -1,0 +1,85 @@
+package dam
+
+import (
+	"github.com/voicescreen/voicescreen/models/dam/internal/gemm"
+	"github.com/voicescreen/voicescreen/models/dam/internal/simd"
+)
+
+// queryRows is the number of queries whose scores with all keys of a head are
+// held at once by one goroutine: 48 × 1500 numbers, 288 kB, stay in a
+// second-level cache of 1 MB. It is a multiple of the rows of every kernel.
+//
+// Flash attention (Dao et al. 2022) goes on to cut the keys into blocks as
+// well, and corrects sums and outputs whenever a block has a larger score. With
+// 1,500 keys whole rows fit, each is exponentiated once, and nothing has to be
+// corrected.
+const queryRows = 48
+
+// keyStride is the distance of two queries' scores: so many that a row starts at
+// the beginning of a cache line.
+func keyStride(keys int) int { return (keys + 15) &^ 15 }
+
+// pack packs the keys and values of one head for their products, as a task.
+type pack struct {
+	w     *workspace
+	shape Shape
+}
+
+func (p *pack) part(head int, _ *worker) {
+	s := p.shape
+	size := s.Width / s.Heads
+	stride := 3 * s.Width
+	p.w.keys[head].PackTransposed(p.w.wide[s.Width+head*size:], size, s.Frames, stride)
+	p.w.vals[head].Pack(p.w.wide[2*s.Width+head*size:], s.Frames, size, stride)
+}
+
+// attend computes softmax(Q·Kᵀ)·V (Vaswani et al. 2017, equation 1; the query
+// has been scaled) for queryRows queries of one head, as a task.
+type attend struct {
+	w     *workspace
+	shape Shape
+}
+
+func (a *attend) part(i int, w *worker) {
+	s := a.shape
+	size, stride := s.Width/s.Heads, keyStride(s.Frames)
+	blocks := parts(s.Frames, queryRows)
+	head, from := i/blocks, i%blocks*queryRows
+	rows := min(queryRows, s.Frames-from)
+
+	scores := gemm.Product{
+		C: w.scores, StrideC: stride,
+		A: a.w.wide[from*3*s.Width+head*size:], StrideA: 3 * s.Width,
+		Rows: rows, B: &a.w.keys[head],
+	}
+	for block := range scores.Blocks() {
+		scores.Block(block, &w.gemm)
+	}
+	for r := range rows {
+		w.sums[r] = simd.Softmax(w.scores[r*stride:][:s.Frames])
+	}
+	out := gemm.Product{
+		C: a.w.y[from*s.Width+head*size:], StrideC: s.Width,
+		A: w.scores, StrideA: stride,
+		Rows: rows, B: &a.w.vals[head],
+	}
+	for block := range out.Blocks() {
+		out.Block(block, &w.gemm)
+	}
+	for r := range rows {
+		row := out.C[r*s.Width:][:size]
+		simd.Scale(row, 1/w.sums[r])
+		if a.w.paired {
+			at := (from+r)*s.Width + head*size
+			gemm.Pair(a.w.normed.x[at/2:][:size/2], row)
+		}
+	}
+}
+
+// attention turns queries, keys and values in wide into the heads' outputs in y.
+func (w *workspace) attention(s Shape) {
+	w.pack = pack{w, s}
+	w.crew.run(&w.pack, s.Heads)
+	w.attend = attend{w, s}
+	w.crew.run(&w.attend, s.Heads*parts(s.Frames, queryRows))
+}

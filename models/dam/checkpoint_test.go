@@ -1,0 +1,337 @@
+package dam
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/voicescreen/voicescreen/internal/cost"
+)
+
+// readAll opens a checkpoint of the small shape and reads every tensor.
+func readAll(b []byte) (Weights, error) {
+	c, err := openCheckpoint(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		return nil, err
+	}
+	read, err := c.reader(small)
+	if err != nil {
+		return nil, err
+	}
+	w := Weights{}
+	for name, dims := range small.Tensors() {
+		n := 1
+		for _, d := range dims {
+			n *= d
+		}
+		t := Tensor{dims, make([]float32, n)}
+		if err := read(t.Data, name, dims); err != nil {
+			return nil, err
+		}
+		w[name] = t
+	}
+	return w, nil
+}
+
+func testFile(t testing.TB, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// foldedTolerance is in units of the weights, which are of the order of 0.3:
+// sums of 32 products in float32, in another order.
+const foldedTolerance = 1e-6
+
+func TestFoldedWeightAgainstTorch(t *testing.T) {
+	var golden struct {
+		Files map[string]struct{ Folded map[string][]float64 }
+	}
+	if err := json.Unmarshal(testFile(t, "small.json"), &golden); err != nil {
+		t.Fatal(err)
+	}
+	w, err := readAll(testFile(t, "small.ckpt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for name, want := range golden.Files["small.ckpt"].Folded {
+		got := w[name].Data
+		if len(got) != len(want) {
+			t.Fatalf("%s: got %d numbers, want %d", name, len(got), len(want))
+		}
+		for i := range want {
+			n++
+			if math.Abs(float64(got[i])-want[i]) > foldedTolerance {
+				t.Fatalf("%s[%d]: got %v, want %v", name, i, got[i], want[i])
+			}
+		}
+	}
+	if n == 0 {
+		t.Fatal("nothing was compared")
+	}
+}
+
+// The keys with and without their prefix give the same weights, and the other
+// types the same but for their precision: 2⁻¹¹ and 2⁻⁸ of a number, and as much
+// again for the folded updates.
+func TestFormsOfOneCheckpoint(t *testing.T) {
+	want, err := readAll(testFile(t, "small.ckpt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := want.Check(small); err != nil {
+		t.Fatal(err)
+	}
+	for name, precision := range map[string]float64{"small-bare.ckpt": 0, "small-f16.ckpt": 1.0 / (1 << 11), "small-bf16.ckpt": 1.0 / (1 << 8)} {
+		got, err := readAll(testFile(t, name))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for key, w := range want {
+			for i, v := range w.Data {
+				if d := math.Abs(float64(got[key].Data[i] - v)); d > precision*(math.Abs(float64(v))+1) {
+					t.Fatalf("%s: %s[%d]: got %v, want %v", name, key, i, got[key].Data[i], v)
+				}
+			}
+		}
+	}
+}
+
+// TestHalf compares every 16-bit number with its definition.
+func TestHalf(t *testing.T) {
+	for h := range 1 << 16 {
+		sign, exponent, fraction := 1.0, h>>10&0x1f, float64(h&0x3ff)
+		if h>>15 == 1 {
+			sign = -1
+		}
+		want := sign * math.Ldexp(1+fraction/1024, exponent-15)
+		switch {
+		case exponent == 0:
+			want = sign * math.Ldexp(fraction/1024, -14)
+		case exponent == 31 && fraction == 0:
+			want = math.Inf(int(sign))
+		case exponent == 31:
+			want = math.NaN()
+		}
+		if got := float64(half(uint16(h))); got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
+			t.Fatalf("%04x: got %v, want %v", h, got, want)
+		}
+	}
+}
+
+// rewrite copies a checkpoint, with each file as change returns it, and
+// byteorder, which is nil; what is nil is left out.
+func rewrite(t testing.TB, b []byte, method uint16, change func(name string, data []byte) []byte) []byte {
+	t.Helper()
+	z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	w := zip.NewWriter(&out)
+	put := func(name string, data []byte) {
+		data = change(strings.TrimPrefix(name, "small/"), data)
+		if data == nil {
+			return
+		}
+		fw, err := w.CreateHeader(&zip.FileHeader{Name: name, Method: method})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := fw.Write(data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, f := range z.File {
+		rc, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var data bytes.Buffer
+		if _, err := data.ReadFrom(rc); err != nil {
+			t.Fatal(err)
+		}
+		put(f.Name, data.Bytes())
+	}
+	put("small/byteorder", nil) // which newer versions write
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// renamed replaces a key in the pickle by another of the same length.
+func renamed(from, to string) func(string, []byte) []byte {
+	return func(name string, data []byte) []byte {
+		if name != "data.pkl" {
+			return data
+		}
+		if len(from) != len(to) || !bytes.Contains(data, []byte(from)) {
+			panic(fmt.Sprintf("%s cannot become %s", from, to))
+		}
+		return bytes.ReplaceAll(data, []byte(from), []byte(to))
+	}
+}
+
+func same(_ string, data []byte) []byte { return data }
+
+func TestCheckpointsThatDoNotFit(t *testing.T) {
+	b := testFile(t, "small.ckpt")
+	const fc2 = "llma.backbone.layers.1.fc2.weight"
+	pickle := func(p string) []byte {
+		return rewrite(t, b, zip.Store, func(name string, data []byte) []byte {
+			if name == "data.pkl" {
+				return []byte(p)
+			}
+			return data
+		})
+	}
+	for name, c := range map[string]struct {
+		file []byte
+		want error
+		text string
+	}{
+		"empty":             {nil, ErrCheckpoint, "zip"},
+		"not a zip file":    {[]byte("PK\x03\x04 and nothing more"), ErrCheckpoint, "zip"},
+		"cut in half":       {b[:len(b)/2], ErrCheckpoint, "zip"},
+		"without a pickle":  {rewrite(t, b, zip.Store, func(n string, d []byte) []byte { return map[bool][]byte{true: nil, false: d}[n == "data.pkl"] }), ErrCheckpoint, "data.pkl"},
+		"without a storage": {rewrite(t, b, zip.Store, func(n string, d []byte) []byte { return map[bool][]byte{true: nil, false: d}[n == "data/3"] }), ErrCheckpoint, "its file is missing"},
+		"with a short storage": {rewrite(t, b, zip.Store, func(n string, d []byte) []byte {
+			if n == "data/3" {
+				return d[4:]
+			}
+			return d
+		}), ErrCheckpoint, "bytes, want"},
+		"compressed":                 {rewrite(t, b, zip.Deflate, same), ErrCheckpoint, "compressed"},
+		"a big-endian machine's":     {withOrder(t, b, "big"), ErrCheckpoint, "little-endian"},
+		"a key that is unknown":      {rewrite(t, b, zip.Store, renamed(fc2, "llma.backbone.layers.9.fc2.weight")), ErrWeights, "layers.9.fc2.weight is unknown"},
+		"a key of a higher layer":    {rewrite(t, b, zip.Store, renamed(fc2, "llma.backbone.layers.1.fc3.weight")), ErrWeights, "fc3.weight is unknown"},
+		"an update without its half": {rewrite(t, b, zip.Store, renamed("layers.1.self_attn.q_proj.lora_A.default", "layers.1.self_attn.q_proj.lora_C.default")), ErrWeights, "lora_C"},
+		"a turned tensor":            {rewrite(t, b, zip.Store, renamed("llma.backbone.layers.1.fc1.weight", "llma.backbone.layers.1.fc2.weight")), ErrCheckpoint, "twice"},
+		"a pickle of a number":       {pickle("\x80\x02K\x01."), ErrCheckpoint, "a number, want a dictionary"},
+		"a pickle that calls":        {pickle("\x80\x02cos\nsystem\nX\x02\x00\x00\x00ls\x85R."), ErrCheckpoint, `calls "os system"`},
+		"a pickle that calls new":    {pickle("\x80\x04\x8c\x02os\x8c\x06system\x93\x8c\x02ls\x85R."), ErrCheckpoint, `calls "os system"`},
+		"a pickle with an instance":  {pickle("\x80\x02cos\nsystem\n)\x81."), ErrCheckpoint, "opcode 0x81"},
+		"a pickle of a list":         {pickle("\x80\x02]."), ErrCheckpoint, "opcode 0x5d"},
+		"a tensor that is a number":  {pickle("\x80\x02}X\x01\x00\x00\x00aK\x01s."), ErrCheckpoint, "a is a number, want a tensor"},
+		"a pickle that ends":         {pickle("\x80\x02}X\xff\xff\xff\x7fa"), ErrCheckpoint, "ends early"},
+		"a pickle without an end":    {pickle("\x80\x02}"), ErrCheckpoint, "ends early"},
+		"an empty stack":             {pickle("\x80\x02s."), ErrCheckpoint, "stack is empty"},
+		"an empty memo":              {pickle("\x80\x02h\x05."), ErrCheckpoint, "memo 5"},
+		"no tensors at all":          {pickle("\x80\x02}."), ErrWeights, "is missing"},
+		"a pickle of two values":     {pickle("\x80\x02}}."), ErrCheckpoint, "left over"},
+		"a pickle of great length":   {pickle(strings.Repeat("N", maxPickle+1)), ErrCheckpoint, "more than"},
+	} {
+		_, err := readAll(c.file)
+		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) {
+			t.Errorf("%s: got %v, want %v with %q", name, err, c.want, c.text)
+		}
+	}
+}
+
+func withOrder(t *testing.T, b []byte, order string) []byte {
+	return rewrite(t, b, zip.Store, func(name string, data []byte) []byte {
+		if name == "byteorder" {
+			return []byte(order)
+		}
+		return data
+	})
+}
+
+// A flipped bit of a tensor is found by the checksum when it is read.
+func TestFlippedBit(t *testing.T) {
+	b := slices.Clone(testFile(t, "small.ckpt"))
+	z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range z.File {
+		if f.Name != "small/data/7" {
+			continue
+		}
+		at, err := f.DataOffset()
+		if err != nil {
+			t.Fatal(err)
+		}
+		b[at] ^= 1
+	}
+	if _, err := readAll(b); !errors.Is(err, ErrCheckpoint) || !strings.Contains(err.Error(), "checksum") {
+		t.Errorf("got %v, want a checksum error", err)
+	}
+}
+
+// Tensors of one storage at different places, and strides that are not row by
+// row.
+func TestRecordCheck(t *testing.T) {
+	for name, c := range map[string]struct {
+		r    record
+		want string
+	}{
+		"a part":                  {record{storage{float32s, "0", 10}, 4, []int{2, 3}, []int{3, 1}}, ""},
+		"a single number":         {record{storage{float32s, "0", 10}, 9, nil, nil}, ""},
+		"a side of one":           {record{storage{float32s, "0", 10}, 0, []int{1, 10}, []int{77, 1}}, ""},
+		"nothing":                 {record{storage{float32s, "0", 10}, 10, []int{0, 3}, []int{3, 1}}, ""},
+		"beyond the end":          {record{storage{float32s, "0", 10}, 5, []int{2, 3}, []int{3, 1}}, "beyond"},
+		"column by column":        {record{storage{float32s, "0", 10}, 0, []int{2, 3}, []int{1, 2}}, "row by row"},
+		"more than can be":        {record{storage{float32s, "0", 10}, 0, []int{1 << 40, 1 << 40}, []int{1 << 40, 1}}, "too many"},
+		"more than can be, split": {record{storage{float32s, "0", 10}, 0, []int{0, 1 << 33}, []int{1 << 33, 1}}, "too many"},
+	} {
+		err := c.r.check()
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+func FuzzUnpickle(f *testing.F) {
+	b := testFile(f, "small.ckpt")
+	z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		f.Fatal(err)
+	}
+	rc, err := z.Open("small/data.pkl")
+	if err != nil {
+		f.Fatal(err)
+	}
+	var pickle bytes.Buffer
+	if _, err := pickle.ReadFrom(rc); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(pickle.Bytes()[:2000])
+	f.Add([]byte("\x80\x02}q\x00(X\x01\x00\x00\x00aK\x01\x85\x8a\x01\xffN\x89\x88tq\x01ctorch\nFloatStorage\nu."))
+	f.Add([]byte("\x80\x04\x95\x00\x00\x00\x00\x00\x00\x00\x00}\x94(\x8c\x01a\x94K\x01\x86\x87Q.)R}bs."))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var d *dict
+		var err error
+		cost.Check(t, len(b), func() { d, err = unpickle(b) })
+		if err == nil && len(d.keys) != len(d.values) {
+			t.Fatalf("got %d keys and %d values", len(d.keys), len(d.values))
+		}
+		if err != nil && !errors.Is(err, ErrCheckpoint) {
+			t.Fatalf("got %v, want ErrCheckpoint", err)
+		}
+	})
+}
+
+func FuzzCheckpoint(f *testing.F) {
+	f.Add(testFile(f, "small-bf16.ckpt"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var err error
+		cost.Check(t, len(b), func() { _, err = readAll(b) })
+		if err != nil && !errors.Is(err, ErrCheckpoint) && !errors.Is(err, ErrWeights) {
+			t.Fatalf("got %v, want ErrCheckpoint or ErrWeights", err)
+		}
+	})
+}

@@ -1,0 +1,206 @@
+package dam
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/voicescreen/voicescreen/internal/strictjson"
+)
+
+// A converted model is a file of the tensors of a network as the network reads
+// them, adapters folded in and float32:
+//
+//	magic    16 bytes
+//	length   of the header in bytes, uint32, little-endian
+//	header   JSON: the shape, where the model came from, and for each tensor
+//	         name, dimensions and CRC-32C, in the order of Shape.Tensors
+//	padding  zeros up to a multiple of 64 bytes
+//	numbers  of the tensors one after the other, float32, little-endian
+const (
+	fileMagic = "voicescreen-dam\x01"
+
+	// maxHeader bounds the header, which has about 50,000 bytes for the
+	// published shape.
+	maxHeader = 1 << 20
+
+	fileAlign = 64 // bytes: a line of the cache
+)
+
+// ErrFile says that a file is not a converted model that can be read.
+var ErrFile = errors.New("dam: not a readable model file")
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// fileHeader is the header of a converted model.
+type fileHeader struct {
+	Shape   Shape        `json:"shape"`
+	Source  string       `json:"source_sha256,omitempty"` // of the checkpoint, in hexadecimal
+	Tensors []fileTensor `json:"tensors"`
+}
+
+type fileTensor struct {
+	Name string `json:"name"`
+	Dims []int  `json:"dims" most:"8"`
+	CRC  uint32 `json:"crc32c"`
+}
+
+// count is how many numbers a tensor of these dimensions has.
+func count(dims []int) int {
+	n := 1
+	for _, d := range dims {
+		n *= d
+	}
+	return n
+}
+
+// writeFile writes the tensors that read gives. It asks for each twice, first
+// for its checksum, so that one is in memory at a time.
+func writeFile(w io.Writer, s Shape, source string, read TensorReader) error {
+	h := fileHeader{Shape: s, Source: source}
+	err := eachTensor(s, read, func(name string, dims []int, b []byte) error {
+		h.Tensors = append(h.Tensors, fileTensor{name, slices.Clone(dims), crc32.Checksum(b, castagnoli)})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(h)
+	if err != nil {
+		return err
+	}
+	head := binary.LittleEndian.AppendUint32([]byte(fileMagic), uint32(len(text)))
+	head = append(head, text...)
+	head = append(head, make([]byte, -len(head)&(fileAlign-1))...)
+	if _, err := w.Write(head); err != nil {
+		return err
+	}
+	return eachTensor(s, read, func(_ string, _ []int, b []byte) error {
+		_, err := w.Write(b)
+		return err
+	})
+}
+
+// eachTensor calls f with the bytes of each tensor, which are valid until it
+// returns.
+func eachTensor(s Shape, read TensorReader, f func(name string, dims []int, b []byte) error) error {
+	var x []float32
+	var b []byte
+	for name, dims := range s.Tensors() {
+		n := count(dims)
+		x, b = slices.Grow(x[:0], n)[:n], b[:0]
+		if err := read(x, name, dims); err != nil {
+			return err
+		}
+		for _, v := range x {
+			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
+		}
+		if err := f(name, dims, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// modelFile is an open converted model.
+type modelFile struct {
+	r       io.ReaderAt
+	header  fileHeader
+	tensors map[string]placed
+}
+
+type placed struct {
+	fileTensor
+	at int64 // of the first byte
+}
+
+// openFile reads the header of a converted model of size bytes and this shape.
+// The tensors stay in r. Errors wrap ErrFile or ErrWeights.
+func openFile(r io.ReaderAt, size int64, s Shape) (*modelFile, error) {
+	head := make([]byte, len(fileMagic)+4)
+	if _, err := r.ReadAt(head, 0); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrFile, err)
+	}
+	if string(head[:len(fileMagic)]) != fileMagic {
+		return nil, fmt.Errorf("%w: it begins with something else", ErrFile)
+	}
+	n := int64(binary.LittleEndian.Uint32(head[len(fileMagic):]))
+	if n > maxHeader {
+		return nil, fmt.Errorf("%w: a header of %d bytes, want at most %d", ErrFile, n, maxHeader)
+	}
+	if n > size-int64(len(head)) {
+		return nil, fmt.Errorf("%w: the header reaches beyond the end", ErrFile)
+	}
+	text := make([]byte, n)
+	if _, err := r.ReadAt(text, int64(len(head))); err != nil {
+		return nil, fmt.Errorf("%w: header: %w", ErrFile, err)
+	}
+	f := &modelFile{r: r, tensors: map[string]placed{}}
+	if err := strictjson.Decode(text, &f.header); err != nil {
+		return nil, fmt.Errorf("%w: header: %w", ErrFile, err)
+	}
+	if f.header.Shape != s {
+		return nil, fmt.Errorf("%w: the file is for the shape %+v, want %+v", ErrWeights, f.header.Shape, s)
+	}
+	at := int64(len(head)) + n
+	at += -at & (fileAlign - 1)
+	return f, f.place(at, size)
+}
+
+// place checks the tensors against the shape and the size of the file.
+func (f *modelFile) place(at, size int64) error {
+	i := 0
+	for name, dims := range f.header.Shape.Tensors() {
+		if i == len(f.header.Tensors) {
+			return fmt.Errorf("%w: %s is missing", ErrWeights, name)
+		}
+		t := f.header.Tensors[i]
+		if t.Name != name || !slices.Equal(t.Dims, dims) {
+			return fmt.Errorf("%w: %s %v stands where %s %v belongs", ErrWeights, t.Name, t.Dims, name, dims)
+		}
+		f.tensors[name] = placed{t, at}
+		at += 4 * int64(count(dims))
+		if at > size {
+			return fmt.Errorf("%w: %s reaches beyond the end", ErrFile, name)
+		}
+		i++
+	}
+	if i < len(f.header.Tensors) {
+		return fmt.Errorf("%w: %s is unknown", ErrWeights, f.header.Tensors[i].Name)
+	}
+	if at != size {
+		return fmt.Errorf("%w: %d bytes after the last tensor", ErrFile, size-at)
+	}
+	return nil
+}
+
+// read is a TensorReader.
+func (f *modelFile) read(dst []float32, name string, dims []int) error {
+	t, ok := f.tensors[name]
+	if !ok {
+		return fmt.Errorf("%w: %s is missing", ErrWeights, name)
+	}
+	if !slices.Equal(t.Dims, dims) {
+		return fmt.Errorf("%w: %s is %v, want %v", ErrWeights, name, t.Dims, dims)
+	}
+	block := make([]byte, min(readBlock, 4*len(dst)))
+	crc, at := uint32(0), t.at
+	for len(dst) > 0 {
+		b := block[:min(len(block), 4*len(dst))]
+		if _, err := f.r.ReadAt(b, at); err != nil {
+			return fmt.Errorf("%w: %s: %w", ErrFile, name, err)
+		}
+		crc = crc32.Update(crc, castagnoli, b)
+		float32s.decode(dst[:len(b)/4], b)
+		dst, at = dst[len(b)/4:], at+int64(len(b))
+	}
+	if crc != t.CRC {
+		return fmt.Errorf("%w: %s: the checksum is wrong", ErrFile, name)
+	}
+	return nil
+}

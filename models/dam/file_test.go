@@ -1,0 +1,121 @@
+package dam
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/voicescreen/voicescreen/internal/cost"
+)
+
+func converted(t testing.TB, w Weights) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := writeFile(&b, small, "", w.Read); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func readConverted(b []byte) (Weights, error) {
+	f, err := openFile(bytes.NewReader(b), int64(len(b)), small)
+	if err != nil {
+		return nil, err
+	}
+	w := Weights{}
+	for name, dims := range small.Tensors() {
+		t := Tensor{dims, make([]float32, count(dims))}
+		if err := f.read(t.Data, name, dims); err != nil {
+			return nil, err
+		}
+		w[name] = t
+	}
+	return w, nil
+}
+
+// What a checkpoint gives is what its conversion gives, to the bit.
+func TestConversion(t *testing.T) {
+	want, err := readAll(testFile(t, "small.ckpt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := readConverted(converted(t, want))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, w := range want {
+		if !slices.Equal(got[name].Data, w.Data) {
+			t.Errorf("%s differs", name)
+		}
+	}
+}
+
+// Whichever byte is changed, of every seventh of the header and many others,
+// the file is refused or gives the same numbers: the source's name and the
+// padding are the only bytes without a check.
+func TestDamagedConversion(t *testing.T) {
+	w := randomWeights(small, 3)
+	b := converted(t, w)
+	rng := rand.New(rand.NewPCG(1, 1))
+	head := bytes.IndexByte(b[20:], 0) + 20 // the header is text
+	places := make([]int, 0, head+500)
+	for i := 0; i < head; i += 7 {
+		places = append(places, i)
+	}
+	for range 200 {
+		places = append(places, head+rng.IntN(len(b)-head))
+	}
+	for _, at := range places {
+		damaged := slices.Clone(b)
+		damaged[at] ^= 1 << rng.IntN(8)
+		got, err := readConverted(damaged)
+		if err != nil {
+			if !errors.Is(err, ErrFile) && !errors.Is(err, ErrWeights) {
+				t.Fatalf("byte %d: got %v, want ErrFile or ErrWeights", at, err)
+			}
+			continue
+		}
+		for name := range w {
+			if !slices.Equal(got[name].Data, w[name].Data) {
+				t.Fatalf("byte %d was changed, and %s is read as something else", at, name)
+			}
+		}
+	}
+}
+
+func TestConversionsThatAreNone(t *testing.T) {
+	b := converted(t, randomWeights(small, 3))
+	huge := slices.Clone(b[:20])
+	copy(huge[16:], "\xff\xff\xff\xff")
+	for name, c := range map[string]struct {
+		b    []byte
+		want string
+	}{
+		"empty":         {nil, "EOF"},
+		"another file":  {[]byte(strings.Repeat("x", 100)), "begins"},
+		"cut":           {b[:len(b)-1], "beyond the end"},
+		"longer":        {append(slices.Clone(b), 0), "after the last"},
+		"a huge header": {huge, "header of 4294967295"},
+	} {
+		if _, err := readConverted(c.b); !errors.Is(err, ErrFile) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want ErrFile with %q", name, err, c.want)
+		}
+	}
+	if _, err := openFile(bytes.NewReader(b), int64(len(b)), Published); !errors.Is(err, ErrWeights) {
+		t.Errorf("another shape: got %v, want ErrWeights", err)
+	}
+}
+
+func FuzzConversion(f *testing.F) {
+	f.Add(converted(f, randomWeights(small, 3))[:4096])
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var err error
+		cost.Check(t, len(b), func() { _, err = readConverted(b) })
+		if err != nil && !errors.Is(err, ErrFile) && !errors.Is(err, ErrWeights) {
+			t.Fatalf("got %v, want ErrFile or ErrWeights", err)
+		}
+	})
+}

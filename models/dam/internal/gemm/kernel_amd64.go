@@ -1,0 +1,115 @@
+package gemm
+
+import "golang.org/x/sys/cpu"
+
+// Kernels lists the kernels that this processor and its operating system have,
+// the fastest last.
+func Kernels() []Kernel {
+	k := []Kernel{Go}
+	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
+		k = append(k, FMA)
+	}
+	if cpu.X86.HasAVX512F && cpu.X86.HasAVX2 && cpu.X86.HasFMA {
+		k = append(k, AVX512)
+	}
+	return k
+}
+
+// PairKernels lists the same for matrices of pairs.
+func PairKernels() []Kernel {
+	k := []Kernel{GoPairs}
+	if cpu.X86.HasAVX512BF16 && cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW {
+		k = append(k, BF16)
+	}
+	return k
+}
+
+// tile computes a tile: c = a·b (+ bias) (+ c) over k products. The panels of b
+// are stride apart; a nil bias is none. What the slices must hold follows from
+// the size of the kernel.
+func (kernel Kernel) tile(k int, a []float32, lda int, b []float32, stride int, c []float32, ldc int, bias []float32, add bool) {
+	switch kernel {
+	case AVX512:
+		tile12x32AVX512(k, at(a), lda, at(b), at(b[min(stride, len(b)):]), at(c), ldc, at(bias), add)
+	case FMA:
+		tile6x16FMA(k, at(a), lda, at(b), at(c), ldc, at(bias), add)
+	case BF16:
+		tile12x32BF16(k, at(a), lda, at(b), at(b[min(stride, len(b)):]), at(c), ldc, at(bias), add)
+	case GoPairs:
+		tilePairsGo(k, a, lda, b, c, ldc, bias, add)
+	default:
+		tileGo(k, a, lda, b, c, ldc, bias, add)
+	}
+}
+
+// They do the work of tileGo and tilePairsGo on the sizes in their names; b0 and
+// b1 are two panels, and strides are in numbers.
+//
+//go:noescape
+func tile12x32AVX512(k int, a *float32, lda int, b0, b1, c *float32, ldc int, bias *float32, add bool)
+
+//go:noescape
+func tile12x32BF16(k int, a *float32, lda int, b0, b1, c *float32, ldc int, bias *float32, add bool)
+
+//go:noescape
+func tile6x16FMA(k int, a *float32, lda int, b, c *float32, ldc int, bias *float32, add bool)
+
+// transpose8 does the work of transposeGo for eight rows and as many columns
+// from the first on as it can, and returns their number.
+func transpose8(dst, x []float32, stride, k int) int {
+	k &^= 7
+	if !cpu.X86.HasAVX || k == 0 {
+		return 0
+	}
+	transposeAVX(at(dst), at(x), stride, k)
+	return k
+}
+
+// transposeAVX takes n columns, a multiple of 8 and at least 8.
+//
+//go:noescape
+func transposeAVX(dst, x *float32, stride, n int)
+
+// pairVector does the work of Pair for the first numbers of dst and returns how
+// many.
+func pairVector(dst, x []float32) int {
+	n := len(x) / 32 * 16
+	if n == 0 || bestPairs != BF16 {
+		return 0
+	}
+	pairAVX512(at(dst), at(x), n)
+	return n
+}
+
+// pairAVX512 writes n pairs, a multiple of 16 and at least 16.
+//
+//go:noescape
+func pairAVX512(dst, x *float32, n int)
+
+// spin makes n times twelve products of registers that do not wait for one
+// another, and returns the floating-point operations of each of the n: its rate
+// is the processor's peak for the instructions of the kernel. It returns 0 if
+// there is no such measure.
+func (kernel Kernel) spin(n int) int {
+	switch kernel {
+	case AVX512:
+		spinAVX512(n)
+		return 12 * 16 * 2
+	case FMA:
+		spinFMA(n)
+		return 12 * 8 * 2
+	case BF16:
+		spinBF16(n)
+		return 12 * 16 * 4
+	}
+	return 0
+}
+
+//go:noescape
+func spinAVX512(n int)
+
+//go:noescape
+func spinFMA(n int)
+
+//go:noescape
+func spinBF16(n int)

@@ -1,0 +1,34 @@
+package gemm
+
+// Kernels lists the kernels that this processor has, the fastest last.
+func Kernels() []Kernel { return []Kernel{Go, NEON} }
+
+// PairKernels lists the same for matrices of pairs.
+func PairKernels() []Kernel { return []Kernel{GoPairs} }
+
+// tile computes a tile: c = a·b (+ bias) (+ c) over k products; a nil bias is
+// none. What the slices must hold follows from the size of the kernel.
+func (kernel Kernel) tile(k int, a []float32, lda int, b []float32, _ int, c []float32, ldc int, bias []float32, add bool) {
+	switch kernel {
+	case NEON:
+		tile6x16NEON(k, at(a), lda, at(b), at(c), ldc, at(bias), add)
+	case GoPairs:
+		tilePairsGo(k, a, lda, b, c, ldc, bias, add)
+	default:
+		tileGo(k, a, lda, b, c, ldc, bias, add)
+	}
+}
+
+// tile6x16NEON does the work of tileGo on six rows; strides are in numbers.
+//
+//go:noescape
+func tile6x16NEON(k int, a *float32, lda int, b, c *float32, ldc int, bias *float32, add bool)
+
+// spin has no measure of the peak here.
+func (kernel Kernel) spin(int) int { return 0 }
+
+// transpose8 leaves all columns to transposeGo.
+func transpose8(_, _ []float32, _, _ int) int { return 0 }
+
+// pairVector leaves all to Pair.
+func pairVector(_, _ []float32) int { return 0 }

@@ -1,0 +1,98 @@
+package gemm
+
+import "fmt"
+
+// panel is the number of columns of B that are kept together: 64 bytes.
+const panel = 16
+
+// Matrix is the right factor B of a product, packed. It is not changed by
+// products, which may share it.
+type Matrix struct {
+	rows, cols int       // rows of pairs in a matrix of pairs
+	paired     bool      // the numbers are pairs of bfloat16
+	data       []float32 // panels of 16 columns, rows×16 each, an even number of them
+}
+
+// Rows is the number of rows, the length of the inner sum; of pairs of rows in a
+// matrix of pairs.
+func (b *Matrix) Rows() int { return b.rows }
+
+// Cols is the number of columns.
+func (b *Matrix) Cols() int { return b.cols }
+
+// Reset makes b a matrix of zeros. Its memory is reused if it is large enough.
+func (b *Matrix) Reset(rows, cols int) {
+	if rows < 0 || cols < 0 {
+		panic(fmt.Sprintf("gemm: matrix of %d × %d", rows, cols))
+	}
+	panels := (cols + 2*panel - 1) / (2 * panel) * 2
+	n := panels * panel * rows
+	if cap(b.data) < n {
+		b.data = make([]float32, n)
+	}
+	b.rows, b.cols, b.paired, b.data = rows, cols, false, b.data[:n]
+	if cols != panels*panel { // only the last panels have columns that Pack leaves
+		clear(b.data[max(0, panels-2)*panel*rows:])
+	}
+}
+
+// Pack makes b the matrix x [rows × cols], whose rows start every stride
+// numbers.
+func (b *Matrix) Pack(x []float32, rows, cols, stride int) {
+	b.Reset(rows, cols)
+	checkArray("pack", x, rows, cols, stride)
+	for j := 0; j < cols; j += panel {
+		dst := b.data[j*rows:]
+		n := min(panel, cols-j)
+		for k := range rows {
+			copy(dst[k*panel:k*panel+n], x[k*stride+j:])
+		}
+	}
+}
+
+// PackTransposed makes b the transpose of x [cols × rows], whose rows start
+// every stride numbers: a linear layer's weight [outputs × inputs] becomes the
+// matrix that inputs are multiplied with.
+func (b *Matrix) PackTransposed(x []float32, rows, cols, stride int) {
+	b.Reset(rows, cols)
+	checkArray("pack", x, cols, rows, stride)
+	for j := 0; j < cols; j += panel {
+		b.packPanel(j, x[j*stride:], min(panel, cols-j), stride)
+	}
+}
+
+// packPanel transposes n ≤ 16 rows of x into the panel of column j.
+func (b *Matrix) packPanel(j int, x []float32, n, stride int) {
+	dst := b.data[j*b.rows:][:b.rows*panel]
+	for c := 0; c < n; c += 8 {
+		from := 0
+		if n-c >= 8 {
+			from = transpose8(dst[c:], x[c*stride:], stride, b.rows)
+		}
+		transposeGo(dst[c:], x[c*stride:], stride, min(8, n-c), from, b.rows)
+	}
+}
+
+// transposeGo writes columns from ≤ k < to of n rows of x to every sixteenth
+// number of dst on. It goes along four columns at a time, so that what it
+// writes stays close.
+func transposeGo(dst, x []float32, stride, n, from, to int) {
+	for c := range n {
+		row := x[c*stride:][:to]
+		k := from
+		for ; k+4 <= len(row); k += 4 {
+			d := dst[k*panel+c:][: 3*panel+1 : 3*panel+1]
+			d[0], d[panel], d[2*panel], d[3*panel] = row[k], row[k+1], row[k+2], row[k+3]
+		}
+		for ; k < len(row); k++ {
+			dst[k*panel+c] = row[k]
+		}
+	}
+}
+
+// checkArray panics if x does not hold rows × cols numbers, rows stride apart.
+func checkArray(what string, x []float32, rows, cols, stride int) {
+	if rows > 0 && cols > 0 && (stride < 0 || len(x) < (rows-1)*stride+cols) {
+		panic(fmt.Sprintf("gemm: %s: %d numbers for %d × %d, stride %d", what, len(x), rows, cols, stride))
+	}
+}

@@ -1,0 +1,69 @@
+#include "textflag.h"
+
+#define TILE ·tile12x32BF16
+
+// VDPBF16PS t, Z24, acc adds the products of two pairs of bfloat16 to each
+// number of acc. Go's assembler does not know it, so that it is written as the
+// bytes that GNU as gives.
+
+#define ROW0(addr) \
+	VBROADCASTSS addr, Z26 \
+	LONG $0x402e9262; WORD $0xc052 /* VDPBF16PS Z24, Z26, Z0 */ \
+	LONG $0x402e9262; WORD $0xc952 /* VDPBF16PS Z25, Z26, Z1 */
+
+#define ROW1(addr) \
+	VBROADCASTSS addr, Z27 \
+	LONG $0x40269262; WORD $0xd052 /* VDPBF16PS Z24, Z27, Z2 */ \
+	LONG $0x40269262; WORD $0xd952 /* VDPBF16PS Z25, Z27, Z3 */
+
+#define ROW2(addr) \
+	VBROADCASTSS addr, Z28 \
+	LONG $0x401e9262; WORD $0xe052 /* VDPBF16PS Z24, Z28, Z4 */ \
+	LONG $0x401e9262; WORD $0xe952 /* VDPBF16PS Z25, Z28, Z5 */
+
+#define ROW3(addr) \
+	VBROADCASTSS addr, Z29 \
+	LONG $0x40169262; WORD $0xf052 /* VDPBF16PS Z24, Z29, Z6 */ \
+	LONG $0x40169262; WORD $0xf952 /* VDPBF16PS Z25, Z29, Z7 */
+
+#define ROW4(addr) \
+	VBROADCASTSS addr, Z30 \
+	LONG $0x400e1262; WORD $0xc052 /* VDPBF16PS Z24, Z30, Z8 */ \
+	LONG $0x400e1262; WORD $0xc952 /* VDPBF16PS Z25, Z30, Z9 */
+
+#define ROW5(addr) \
+	VBROADCASTSS addr, Z31 \
+	LONG $0x40061262; WORD $0xd052 /* VDPBF16PS Z24, Z31, Z10 */ \
+	LONG $0x40061262; WORD $0xd952 /* VDPBF16PS Z25, Z31, Z11 */
+
+#define ROW6(addr) \
+	VBROADCASTSS addr, Z26 \
+	LONG $0x402e1262; WORD $0xe052 /* VDPBF16PS Z24, Z26, Z12 */ \
+	LONG $0x402e1262; WORD $0xe952 /* VDPBF16PS Z25, Z26, Z13 */
+
+#define ROW7(addr) \
+	VBROADCASTSS addr, Z27 \
+	LONG $0x40261262; WORD $0xf052 /* VDPBF16PS Z24, Z27, Z14 */ \
+	LONG $0x40261262; WORD $0xf952 /* VDPBF16PS Z25, Z27, Z15 */
+
+#define ROW8(addr) \
+	VBROADCASTSS addr, Z28 \
+	LONG $0x401e8262; WORD $0xc052 /* VDPBF16PS Z24, Z28, Z16 */ \
+	LONG $0x401e8262; WORD $0xc952 /* VDPBF16PS Z25, Z28, Z17 */
+
+#define ROW9(addr) \
+	VBROADCASTSS addr, Z29 \
+	LONG $0x40168262; WORD $0xd052 /* VDPBF16PS Z24, Z29, Z18 */ \
+	LONG $0x40168262; WORD $0xd952 /* VDPBF16PS Z25, Z29, Z19 */
+
+#define ROW10(addr) \
+	VBROADCASTSS addr, Z30 \
+	LONG $0x400e8262; WORD $0xe052 /* VDPBF16PS Z24, Z30, Z20 */ \
+	LONG $0x400e8262; WORD $0xe952 /* VDPBF16PS Z25, Z30, Z21 */
+
+#define ROW11(addr) \
+	VBROADCASTSS addr, Z31 \
+	LONG $0x40068262; WORD $0xf052 /* VDPBF16PS Z24, Z31, Z22 */ \
+	LONG $0x40068262; WORD $0xf952 /* VDPBF16PS Z25, Z31, Z23 */
+
+#include "tile12x32_amd64.h"
