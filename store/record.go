@@ -11,52 +11,76 @@ import (
 // what 160 random bits need, and short enough for one byte of a key.
 const MaxID = 255
 
-// Clone returns a copy that shares no memory with s, in the form in which
-// records come out of a store: times in UTC without a monotonic reading, empty
-// slices and maps nil.
+// Clone returns a copy that shares no memory with s, in the form of
+// [Session.Normalize].
 func (s *Session) Clone() *Session {
 	c := *s
-	for _, t := range c.times() {
-		*t = t.Round(0).UTC()
-	}
 	if s.Metadata.English != nil {
 		english := *s.Metadata.English
 		c.Metadata.English = &english
 	}
-	c.Scores = copySlice(s.Scores)
+	c.Scores = slices.Clone(s.Scores)
 	for i := range c.Scores {
-		c.Scores[i].Contributions = copySlice(c.Scores[i].Contributions)
+		c.Scores[i].Contributions = slices.Clone(c.Scores[i].Contributions)
+		c.Scores[i].Segments = slices.Clone(c.Scores[i].Segments)
+		c.Scores[i].Cautions = slices.Clone(c.Scores[i].Cautions)
 	}
-	c.Features = copyMap(s.Features)
+	c.Features = maps.Clone(s.Features)
 	if s.Failure != nil {
 		failure := *s.Failure
-		failure.Data = copyMap(failure.Data)
+		failure.Data = maps.Clone(failure.Data)
 		c.Failure = &failure
 	}
-	c.Labels.PHQ2 = copySlice(s.Labels.PHQ2)
-	c.Labels.PHQ9 = copySlice(s.Labels.PHQ9)
-	c.Labels.GAD7 = copySlice(s.Labels.GAD7)
+	c.Labels.PHQ2 = slices.Clone(s.Labels.PHQ2)
+	c.Labels.PHQ9 = slices.Clone(s.Labels.PHQ9)
+	c.Labels.GAD7 = slices.Clone(s.Labels.GAD7)
+	c.Normalize()
 	return &c
+}
+
+// Normalize brings s into the form in which records come out of a store: times
+// in UTC without a monotonic reading, empty slices and maps nil.
+func (s *Session) Normalize() {
+	for _, t := range s.times() {
+		*t = t.Round(0).UTC()
+	}
+	orNil(&s.Scores)
+	for i := range s.Scores {
+		orNil(&s.Scores[i].Contributions)
+		orNil(&s.Scores[i].Segments)
+		orNil(&s.Scores[i].Cautions)
+	}
+	if len(s.Features) == 0 {
+		s.Features = nil
+	}
+	if s.Failure != nil && len(s.Failure.Data) == 0 {
+		s.Failure.Data = nil
+	}
+	orNil(&s.Labels.PHQ2)
+	orNil(&s.Labels.PHQ9)
+	orNil(&s.Labels.GAD7)
+}
+
+// orNil makes a slice without elements nil.
+func orNil[T any](s *[]T) {
+	if len(*s) == 0 {
+		*s = nil
+	}
 }
 
 // times returns where the times of s stand.
 func (s *Session) times() []*time.Time {
-	return []*time.Time{&s.CreatedAt, &s.UpdatedAt, &s.SubmittedAt, &s.Due, &s.Labels.UpdatedAt}
+	return []*time.Time{&s.CreatedAt, &s.UpdatedAt, &s.SubmittedAt, &s.Due, &s.Labels.UpdatedAt, &s.Notify}
 }
 
-func copySlice[T any](s []T) []T {
-	if len(s) == 0 {
-		return nil
-	}
-	return slices.Clone(s)
-}
+// What lies before or at these cannot be stored.
+var (
+	firstTime  = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)
+	endOfTimes = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
+)
 
-func copyMap(m map[string]float64) map[string]float64 {
-	if len(m) == 0 {
-		return nil
-	}
-	return maps.Clone(m)
-}
+// Analyzed says whether s has scores or features.
+func (s *Session) Analyzed() bool { return len(s.Scores) > 0 || len(s.Features) > 0 }
 
 // Check returns ErrInvalid, wrapped, if s cannot be stored: the ID is empty or
 // longer than MaxID, the state or the product is none, or a time lies outside
@@ -71,8 +95,8 @@ func (s *Session) Check() error {
 		return fmt.Errorf("%w: %d is no product", ErrInvalid, uint8(s.Product))
 	}
 	for _, t := range s.times() {
-		if y := t.UTC().Year(); y < 1 || y > 9999 {
-			return fmt.Errorf("%w: a time lies in the year %d, want 1 to 9999", ErrInvalid, y)
+		if t.Before(firstTime) || !t.Before(endOfTimes) {
+			return fmt.Errorf("%w: a time lies in the year %d, want 1 to 9999", ErrInvalid, t.UTC().Year())
 		}
 	}
 	return nil
@@ -92,6 +116,15 @@ func (s *Session) CheckChange(after *Session) error {
 func (s *Session) CheckNext(after *Session) error {
 	if after.Due.Equal(s.Due) {
 		return fmt.Errorf("%w: a due session stays due as it was", ErrInvalid)
+	}
+	return s.CheckChange(after)
+}
+
+// CheckNextNotice returns ErrInvalid, wrapped, if after cannot replace s in
+// Store.NextNotice: CheckChange refuses it, or Notify is as it was.
+func (s *Session) CheckNextNotice(after *Session) error {
+	if after.Notify.Equal(s.Notify) {
+		return fmt.Errorf("%w: a notice stays due as it was", ErrInvalid)
 	}
 	return s.CheckChange(after)
 }

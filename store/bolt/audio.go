@@ -12,12 +12,16 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/voicescreen/voicescreen/store"
+	"go.etcd.io/bbolt"
+
+	"github.com/voicescreen/voicescreen/internal/durable"
 )
 
 const (
 	suffixAudio = ".audio" // of what is complete and durable
 	suffixPart  = ".part"  // of what is being written
+
+	suffixAudioDir = ".audio" // of the directory, behind the path of the store
 )
 
 // bufferLen is how much audio an upload holds in memory, in bytes. Chosen: 64
@@ -28,7 +32,9 @@ const bufferLen = 64 << 10
 type audio struct {
 	dir   string
 	files files
+	vault *vault // nil where audio is not encrypted
 
+	hold     sync.RWMutex    // who removes files holds it to read, a backup to write
 	mu       sync.Mutex      // protects leftover
 	leftover map[string]bool // names of files that are let go of but could not be removed yet
 }
@@ -52,13 +58,13 @@ func systemFiles() files {
 		sync:    (*os.File).Sync,
 		rename:  os.Rename,
 		remove:  os.Remove,
-		syncDir: syncDir,
+		syncDir: durable.SyncDir,
 	}
 }
 
 // open uses the directory, or makes it.
-func (a *audio) open(dir string) error {
-	a.dir, a.files, a.leftover = dir, systemFiles(), map[string]bool{}
+func (a *audio) open(dir string, v *vault) error {
+	a.dir, a.files, a.vault, a.leftover = dir, systemFiles(), v, map[string]bool{}
 	err := os.Mkdir(dir, 0o700)
 	if errors.Is(err, fs.ErrExist) {
 		return nil
@@ -68,6 +74,9 @@ func (a *audio) open(dir string) error {
 	}
 	return a.files.syncDir(filepath.Dir(dir))
 }
+
+// name returns the path of stored audio.
+func (a *audio) name(ref string) string { return filepath.Join(a.dir, ref+suffixAudio) }
 
 // isRef says whether ref has the form of those that rand.Text returns. Nothing
 // else becomes the name of a file.
@@ -104,8 +113,7 @@ func (a *audio) sweep(referred func(ref string) bool) error {
 			}
 		}
 		if errors.Is(err, io.EOF) {
-			a.removeAll(gone)
-			return nil
+			return a.removeAll(gone)
 		}
 		if err != nil {
 			return err
@@ -114,32 +122,45 @@ func (a *audio) sweep(referred func(ref string) bool) error {
 }
 
 // letGo removes the audio of sessions that no longer refer to it. What cannot
-// be removed now is removed at a later call, or when the store is opened.
-func (a *audio) letGo(refs ...string) {
+// be removed now is removed at a later call, or when the store is opened. The
+// error is that of a key that could not be overwritten.
+func (a *audio) letGo(refs ...string) error {
 	var names []string
 	for _, ref := range refs {
 		if isRef(ref) {
 			names = append(names, ref+suffixAudio)
 		}
 	}
-	a.removeAll(names)
+	return a.removeAll(names)
 }
 
-// removeAll removes files and what former calls could not remove.
-func (a *audio) removeAll(names []string) {
+// removeAll removes files and what former calls could not remove. The error is
+// that of a key that could not be overwritten; nobody reads what else is left.
+func (a *audio) removeAll(names []string) (err error) {
 	a.mu.Lock()
 	for name := range a.leftover {
 		names = append(names, name)
 	}
 	clear(a.leftover)
 	a.mu.Unlock()
+	a.hold.RLock()
+	defer a.hold.RUnlock()
 	for _, name := range names {
-		if err := a.files.remove(filepath.Join(a.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			a.mu.Lock()
-			a.leftover[name] = true
-			a.mu.Unlock()
+		wipeErr := a.wipe(name)
+		removeErr := a.files.remove(filepath.Join(a.dir, name))
+		if removeErr != nil && !errors.Is(removeErr, fs.ErrNotExist) {
+			a.remember(name)
 		}
+		err = errors.Join(err, wipeErr)
 	}
+	return err
+}
+
+// remember notes a file for the next removeAll.
+func (a *audio) remember(name string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.leftover[name] = true
 }
 
 // put stores all that r gives.
@@ -154,10 +175,10 @@ func (a *audio) put(ctx context.Context, r io.Reader) (string, error) {
 	defer func() { // also when r panics
 		if !done {
 			_ = f.Close()
-			a.removeAll([]string{part, whole})
+			_ = a.removeAll([]string{part, whole}) // nobody can read it: its key was in memory, or stands in it
 		}
 	}()
-	if err := a.copy(ctx, f, r); err != nil {
+	if err := a.fill(ctx, ref, f, r); err != nil {
 		return "", err
 	}
 	err = errors.Join(a.files.sync(f), f.Close())
@@ -174,11 +195,39 @@ func (a *audio) put(ctx context.Context, r io.Reader) (string, error) {
 	return ref, nil
 }
 
-// buffers are for copy, of bufferLen bytes.
+// buffers are for copyAudio, of bufferLen bytes.
 var buffers = sync.Pool{New: func() any { return new([bufferLen]byte) }}
 
-// copy writes all that r gives to f. An error of r is returned as it is.
-func (a *audio) copy(ctx context.Context, f *os.File, r io.Reader) error {
+// fill writes all that r gives to f, encrypted if the store is. An error of r
+// is returned as it is.
+func (a *audio) fill(ctx context.Context, ref string, f *os.File, r io.Reader) error {
+	file := fileWriter{f, a.files.write}
+	if a.vault == nil {
+		return copyAudio(ctx, file, r)
+	}
+	w, err := a.vault.sealAudio(ref, file)
+	if err == nil {
+		if err := copyAudio(ctx, w, r); err != nil {
+			return err
+		}
+		err = w.Close()
+	}
+	if err != nil {
+		return fmt.Errorf("store/bolt: store audio: %w", err)
+	}
+	return nil
+}
+
+// fileWriter writes to a file as the store's files are written to.
+type fileWriter struct {
+	f     *os.File
+	write func(f *os.File, p []byte) (int, error)
+}
+
+func (w fileWriter) Write(p []byte) (int, error) { return w.write(w.f, p) }
+
+// copyAudio writes all that r gives to w. An error of r is returned as it is.
+func copyAudio(ctx context.Context, w io.Writer, r io.Reader) error {
 	buf := buffers.Get().(*[bufferLen]byte)
 	defer buffers.Put(buf)
 	defer clear(buf[:]) // no voice stays in memory
@@ -189,7 +238,7 @@ func (a *audio) copy(ctx context.Context, f *os.File, r io.Reader) error {
 		n, err := r.Read(buf[:])
 		if n > 0 {
 			empty = -1
-			if _, err := a.files.write(f, buf[:n]); err != nil {
+			if _, err := w.Write(buf[:n]); err != nil {
 				return fmt.Errorf("store/bolt: store audio: %w", err)
 			}
 		}
@@ -212,9 +261,7 @@ func (a *audio) probe() error {
 		return err
 	}
 	_, err = a.files.write(f, []byte{0})
-	err = errors.Join(err, f.Close())
-	a.removeAll([]string{name})
-	return err
+	return errors.Join(err, f.Close(), a.removeAll([]string{name}))
 }
 
 // PutAudio is described at [store.Store].
@@ -232,17 +279,7 @@ func (s *Store) OpenAudio(ctx context.Context, ref string) (io.ReadCloser, error
 		return nil, err
 	}
 	defer s.calls.End()
-	if !isRef(ref) {
-		return nil, store.ErrNotFound
-	}
-	f, err := os.Open(filepath.Join(s.audio.dir, ref+suffixAudio))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, store.ErrNotFound
-	}
-	if err != nil {
-		return nil, fmt.Errorf("store/bolt: open audio: %w", err)
-	}
-	return f, nil
+	return s.audio.openStored(ref)
 }
 
 // RemoveAudio is described at [store.Store].
@@ -254,12 +291,24 @@ func (s *Store) RemoveAudio(ctx context.Context, ref string) error {
 	if !isRef(ref) {
 		return nil
 	}
-	err := s.audio.files.remove(filepath.Join(s.audio.dir, ref+suffixAudio))
+	referred := false
+	if err := s.view(func(tx *bbolt.Tx) error { referred = tx.Bucket(bucketAudio).Get([]byte(ref)) != nil; return nil }); err != nil || referred {
+		return err
+	}
+	name := ref + suffixAudio
+	s.audio.hold.RLock()
+	defer s.audio.hold.RUnlock()
+	err := s.audio.wipe(name)
+	if err == nil {
+		err = s.audio.files.remove(filepath.Join(s.audio.dir, name))
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err == nil {
 		err = s.audio.files.syncDir(s.audio.dir)
+	} else {
+		s.audio.remember(name) // the caller may not come again
 	}
 	if err != nil {
 		return fmt.Errorf("store/bolt: remove audio: %w", err)

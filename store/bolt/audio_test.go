@@ -14,9 +14,12 @@ import (
 )
 
 // opened returns a store of its own for a test.
-func opened(t testing.TB) *Store {
+func opened(t testing.TB) *Store { return openedWith(t, nil) }
+
+// openedWith returns a store of its own under a key; nil is none.
+func openedWith(t testing.TB, key []byte) *Store {
 	t.Helper()
-	st, err := Open(filepath.Join(t.TempDir(), "test.db"), nil)
+	st, err := Open(filepath.Join(t.TempDir(), "test.db"), &Options{Key: key})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,6 +153,28 @@ func TestAudioThatCannotBeRemovedIsRemovedLater(t *testing.T) {
 	}
 	if _, err := st.OpenAudio(t.Context(), ref); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("OpenAudio: got error %v, want %v", err, store.ErrNotFound)
+	}
+}
+
+// TestAudioOfNobodyIsRemovedLater is about audio that was stored for a session
+// that then could not take it: it goes without the store being opened again.
+func TestAudioOfNobodyIsRemovedLater(t *testing.T) {
+	t.Parallel()
+	st := opened(t)
+	ref, err := st.PutAudio(t.Context(), strings.NewReader("audio"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	st.audio.files.remove = func(string) error { return fs.ErrPermission }
+	if err := st.RemoveAudio(t.Context(), ref); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("RemoveAudio: got error %v, want %v", err, fs.ErrPermission)
+	}
+	st.audio.files = systemFiles()
+	if err := st.Ping(t.Context()); err != nil { // any later call that removes
+		t.Fatal(err)
+	}
+	if left := audioFiles(t, st); len(left) != 0 {
+		t.Errorf("got files %v left", left)
 	}
 }
 

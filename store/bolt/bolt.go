@@ -20,15 +20,28 @@ var (
 	// version that this program does not know.
 	ErrFormat = errors.New("not a store that this program can open")
 	// ErrCorrupt says that a store is damaged. Only the records that are
-	// damaged are lost: all calls that do not touch them work.
-	ErrCorrupt = errors.New("store/bolt: the store is damaged")
+	// damaged are lost: all calls that do not touch them work. It is
+	// [store.ErrDamaged].
+	ErrCorrupt error = corrupt{}
 )
+
+// corrupt is the type of ErrCorrupt.
+type corrupt struct{}
+
+func (corrupt) Error() string        { return "store/bolt: the store is damaged" }
+func (corrupt) Is(target error) bool { return target == store.ErrDamaged }
 
 // Options are the options of Open. Nil and zero fields mean the default.
 type Options struct {
 	// LockTimeout is how long Open waits for another process to close the
 	// store. Default: one second. Negative: not at all.
 	LockTimeout time.Duration
+
+	// Key encrypts the store, and is what opens it later: KeySize random bytes.
+	// Whoever loses it has lost the store. It decides for a new
+	// store only whether it is encrypted. Open keeps no copy. Default: nil, not
+	// encrypted.
+	Key []byte
 }
 
 // Store is a store in a bbolt file and a directory. It is safe for concurrent
@@ -39,6 +52,7 @@ type Store struct {
 	db    *bbolt.DB
 	group group
 	audio audio
+	vault *vault // nil if the store is not encrypted
 	calls store.Calls
 }
 
@@ -49,7 +63,7 @@ func (s *Store) Close() error {
 	if err := s.calls.Close(); err != nil {
 		return err
 	}
-	if err := guard(s.db.Close); err != nil {
+	if err := errors.Join(guard(s.db.Close), s.vault.close()); err != nil {
 		return fmt.Errorf("store/bolt: close %s: %w", s.path, err)
 	}
 	return nil
@@ -78,7 +92,8 @@ func (s *Store) Ping(ctx context.Context) error {
 	})
 }
 
-// view calls f in a transaction that reads.
+// view calls f in a transaction that reads. F must not call it again.
 func (s *Store) view(f func(tx *bbolt.Tx) error) error {
+	defer s.vault.reading()()
 	return guard(func() error { return s.db.View(f) })
 }

@@ -1,6 +1,7 @@
 package bolt_test
 
 import (
+	"bytes"
 	"path/filepath"
 	"testing"
 
@@ -14,6 +15,16 @@ func TestStore(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) store.Store { return openIn(t, t.TempDir()) })
 }
 
+func TestEncryptedStore(t *testing.T) {
+	t.Parallel()
+	storetest.Run(t, func(t *testing.T) store.Store { return openEncrypted(t, t.TempDir()) })
+}
+
+func TestEncryptedStoreIsDurable(t *testing.T) {
+	t.Parallel()
+	storetest.RunDurable(t, openEncrypted)
+}
+
 func TestStoreIsDurable(t *testing.T) {
 	t.Parallel()
 	storetest.RunDurable(t, openIn)
@@ -23,6 +34,19 @@ func TestStoreIsDurable(t *testing.T) {
 func openIn(t *testing.T, dir string) store.Store {
 	t.Helper()
 	st, err := bolt.Open(filepath.Join(dir, "test.db"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+// testKey is the key of the encrypted stores of tests.
+var testKey = bytes.Repeat([]byte{0x5a}, bolt.KeySize)
+
+// openEncrypted opens the encrypted store of a test in a directory.
+func openEncrypted(t *testing.T, dir string) store.Store {
+	t.Helper()
+	st, err := bolt.Open(filepath.Join(dir, "test.db"), &bolt.Options{Key: testKey})
 	if err != nil {
 		t.Fatal(err)
 	}

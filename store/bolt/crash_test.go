@@ -22,13 +22,20 @@ import (
 // killed, and write a line for each call that returned nil.
 const envCrash = "VOICESCREEN_TEST_CRASH"
 
+// envCrashKey makes that store encrypted under testKey.
+const envCrashKey = "VOICESCREEN_TEST_CRASH_KEY"
+
 // crashRounds is how often the process is killed. Chosen: two seconds.
 const crashRounds = 6
 
 // work creates sessions with audio, lets go of the audio of every second one,
 // and deletes every fourth.
 func work(path string) {
-	st, err := bolt.Open(path, nil)
+	var opts bolt.Options
+	if os.Getenv(envCrashKey) != "" {
+		opts.Key = testKey
+	}
+	st, err := bolt.Open(path, &opts)
 	if err != nil {
 		fmt.Println("error", err)
 		os.Exit(1)
@@ -71,11 +78,16 @@ func work(path string) {
 // again. It cannot show a sync that is left out: the system has the writes.
 func TestWhatWasAcknowledgedSurvivesAKill(t *testing.T) {
 	t.Parallel()
+	t.Run("plain", func(t *testing.T) { t.Parallel(); killAgainAndAgain(t, &bolt.Options{}) })
+	t.Run("encrypted", func(t *testing.T) { t.Parallel(); killAgainAndAgain(t, &bolt.Options{Key: testKey}) })
+}
+
+func killAgainAndAgain(t *testing.T, opts *bolt.Options) {
 	path := filepath.Join(t.TempDir(), "test.db")
 	last := map[string]string{} // by session: the last call on it that was acknowledged
 	for round := range crashRounds {
-		killed(t, path, time.Duration(100+50*round)*time.Millisecond, last)
-		st, err := bolt.Open(path, nil)
+		killed(t, path, opts, time.Duration(100+50*round)*time.Millisecond, last)
+		st, err := bolt.Open(path, opts)
 		if err != nil {
 			t.Fatalf("round %d: %v", round, err)
 		}
@@ -90,10 +102,13 @@ func TestWhatWasAcknowledgedSurvivesAKill(t *testing.T) {
 }
 
 // killed runs work for a time and kills it.
-func killed(t *testing.T, path string, after time.Duration, last map[string]string) {
+func killed(t *testing.T, path string, opts *bolt.Options, after time.Duration, last map[string]string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), envCrash+"="+path)
+	if opts.Key != nil {
+		cmd.Env = append(cmd.Env, envCrashKey+"=1")
+	}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

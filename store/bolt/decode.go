@@ -15,9 +15,11 @@ import (
 // rest of the record cannot hold is refused before there is memory for it.
 const (
 	minInt          = 1
-	minNumber       = 1 + 8                     // name, value
-	minContribution = 1 + 8 + 1 + 8             // feature, value, unit, logits
-	minScore        = 4*1 + 3*8 + 2*1 + 8 + 1*1 // as encoder.score has them
+	minNumber       = 1 + 8         // name, value
+	minContribution = 1 + 8 + 1 + 8 // feature, value, unit, logits
+	minSegment      = 3 * 8         // start, end, probability
+	minCaution      = 1
+	minScore        = 4*1 + 3*8 + 2*1 + 8 + 1*1 // as encoder.score has them; more may follow
 )
 
 var (
@@ -29,35 +31,57 @@ var (
 	errTrailing = errors.New("something follows the last field")
 )
 
-// decode returns the session of a record. Any damage is ErrCorrupt, which does
+// decode returns the session of a record and the checksum of the record of its
+// scores and features, "" if it has none. Before version 5 they stood in the same
+// record, and are returned with the session. Any damage is ErrCorrupt, which does
 // not say what stood in the record. The session shares no memory with b.
-func decode(primary, b []byte) (*store.Session, error) {
+func decode(primary, b []byte) (s *store.Session, sum string, err error) {
 	if len(b) < headerLen {
-		return nil, fmt.Errorf("%w: %w", ErrCorrupt, errShort)
+		return nil, "", fmt.Errorf("%w: %w", ErrCorrupt, errShort)
 	}
-	if b[0] != recordVersion {
-		return nil, fmt.Errorf("%w: a record has version %d, want %d", ErrCorrupt, b[0], recordVersion)
+	if b[0] < 1 || b[0] > recordVersion {
+		return nil, "", fmt.Errorf("%w: a record has version %d, want 1 to %d", ErrCorrupt, b[0], recordVersion)
 	}
-	if binary.BigEndian.Uint32(b[1:]) != checksum(primary, b[headerLen:]) {
-		return nil, fmt.Errorf("%w: a record does not match its checksum", ErrCorrupt)
+	if binary.BigEndian.Uint32(b[1:]) != checksum(primary, b) {
+		return nil, "", fmt.Errorf("%w: a record does not match its checksum", ErrCorrupt)
 	}
-	return decodeBody(string(b[headerLen:])) // the only copy: the strings of the session are parts of it
+	return decodeBody(b[0], string(b[headerLen:])) // the only copy: the strings of the session are parts of it
 }
 
-// decodeBody returns the session of a record's body.
-func decodeBody(b string) (*store.Session, error) {
+// decodeBody does so with the body of a record of the version.
+func decodeBody(version uint8, b string) (s *store.Session, sum string, err error) {
 	d := decoder{rest: b}
-	s := d.session()
-	if d.err == nil && d.rest != "" {
-		d.err = errTrailing
+	if version < 5 {
+		s = d.formerSession(version)
+	} else {
+		s, sum = d.session(), d.string()
 	}
-	if d.err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrCorrupt, d.err)
+	if err := d.end(); err != nil {
+		return nil, "", err
 	}
 	if err := s.Check(); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
+		return nil, "", fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
-	return s, nil
+	return s, sum, nil
+}
+
+// decodeAnalysis puts the scores and features of the record b of that checksum
+// into s. They share no memory with b.
+func decodeAnalysis(primary []byte, sum string, b []byte, s *store.Session) error {
+	if len(b) < headerLen || b[0] != analysisVersion {
+		return fmt.Errorf("%w: a record of scores has another version or none", ErrCorrupt)
+	}
+	if string(b[1:headerLen]) != sum || binary.BigEndian.Uint32(b[1:]) != checksum(primary, b) {
+		return fmt.Errorf("%w: a record of scores does not match its checksum", ErrCorrupt)
+	}
+	return decodeAnalysisBody(string(b[headerLen:]), s)
+}
+
+// decodeAnalysisBody does so with the body of such a record.
+func decodeAnalysisBody(b string, s *store.Session) error {
+	d := decoder{rest: b}
+	d.analysis(s)
+	return d.end()
 }
 
 // decoder takes the fields of a record off its front. After the first error all
@@ -72,6 +96,17 @@ func (d *decoder) fail(err error) {
 		d.err = err
 	}
 	d.rest = ""
+}
+
+// end returns the first error; that something is left is one too.
+func (d *decoder) end() error {
+	if d.err == nil && d.rest != "" {
+		d.err = errTrailing
+	}
+	if d.err != nil {
+		return fmt.Errorf("%w: %w", ErrCorrupt, d.err)
+	}
+	return nil
 }
 
 // take returns the next n bytes, "" if there are fewer.
@@ -200,8 +235,18 @@ func (d *decoder) numbers() map[string]float64 {
 	return v
 }
 
+// session reads all fields but scores and features.
 func (d *decoder) session() *store.Session {
-	s := &store.Session{
+	s := d.firstFields()
+	s.Failure, s.Labels = d.failure(), d.labels()
+	s.Notify, s.Notices = d.time(), d.int()
+	s.FixedGain, s.Baseline = d.bool(), d.bool()
+	return s
+}
+
+// firstFields reads those that records of every version begin with.
+func (d *decoder) firstFields() *store.Session {
+	return &store.Session{
 		Account:     d.string(),
 		ID:          d.string(),
 		UserID:      d.string(),
@@ -218,6 +263,13 @@ func (d *decoder) session() *store.Session {
 		Token:       d.uint(),
 		Attempts:    d.int(),
 	}
+}
+
+// formerSession reads the body of a record of version 1 to 4. They had scores
+// and features in the midst of the other fields, and each version what was new
+// at its end.
+func (d *decoder) formerSession(version uint8) *store.Session {
+	s := d.firstFields()
 	if n := d.count(minScore); n > 0 {
 		s.Scores = make([]models.Score, n)
 		for i := range s.Scores {
@@ -225,17 +277,52 @@ func (d *decoder) session() *store.Session {
 		}
 	}
 	s.Features = d.numbers()
-	if d.bool() {
-		s.Failure = &store.Failure{Code: d.string(), Message: d.string(), Data: d.numbers()}
+	s.Failure, s.Labels = d.failure(), d.labels()
+	if version >= 2 {
+		s.Notify, s.Notices = d.time(), d.int()
 	}
-	s.Labels = store.Labels{
+	if version >= 3 {
+		s.FixedGain, s.Baseline = d.bool(), d.bool()
+		for i := range s.Scores {
+			s.Scores[i].Baseline = d.int()
+		}
+	}
+	if version >= 4 {
+		for i := range s.Scores {
+			d.scoreParts(&s.Scores[i])
+		}
+	}
+	return s
+}
+
+// analysis reads scores and features.
+func (d *decoder) analysis(s *store.Session) {
+	if n := d.count(minScore); n > 0 {
+		s.Scores = make([]models.Score, n)
+		for i := range s.Scores {
+			s.Scores[i] = d.score()
+			s.Scores[i].Baseline = d.int()
+			d.scoreParts(&s.Scores[i])
+		}
+	}
+	s.Features = d.numbers()
+}
+
+func (d *decoder) failure() *store.Failure {
+	if !d.bool() {
+		return nil
+	}
+	return &store.Failure{Code: d.string(), Message: d.string(), Data: d.numbers()}
+}
+
+func (d *decoder) labels() store.Labels {
+	return store.Labels{
 		PHQ2:       d.ints(),
 		PHQ9:       d.ints(),
 		GAD7:       d.ints(),
 		Depression: store.Interview(d.byte()),
 		UpdatedAt:  d.time(),
 	}
-	return s
 }
 
 func (d *decoder) metadata() models.Metadata {
@@ -252,6 +339,23 @@ func (d *decoder) metadata() models.Metadata {
 	}
 	m.Weight = d.int()
 	return m
+}
+
+// scoreParts reads the rest of a score, which version 4 brought.
+func (d *decoder) scoreParts(s *models.Score) {
+	s.Prior = d.float()
+	if n := d.count(minSegment); n > 0 {
+		s.Segments = make([]models.Segment, n)
+		for i := range s.Segments {
+			s.Segments[i] = models.Segment{Start: d.float(), End: d.float(), Probability: d.float()}
+		}
+	}
+	if n := d.count(minCaution); n > 0 {
+		s.Cautions = make([]models.Caution, n)
+		for i := range s.Cautions {
+			s.Cautions[i] = models.Caution(d.byte())
+		}
+	}
 }
 
 func (d *decoder) score() models.Score {

@@ -3,7 +3,9 @@ package bolt
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -54,6 +56,63 @@ func TestACallThatSpoilsABatchFailsAlone(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// TestACallThatDoesNotReturnIsItsOwnCallersAffair: calls that panic or end their
+// goroutine take no other call with them that they share a batch with, whoever
+// leads that.
+func TestACallThatDoesNotReturnIsItsOwnCallersAffair(t *testing.T) {
+	const calls = 64
+	st := opened(t)
+	var all sync.WaitGroup
+	var panics, ends, unheard atomic.Int32
+	for i := range calls {
+		all.Go(func() {
+			returned := false
+			defer func() {
+				switch p := recover(); {
+				case p == i && i%8 == 3:
+					panics.Add(1)
+				case p != nil:
+					t.Errorf("call %d: it panicked with %v", i, p)
+				case !returned && i%8 == 4:
+					ends.Add(1)
+				case !returned: // the call that ended the goroutine was made in it
+					unheard.Add(1)
+				}
+			}()
+			err := st.group.do(func(b *batch) error {
+				time.Sleep(100 * time.Microsecond) // so that others come to wait
+				switch i % 8 {
+				case 3:
+					panic(i)
+				case 4:
+					runtime.Goexit()
+				}
+				return b.write(func(tx *bbolt.Tx) error { return tx.Bucket(bucketMeta).Put(fmt.Appendf(nil, "call %d", i), nil) })
+			})
+			returned = true
+			if err != nil {
+				t.Errorf("call %d: %v", i, err)
+			}
+			_ = st.view(func(tx *bbolt.Tx) error {
+				if k, _ := tx.Bucket(bucketMeta).Cursor().Seek(fmt.Appendf(nil, "call %d", i)); string(k) != fmt.Sprintf("call %d", i) {
+					t.Errorf("call %d is not stored", i)
+				}
+				return nil
+			})
+		})
+	}
+	all.Wait()
+	if panics.Load() != calls/8 || ends.Load() != calls/8 {
+		t.Errorf("%d callers had a panic and %d ended, want %d each", panics.Load(), ends.Load(), calls/8)
+	}
+	if n := unheard.Load(); n > calls/8 {
+		t.Errorf("%d calls ended with another, want at most the leader of each", n)
+	}
+	if err := st.Create(t.Context(), sample()); err != nil {
+		t.Errorf("after it: %v", err)
 	}
 }
 

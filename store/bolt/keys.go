@@ -2,6 +2,7 @@ package bolt
 
 import (
 	"bytes"
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
 	"math"
@@ -17,7 +18,14 @@ var (
 	bucketUsers    = []byte("users")
 	bucketDue      = []byte("due")
 	bucketAudio    = []byte("audio")
+	bucketNotices  = []byte("notices")
+	bucketKept     = []byte("kept")
+	bucketAnalyses = []byte("analyses")
+	bucketSlots    = []byte("slots") // of encrypted stores only
 )
+
+// buckets are those of every store.
+var buckets = [][]byte{bucketMeta, bucketSessions, bucketUsers, bucketDue, bucketAudio, bucketNotices, bucketKept, bucketAnalyses}
 
 // timeLen is the length of a time in a key and in a record: seconds and
 // nanoseconds.
@@ -35,16 +43,44 @@ func keyTime(b []byte) time.Time {
 	return time.Unix(sec, int64(binary.BigEndian.Uint32(b[8:]))).UTC()
 }
 
+// sum is what stands in a key for strings of the caller: a SHA-256, or where v
+// is not nil, lest who reads the file tries names out, an HMAC-SHA-256.
+func (v *vault) sum(parts ...string) [sha256.Size]byte {
+	var room [128]byte // chosen: of most accounts and users
+	b := room[:0]
+	for _, part := range parts {
+		b = append(b, part...)
+	}
+	if v == nil {
+		return sha256.Sum256(b)
+	}
+	h := hmac.New(sha256.New, v.index)
+	h.Write(bytes.Clone(b)) // b stays on the stack
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// appendSum appends the sum of strings.
+func (v *vault) appendSum(b []byte, parts ...string) []byte {
+	sum := v.sum(parts...)
+	return append(b, sum[:]...)
+}
+
 // primaryKey returns the key of a session, nil if there can be no such one.
-func primaryKey(account, id string) []byte {
+func (v *vault) primaryKey(account, id string) []byte {
 	if id == "" || len(id) > store.MaxID {
 		return nil
 	}
-	hash := sha256.Sum256([]byte(account))
-	k := make([]byte, 0, 1+len(id)+len(hash))
+	k := make([]byte, 0, 1+len(id)+sha256.Size)
 	k = append(k, byte(len(id)))
 	k = append(k, id...)
-	return append(k, hash[:]...)
+	return v.appendSum(k, account)
+}
+
+// isKey says whether primary is the key of a session.
+func (v *vault) isKey(primary []byte, account, id string) bool {
+	sum := v.sum(account)
+	return len(primary) == 1+len(id)+len(sum) && int(primary[0]) == len(id) &&
+		string(primary[1:][:len(id)]) == id && bytes.Equal(primary[1+len(id):], sum[:])
 }
 
 // idPrefix is what the primary keys of this ID begin with, whatever the
@@ -52,17 +88,14 @@ func primaryKey(account, id string) []byte {
 func idPrefix(primary []byte) []byte { return primary[:1+int(primary[0])] }
 
 // userPrefix is what the keys of a user's sessions in bucketUsers begin with.
-func userPrefix(account, userID string) []byte {
-	h := sha256.New()
-	h.Write(binary.AppendUvarint(nil, uint64(len(account)))) // where the account ends
-	h.Write([]byte(account))
-	h.Write([]byte(userID))
-	return h.Sum(nil)
+func (v *vault) userPrefix(account, userID string) []byte {
+	length := binary.AppendUvarint(nil, uint64(len(account))) // where the account ends
+	return v.appendSum(nil, string(length), account, userID)
 }
 
 // userKey is the place behind which a listing goes on.
-func userKey(account, userID string, c store.Cursor) []byte {
-	k := userPrefix(account, userID)
+func (v *vault) userKey(account, userID string, c store.Cursor) []byte {
+	k := v.userPrefix(account, userID)
 	n := len(k)
 	k = appendTime(k, c.CreatedAt)
 	for i := range k[n:] {
@@ -71,9 +104,21 @@ func userKey(account, userID string, c store.Cursor) []byte {
 	return append(k, c.ID...)
 }
 
-// dueKey is the place of a session in the queue.
+// dueKey is the place of a session among those in the order of a time: in the
+// queue, or in bucketKept.
 func dueKey(due time.Time, primary []byte) []byte {
 	return append(appendTime(make([]byte, 0, timeLen+len(primary)), due), primary...)
+}
+
+// noticesOf is what the keys of an account's sessions in bucketNotices begin
+// with.
+func (v *vault) noticesOf(account string) []byte {
+	return v.appendSum(nil, account)
+}
+
+// noticeKey is the place of a session in the queue of the account's notices.
+func (v *vault) noticeKey(account string, notify time.Time, primary []byte) []byte {
+	return append(v.noticesOf(account), dueKey(notify, primary)...)
 }
 
 // isPrimary says whether k is a primary key under the given ID prefix:

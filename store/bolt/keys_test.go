@@ -29,7 +29,7 @@ func TestKeysSortAsWhatTheyStandFor(t *testing.T) {
 		}
 		c := store.Cursor{CreatedAt: a, ID: rapid.StringN(0, 3, 9).Draw(t, "first ID")}
 		d := store.Cursor{CreatedAt: b, ID: rapid.StringN(0, 3, 9).Draw(t, "second ID")}
-		if got, want := bytes.Compare(userKey("a", "u", c), userKey("a", "u", d)) < 0, c.Before(d); got != want {
+		if got, want := bytes.Compare(plain.userKey("a", "u", c), plain.userKey("a", "u", d)) < 0, c.Before(d); got != want {
 			t.Errorf("%v and %v: got before %v, want %v", c, d, got, want)
 		}
 	})
@@ -40,10 +40,10 @@ func TestKeysOfDifferentSessionsDiffer(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		type name struct{ account, other string }
 		a, b := name{small.Draw(t, "account"), small.Draw(t, "name")}, name{small.Draw(t, "other account"), small.Draw(t, "other name")}
-		if same := bytes.Equal(userPrefix(a.account, a.other), userPrefix(b.account, b.other)); same != (a == b) {
+		if same := bytes.Equal(plain.userPrefix(a.account, a.other), plain.userPrefix(b.account, b.other)); same != (a == b) {
 			t.Errorf("users %q and %q: got the same prefix %v", a, b, same)
 		}
-		k, l := primaryKey(a.account, a.other), primaryKey(b.account, b.other)
+		k, l := plain.primaryKey(a.account, a.other), plain.primaryKey(b.account, b.other)
 		if a.other == "" || b.other == "" {
 			if a.other == "" && k != nil || b.other == "" && l != nil {
 				t.Errorf("got a key for no ID")
@@ -58,3 +58,6 @@ func TestKeysOfDifferentSessionsDiffer(t *testing.T) {
 		}
 	})
 }
+
+// plain makes the keys of a store that is not encrypted.
+var plain *vault

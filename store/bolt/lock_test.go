@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -33,6 +35,9 @@ func TestMain(m *testing.M) {
 	}
 	if path := os.Getenv(envCrash); path != "" {
 		work(path)
+	}
+	if path := os.Getenv(envHistory); path != "" {
+		makeHistories(path)
 	}
 	goleak.VerifyTestMain(m)
 }
@@ -119,30 +124,43 @@ func TestAnotherProcessLocksAndItsDeathUnlocks(t *testing.T) {
 // at once: nothing that one of them stored may be lost to another's creation.
 func TestRacingCreationsMakeOneStore(t *testing.T) {
 	t.Parallel()
+	t.Run("plain", func(t *testing.T) { raceToCreate(t, nil, "test.db") })
+	t.Run("encrypted", func(t *testing.T) { raceToCreate(t, testKey, "test.db", "test.db.keyslots") })
+}
+
+// raceToCreate wants these files in the end.
+func raceToCreate(t *testing.T, key []byte, want ...string) {
 	const openers = 8
 	dir := t.TempDir()
 	path := filepath.Join(dir, "test.db")
+	open := func() *bolt.Store {
+		st, err := bolt.Open(path, &bolt.Options{Key: key, LockTimeout: time.Minute})
+		if err != nil {
+			t.Error(err)
+		}
+		return st
+	}
 	var all sync.WaitGroup
 	for i := range openers {
 		all.Go(func() {
-			st, err := bolt.Open(path, &bolt.Options{LockTimeout: time.Minute})
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			if err := errors.Join(st.Create(t.Context(), result(i)), st.Close()); err != nil {
-				t.Error(err)
+			if st := open(); st != nil {
+				if err := errors.Join(st.Create(t.Context(), result(i)), st.Close()); err != nil {
+					t.Error(err)
+				}
 			}
 		})
 	}
 	all.Wait()
-	st := openIn(t, dir)
+	st := open()
+	if st == nil {
+		return
+	}
 	defer st.Close()
 	list, err := st.List(t.Context(), "clinic", "patient", nil, 2*openers)
 	if err != nil || len(list) != openers {
 		t.Errorf("got %d sessions and error %v, want %d", len(list), err, openers)
 	}
-	if names := files(t, dir); len(names) != 1 {
-		t.Errorf("got files %v, want the database alone", names)
+	if names := slices.Sorted(maps.Keys(files(t, dir))); !slices.Equal(names, want) {
+		t.Errorf("got files %v, want %v", names, want)
 	}
 }

@@ -18,8 +18,34 @@ func (s *Store) Next(ctx context.Context, now time.Time, change func(*store.Sess
 		return nil, err
 	}
 	defer s.calls.End()
+	q := queue{bucket: bucketDue, due: func(s *store.Session) time.Time { return s.Due }}
+	return s.next(q, now, change, (*store.Session).CheckNext)
+}
+
+// NextNotice is described at [store.Store]. A damaged record does not hold up
+// the others, as in Next.
+func (s *Store) NextNotice(ctx context.Context, account string, now time.Time, change func(*store.Session) error) (*store.Session, error) {
+	if err := s.calls.Begin(ctx); err != nil {
+		return nil, err
+	}
+	defer s.calls.End()
+	q := queue{bucket: bucketNotices, prefix: s.vault.noticesOf(account), due: func(s *store.Session) time.Time { return s.Notify }}
+	return s.next(q, now, change, (*store.Session).CheckNextNotice)
+}
+
+// queue is where sessions stand in the order of a time, under dueKey behind a
+// prefix.
+type queue struct {
+	bucket, prefix []byte
+	due            func(*store.Session) time.Time // what the order is that of
+}
+
+// next changes the first session of a queue if it is due.
+func (s *Store) next(q queue, now time.Time, change func(*store.Session) error, check func(before, after *store.Session) error) (*store.Session, error) {
 	err := s.view(func(tx *bbolt.Tx) error { // workers that look for work do not hold up who writes
-		if k, _ := tx.Bucket(bucketDue).Cursor().First(); k == nil || len(k) > timeLen && keyTime(k).After(now) {
+		k, _ := tx.Bucket(q.bucket).Cursor().Seek(q.prefix)
+		k, found := bytes.CutPrefix(k, q.prefix)
+		if k == nil || !found || len(k) > timeLen && keyTime(k).After(now) {
 			return store.ErrNoneDue
 		}
 		return nil
@@ -27,16 +53,18 @@ func (s *Store) Next(ctx context.Context, now time.Time, change func(*store.Sess
 	if err != nil {
 		return nil, err
 	}
-	return s.change(change, (*store.Session).CheckNext, func(tx *bbolt.Tx) ([]byte, *store.Session, error) {
-		return longestDue(tx, now)
-	})
+	return s.change(change, check, func(b *batch) (stored, error) { return q.first(b.tx, s.vault, now) })
 }
 
-// longestDue returns the first session of the queue if it is due.
-func longestDue(tx *bbolt.Tx, now time.Time) (primary []byte, s *store.Session, err error) {
-	err = store.ErrNoneDue
-	c := tx.Bucket(bucketDue).Cursor()
-	for k, _ := c.First(); k != nil; k, _ = c.Next() {
+// first returns the first session of the queue if it is due.
+func (q queue) first(tx *bbolt.Tx, v *vault, now time.Time) (stored, error) {
+	err := store.ErrNoneDue
+	c := tx.Bucket(q.bucket).Cursor()
+	for key, _ := c.Seek(q.prefix); key != nil; key, _ = c.Next() {
+		k, found := bytes.CutPrefix(key, q.prefix)
+		if !found {
+			break
+		}
 		if len(k) <= timeLen {
 			err = fmt.Errorf("%w: a place in the queue is cut short", ErrCorrupt)
 			continue
@@ -45,17 +73,17 @@ func longestDue(tx *bbolt.Tx, now time.Time) (primary []byte, s *store.Session, 
 		if due.After(now) {
 			break
 		}
-		s, loadErr := load(tx, k[timeLen:])
+		s, findErr := v.find(tx, bytes.Clone(k[timeLen:]))
 		switch {
-		case loadErr != nil:
-			err = fmt.Errorf("%w: a session that is due: %v", ErrCorrupt, loadErr)
-		case !s.Due.Equal(due):
+		case findErr != nil:
+			err = fmt.Errorf("%w: a session that is due: %v", ErrCorrupt, findErr)
+		case !q.due(s.session).Equal(due):
 			err = fmt.Errorf("%w: a session stands at a wrong place in the queue", ErrCorrupt)
 		default:
-			return bytes.Clone(k[timeLen:]), s, nil
+			return s, nil
 		}
 	}
-	return nil, nil, err
+	return stored{}, err
 }
 
 // Due is described at [store.Store].
@@ -103,12 +131,12 @@ func (s *Store) List(ctx context.Context, account, userID string, after *store.C
 		return nil, err
 	}
 	defer s.calls.End()
-	prefix := userPrefix(account, userID)
+	prefix := s.vault.userPrefix(account, userID)
 	var list []*store.Session
 	err := s.view(func(tx *bbolt.Tx) error {
 		start := prefix
 		if after != nil {
-			start = userKey(account, userID, *after)
+			start = s.vault.userKey(account, userID, *after)
 		}
 		c := tx.Bucket(bucketUsers).Cursor()
 		k, primary := c.Seek(start)
@@ -116,7 +144,7 @@ func (s *Store) List(ctx context.Context, account, userID string, after *store.C
 			k, primary = c.Next()
 		}
 		for ; len(list) < limit && bytes.HasPrefix(k, prefix); k, primary = c.Next() {
-			session, err := load(tx, primary)
+			session, err := s.vault.load(tx, primary)
 			if err != nil {
 				return fmt.Errorf("%w: a session of a listing: %v", ErrCorrupt, err) // not ErrNotFound: that is for the caller
 			}

@@ -8,10 +8,10 @@ import (
 	"errors"
 	"math"
 	"reflect"
-	"runtime/metrics"
 	"testing"
 	"time"
 
+	"github.com/voicescreen/voicescreen/internal/cost"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/store"
 )
@@ -24,52 +24,162 @@ func sample() *store.Session {
 		Account: "clinic", ID: "session", UserID: "user\xff",
 		Metadata: models.Metadata{Age: 40, Gender: models.Female, Race: models.Asian, Ethnicity: models.NotHispanic, Zipcode: "02139", English: &english, Weight: 150},
 		State:    store.Succeeded, CreatedAt: created, UpdatedAt: created.Add(time.Hour), Product: store.DepressionAnxiety, SubmittedAt: created.Add(time.Minute),
-		Audio: "AAAAAAAAAAAAAAAAAAAAAAAAAA", Channel: 2, Due: created.Add(-1e18), Owner: "worker", Token: math.MaxUint64, Attempts: -3,
+		Audio: "AAAAAAAAAAAAAAAAAAAAAAAAAA", Channel: 2, FixedGain: true, Baseline: true, Due: created.Add(-1e18), Owner: "worker", Token: math.MaxUint64, Attempts: -3,
 		Scores: []models.Score{{
-			Category: models.Anxiety, Model: "m", Version: "1", Calibrated: true, Probability: 0.25, Low: 0.125, High: 0.5, Decision: models.Positive, Severity: 2, Coverage: 1,
+			Category: models.Anxiety, Model: "m", Version: "1", Calibrated: true, Probability: 0.25, Low: 0.125, High: 0.5, Decision: models.Positive, Severity: 2, Coverage: 1, Baseline: 3,
 			Contributions: []models.Contribution{{Feature: "f0.mean_hz", Value: 120.5, Unit: "Hz", Logits: -0.5}, {}},
+			Segments:      []models.Segment{{Start: 0, End: 4, Probability: 0.5}, {Start: 4, End: 8, Probability: 0.75}}, Cautions: []models.Caution{models.Noisy}, Prior: 0.5,
 		}, {}},
 		Features: map[string]float64{"b": 2, "a": math.Inf(1), "": 0},
 		Failure:  &store.Failure{Code: "c", Message: "m", Data: map[string]float64{"x": 1}},
 		Labels:   store.Labels{PHQ2: []int{0, 3}, PHQ9: []int{1}, GAD7: []int{-1, 1 << 40}, Depression: store.InterviewUndecided, UpdatedAt: created},
+		Notify:   created.Add(2 * time.Hour), Notices: 7,
 	}
 }
 
-// recordGolden is the SHA-256 of the record of sample. It changes only with
-// recordVersion: stores that people have are read by what it stands for.
-const recordGolden = "1d18805e732f7efb732f51d63b806b97c60df3934fadb83ffc61c9e202ab430a"
+// restored returns the session of records.
+func restored(primary []byte, r records) (*store.Session, error) {
+	s, sum, err := decode(primary, r.session)
+	if err == nil && sum != "" {
+		err = decodeAnalysis(primary, sum, r.analysis, s)
+	}
+	return s, err
+}
+
+// recordGolden are the SHA-256 of the records of sample. They change only with
+// recordVersion and analysisVersion: stores that people have are read by what
+// they stand for.
+var recordGolden = struct{ session, analysis string }{
+	"d4abf75d6c1a0e9095509e27444a9d1a034266b5f33b4dcbe5d454f5733c00e7",
+	"9f6021dda492afadef0df84cab34ec6539f9c454245d156f116c2b931b116a30",
+}
 
 func TestRecordFormatIsFixed(t *testing.T) {
 	s := sample()
-	record := encode(primaryKey(s.Account, s.ID), s)
-	hash := sha256.Sum256(record)
-	if got := hex.EncodeToString(hash[:]); got != recordGolden {
-		t.Errorf("got record %x of hash %s, want %s", record, got, recordGolden)
+	primary := plain.primaryKey(s.Account, s.ID)
+	r := recordsOf(primary, s)
+	for _, c := range []struct {
+		name   string
+		record []byte
+		want   string
+	}{{"session", r.session, recordGolden.session}, {"analysis", r.analysis, recordGolden.analysis}} {
+		if got := hashOf(c.record); got != c.want {
+			t.Errorf("%s: got record %x of hash %s, want %s", c.name, c.record, got, c.want)
+		}
 	}
-	got, err := decode(primaryKey(s.Account, s.ID), record)
+	got, err := restored(primary, r)
 	if err != nil || !reflect.DeepEqual(got, s) {
 		t.Errorf("got %+v and error %v, want %+v", got, err, s)
 	}
 }
 
-func TestEveryDamageOfARecordIsFound(t *testing.T) {
-	s := sample()
-	primary := primaryKey(s.Account, s.ID)
-	record := encode(primary, s)
-	for i := range record {
-		for bit := range 8 {
-			damaged := bytes.Clone(record)
-			damaged[i] ^= 1 << bit
-			if _, err := decode(primary, damaged); !errors.Is(err, ErrCorrupt) {
-				t.Fatalf("bit %d of byte %d: got error %v, want %v", bit, i, err, ErrCorrupt)
-			}
-		}
-		if _, err := decode(primary, record[:i]); !errors.Is(err, ErrCorrupt) {
-			t.Fatalf("the first %d bytes: got error %v, want %v", i, err, ErrCorrupt)
+func hashOf(b []byte) string {
+	hash := sha256.Sum256(b)
+	return hex.EncodeToString(hash[:])
+}
+
+// formerGolden are the SHA-256 of the record of sample in version 1, which had
+// no notices, in version 2, which had no fixed gain and no baseline, in version
+// 3, which had no prior, segments and cautions, and in version 4, which had
+// scores and features in it.
+var formerGolden = []string{
+	1: "1d18805e732f7efb732f51d63b806b97c60df3934fadb83ffc61c9e202ab430a",
+	2: "ef3fc0568079c28ae2acee2afcee24350e178f4aa356d4c2d7441c5eca90009a",
+	3: "2c4905e8993618172b8c83dd401442459ace443d437f4c8f96f04a2d88a19322",
+	4: "4c0c0b9b693ce0fc3465a43ba2e4426ee180a0fc31eb917845ded83b5ff1e0dc",
+}
+
+// encodeFormer returns the record of a session in a former version.
+func encodeFormer(version uint8, primary []byte, s *store.Session) []byte {
+	e := encoder{b: make([]byte, headerLen)}
+	e.firstFields(s)
+	e.uint(uint64(len(s.Scores)))
+	for i := range s.Scores {
+		e.score(&s.Scores[i])
+	}
+	e.numbers(s.Features)
+	e.failure(s.Failure)
+	e.labels(&s.Labels)
+	if version >= 2 {
+		e.time(s.Notify)
+		e.int(s.Notices)
+	}
+	if version >= 3 {
+		e.bool(s.FixedGain)
+		e.bool(s.Baseline)
+		for i := range s.Scores {
+			e.int(s.Scores[i].Baseline)
 		}
 	}
-	if _, err := decode(primaryKey("other", s.ID), record); !errors.Is(err, ErrCorrupt) {
+	if version >= 4 {
+		for i := range s.Scores {
+			e.scoreParts(&s.Scores[i])
+		}
+	}
+	return e.finish(primary, version)
+}
+
+func TestRecordsOfFormerVersionsAreRead(t *testing.T) {
+	for version := uint8(1); version < recordVersion; version++ {
+		want := sample()
+		if version < 4 {
+			want.Scores[0].Segments, want.Scores[0].Cautions, want.Scores[0].Prior = nil, nil, 0
+		}
+		if version < 3 {
+			want.FixedGain, want.Baseline, want.Scores[0].Baseline = false, false, 0
+		}
+		if version < 2 {
+			want.Notify, want.Notices = time.Time{}, 0
+		}
+		primary := plain.primaryKey(want.Account, want.ID)
+		record := encodeFormer(version, primary, sample())
+		if got := hashOf(record); got != formerGolden[version] {
+			t.Fatalf("got a record of hash %s, want what version %d wrote, %s", got, version, formerGolden[version])
+		}
+		got, sum, err := decode(primary, record)
+		if err != nil || sum != "" || !reflect.DeepEqual(got, want) {
+			t.Errorf("version %d: got %+v, checksum %x and error %v, want %+v", version, got, sum, err, want)
+		}
+		if _, _, err := decodeBody(recordVersion, string(record[headerLen:])); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("version %d read as of version %d: got error %v, want %v", version, recordVersion, err, ErrCorrupt)
+		}
+	}
+}
+
+func TestEveryDamageOfARecordIsFound(t *testing.T) {
+	s := sample()
+	primary := plain.primaryKey(s.Account, s.ID)
+	whole := recordsOf(primary, s)
+	for name, put := range map[string]func(b []byte) records{
+		"session":  func(b []byte) records { return records{b, whole.analysis} },
+		"analysis": func(b []byte) records { return records{whole.session, b} },
+	} {
+		record := whole.session
+		if name == "analysis" {
+			record = whole.analysis
+		}
+		for i := range record {
+			for bit := range 8 {
+				damaged := bytes.Clone(record)
+				damaged[i] ^= 1 << bit
+				if _, err := restored(primary, put(damaged)); !errors.Is(err, ErrCorrupt) {
+					t.Fatalf("%s, bit %d of byte %d: got error %v, want %v", name, bit, i, err, ErrCorrupt)
+				}
+			}
+			if _, err := restored(primary, put(record[:i])); !errors.Is(err, ErrCorrupt) {
+				t.Fatalf("%s, the first %d bytes: got error %v, want %v", name, i, err, ErrCorrupt)
+			}
+		}
+	}
+	if _, err := restored(plain.primaryKey("other", s.ID), whole); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("under another key: got error %v, want %v", err, ErrCorrupt)
+	}
+	if _, err := restored(primary, records{whole.analysis, whole.session}); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("one in the place of the other: got error %v, want %v", err, ErrCorrupt)
+	}
+	s.Scores[0].Probability = 0.75
+	if _, err := restored(primary, records{whole.session, recordsOf(primary, s).analysis}); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("with scores of another time: got error %v, want %v", err, ErrCorrupt)
 	}
 }
 
@@ -77,58 +187,81 @@ func TestEveryDamageOfARecordIsFound(t *testing.T) {
 // enough for a body that ends early or late.
 func TestCutBodiesAreRefused(t *testing.T) {
 	s := sample()
-	body := string(encode(primaryKey(s.Account, s.ID), s)[headerLen:])
-	for i := range body {
-		if _, err := decodeBody(body[:i]); !errors.Is(err, ErrCorrupt) {
-			t.Fatalf("the first %d bytes: got error %v, want %v", i, err, ErrCorrupt)
+	r := recordsOf(plain.primaryKey(s.Account, s.ID), s)
+	for name, c := range map[string]struct {
+		body string
+		read func(body string) error
+	}{
+		"session": {string(r.session[headerLen:]), func(body string) error {
+			_, _, err := decodeBody(recordVersion, body)
+			return err
+		}},
+		"analysis": {string(r.analysis[headerLen:]), func(body string) error {
+			return decodeAnalysisBody(body, &store.Session{})
+		}},
+	} {
+		for i := range c.body {
+			if err := c.read(c.body[:i]); !errors.Is(err, ErrCorrupt) {
+				t.Fatalf("%s, the first %d bytes: got error %v, want %v", name, i, err, ErrCorrupt)
+			}
 		}
-	}
-	if _, err := decodeBody(body + "\x00"); !errors.Is(err, ErrCorrupt) {
-		t.Errorf("a byte too many: got error %v, want %v", err, ErrCorrupt)
+		if err := c.read(c.body + "\x00"); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%s, a byte too many: got error %v, want %v", name, err, ErrCorrupt)
+		}
 	}
 }
 
 func FuzzDecodeRecord(f *testing.F) {
 	for _, s := range []*store.Session{sample(), {ID: "s", State: store.Initiated}} {
-		f.Add(encode(primaryKey(s.Account, s.ID), s)[headerLen:])
+		primary := plain.primaryKey(s.Account, s.ID)
+		r := recordsOf(primary, s)
+		f.Add(r.session[headerLen:])
+		if r.analysis != nil {
+			f.Add(r.analysis[headerLen:])
+		}
+		f.Add(encodeFormer(4, primary, s)[headerLen:])
 	}
 	f.Add(bytes.Repeat([]byte{0xff}, 300))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		if _, err := decode([]byte("key"), body); err == nil {
+		if _, _, err := decode([]byte("key"), body); err == nil {
 			t.Error("got a session from a body without version and checksum")
 		}
 		// The checksum keeps noise out; here the noise gets behind it.
-		before := allocated()
-		s, err := decodeBody(string(body))
-		if got, most := allocated()-before, uint64(4*len(body)+1<<20); got > most { // 1 MiB covers a record of any size we write
-			t.Errorf("%d bytes made decode allocate %d, want at most %d", len(body), got, most)
+		for version := uint8(1); version <= recordVersion; version++ {
+			var s *store.Session
+			var err error
+			cost.Check(t, len(body), func() { s, _, err = decodeBody(version, string(body)) })
+			readAgain(t, s, err)
 		}
-		if err != nil {
-			if !errors.Is(err, ErrCorrupt) {
-				t.Errorf("got error %v, want %v", err, ErrCorrupt)
-			}
-			return
-		}
-		primary := primaryKey(s.Account, s.ID)
-		record := encode(primary, s)
-		again, err := decode(primary, record)
-		if err != nil {
-			t.Fatalf("the record of what was read: %v", err)
-		}
-		if !bytes.Equal(encode(primary, again), record) {
-			t.Error("a record read and written again is another")
-		}
+		s := &store.Session{ID: "s", State: store.Succeeded}
+		var err error
+		cost.Check(t, len(body), func() { err = decodeAnalysisBody(string(body), s) })
+		readAgain(t, s, err)
 	})
 }
 
-// allocated returns how many bytes the process has allocated so far.
-func allocated() uint64 {
-	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
-	metrics.Read(sample)
-	return sample[0].Value.Uint64()
+// readAgain writes a session that was read, unless err says that it is none, and
+// reads it again.
+func readAgain(t *testing.T, s *store.Session, err error) {
+	t.Helper()
+	if err != nil {
+		if !errors.Is(err, ErrCorrupt) {
+			t.Errorf("got error %v, want %v", err, ErrCorrupt)
+		}
+		return
+	}
+	primary := plain.primaryKey(s.Account, s.ID)
+	want := recordsOf(primary, s)
+	again, err := restored(primary, want)
+	if err != nil {
+		t.Fatalf("the record of what was read: %v", err)
+	}
+	if got := recordsOf(primary, again); !bytes.Equal(got.session, want.session) || !bytes.Equal(got.analysis, want.analysis) {
+		t.Error("a record read and written again is another")
+	}
 }
 
-func BenchmarkDecode(b *testing.B) {
+func BenchmarkRecord(b *testing.B) {
 	s := sample()
 	s.Failure = nil
 	for i := range 100 {
@@ -139,16 +272,22 @@ func BenchmarkDecode(b *testing.B) {
 		s.Scores[0].Contributions = append(s.Scores[0].Contributions, models.Contribution{Feature: "spectral.centroid_hz", Value: 1 / float64(i+3), Unit: "Hz", Logits: 1 / float64(i+7)})
 	}
 	s.Scores[1] = s.Scores[0]
-	primary := primaryKey(s.Account, s.ID)
-	record := encode(primary, s)
+	primary := plain.primaryKey(s.Account, s.ID)
+	r := recordsOf(primary, s)
+	b.Run("encode", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			recordsOf(primary, s)
+		}
+	})
 	b.Run("record", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := decode(primary, record); err != nil {
+			if _, err := restored(primary, r); err != nil {
 				b.Fatal(err)
 			}
 		}
-		b.ReportMetric(float64(len(record)), "bytes")
+		b.ReportMetric(float64(len(r.session)+len(r.analysis)), "bytes")
 	})
 	b.Run("json", func(b *testing.B) {
 		record, err := json.Marshal(s)

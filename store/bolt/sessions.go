@@ -21,7 +21,8 @@ func (s *Store) Create(ctx context.Context, session *store.Session) error {
 		return err
 	}
 	session = session.Clone()
-	primary := primaryKey(session.Account, session.ID)
+	primary := s.vault.primaryKey(session.Account, session.ID)
+	to := recordsOf(primary, session) // not while others wait for their turn
 	return s.group.do(func(b *batch) error {
 		err := guard(func() error {
 			prefix := idPrefix(primary)
@@ -33,7 +34,7 @@ func (s *Store) Create(ctx context.Context, session *store.Session) error {
 		if err != nil {
 			return err
 		}
-		return b.write(func(tx *bbolt.Tx) error { return replace(tx, primary, nil, session) })
+		return b.write(func(tx *bbolt.Tx) error { return s.vault.replace(tx, primary, nil, session, to) })
 	})
 }
 
@@ -45,7 +46,7 @@ func (s *Store) Get(ctx context.Context, account, id string) (*store.Session, er
 	defer s.calls.End()
 	var session *store.Session
 	err := s.view(func(tx *bbolt.Tx) (err error) {
-		session, err = load(tx, primaryKey(account, id))
+		session, err = s.vault.load(tx, s.vault.primaryKey(account, id))
 		return err
 	})
 	return session, err
@@ -57,11 +58,8 @@ func (s *Store) Update(ctx context.Context, account, id string, change func(*sto
 		return nil, err
 	}
 	defer s.calls.End()
-	primary := primaryKey(account, id)
-	return s.change(change, (*store.Session).CheckChange, func(tx *bbolt.Tx) ([]byte, *store.Session, error) {
-		before, err := load(tx, primary)
-		return primary, before, err
-	})
+	primary := s.vault.primaryKey(account, id)
+	return s.change(change, (*store.Session).CheckChange, func(b *batch) (stored, error) { return s.vault.findIn(b, primary, account, id) })
 }
 
 // change replaces the session that find returns by what change makes of it, if
@@ -69,37 +67,61 @@ func (s *Store) Update(ctx context.Context, account, id string, change func(*sto
 func (s *Store) change(
 	change func(*store.Session) error,
 	check func(before, after *store.Session) error,
-	find func(tx *bbolt.Tx) (primary []byte, before *store.Session, err error),
+	find func(b *batch) (stored, error),
 ) (*store.Session, error) {
-	var before store.Session // without what it refers to, which change may overwrite
-	var after *store.Session
-	err := s.group.do(func(b *batch) error {
-		var primary []byte
-		var current *store.Session
-		err := guard(func() (err error) {
-			primary, current, err = find(b.tx)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		before = *current
-		if err := change(current); err != nil {
-			return err
-		}
-		if err := check(&before, current); err != nil {
-			return err
-		}
-		after = current.Clone() // change may have kept current
-		return b.write(func(tx *bbolt.Tx) error { return replace(tx, primary, &before, after) })
-	})
-	if err != nil {
+	c := changing{store: s, change: change, check: check, find: find}
+	if err := s.group.do(c.do); err != nil {
 		return nil, err
 	}
+	before, after := c.before, c.after
 	if before.Audio != after.Audio {
-		s.audio.letGo(before.Audio)
+		_ = s.audio.letGo(before.Audio) // what cannot be removed now is removed later
 	}
-	return after, nil
+	if !after.Analyzed() {
+		after.Normalize()
+		return after, nil
+	}
+	return after.Clone(), nil // a scorer may have kept its scores
+}
+
+// changing is a change of a session, as change has it.
+type changing struct {
+	store  *Store
+	change func(*store.Session) error
+	check  func(before, after *store.Session) error
+	find   func(b *batch) (stored, error)
+	before store.Session // of the last attempt, as is after
+	after  *store.Session
+}
+
+// do makes the change in a transaction.
+func (c *changing) do(b *batch) error {
+	var found stored
+	err := guard(func() (err error) {
+		found, err = c.find(b)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	c.before, c.after = *found.session, found.session // what both refer to change may overwrite, and nobody asks before for it
+	before, after := &c.before, c.after
+	if err := c.change(after); err != nil {
+		return err
+	}
+	if err := c.check(before, after); err != nil {
+		return err
+	}
+	if ref := before.Audio; ref != after.Audio {
+		b.later = append(b.later, func() { _ = c.store.audio.letGo(ref) })
+	}
+	to := records{analysis: found.former}
+	if after.Analyzed() {
+		to = recordsOf(found.primary, after)
+	} else {
+		to.session = encode(found.primary, after, found.sum)
+	}
+	return b.write(func(tx *bbolt.Tx) error { return c.store.vault.replace(tx, found.primary, before, after, to) })
 }
 
 // Delete is described at [store.Store]. It removes a damaged record too.
@@ -108,30 +130,14 @@ func (s *Store) Delete(ctx context.Context, account, id string) error {
 		return err
 	}
 	defer s.calls.End()
-	primary := primaryKey(account, id)
-	var refs []string
-	err := s.group.do(func(b *batch) error {
-		var exists bool
-		err := guard(func() error {
-			exists = primary != nil && b.tx.Bucket(bucketSessions).Get(primary) != nil
-			return nil
-		})
-		if err != nil {
-			return err
+	primary := s.vault.primaryKey(account, id)
+	_, err := s.removeFound(func(tx *bbolt.Tx) (primaries, lies [][]byte, err error) {
+		if primary == nil || tx.Bucket(bucketSessions).Get(primary) == nil {
+			return nil, nil, store.ErrNotFound
 		}
-		if !exists {
-			return store.ErrNotFound
-		}
-		return b.write(func(tx *bbolt.Tx) (err error) {
-			refs, err = remove(tx, primary)
-			return err
-		})
+		return [][]byte{primary}, nil, nil
 	})
-	if err != nil {
-		return err
-	}
-	s.audio.letGo(refs...)
-	return nil
+	return err
 }
 
 // Forget is described at [store.Store]. It removes damaged records too.
@@ -140,28 +146,44 @@ func (s *Store) Forget(ctx context.Context, account, userID string) (int, error)
 		return 0, err
 	}
 	defer s.calls.End()
-	prefix := userPrefix(account, userID)
-	var primaries [][]byte
-	var refs []string
-	err := s.group.do(func(b *batch) error {
-		primaries, refs = nil, nil
-		err := guard(func() error {
-			c := b.tx.Bucket(bucketUsers).Cursor()
-			for k, primary := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, primary = c.Next() {
-				primaries = append(primaries, bytes.Clone(primary))
-			}
-			return nil
+	prefix := s.vault.userPrefix(account, userID)
+	return s.removeFound(func(tx *bbolt.Tx) (primaries, lies [][]byte, err error) {
+		c := tx.Bucket(bucketUsers).Cursor()
+		for k, primary := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, primary = c.Next() {
+			primaries = append(primaries, bytes.Clone(primary))
+		}
+		return primaries, nil, nil
+	})
+}
+
+// removeFound removes the sessions whose keys find returns, the entries of
+// bucketKept that it says lie, and then what the sessions leave behind. It
+// returns how many they were, 0 if they are not removed; with an error too if
+// erase has one.
+func (s *Store) removeFound(find func(tx *bbolt.Tx) (primaries, lies [][]byte, err error)) (n int, err error) {
+	var left gone
+	err = s.group.do(func(b *batch) error {
+		var primaries, lies [][]byte
+		n, left = 0, gone{}
+		err := guard(func() (err error) {
+			primaries, lies, err = find(b.tx)
+			return err
 		})
-		if err != nil || len(primaries) == 0 {
+		if err != nil || len(primaries)+len(lies) == 0 {
 			return err
 		}
+		n = len(primaries)
+		b.later = append(b.later, func() { _ = s.erase(left) })
 		return b.write(func(tx *bbolt.Tx) error {
-			for _, primary := range primaries {
-				gone, err := remove(tx, primary)
-				if err != nil {
+			for _, k := range lies {
+				if err := tx.Bucket(bucketKept).Delete(k); err != nil {
 					return err
 				}
-				refs = append(refs, gone...)
+			}
+			for _, primary := range primaries {
+				if err := s.vault.remove(tx, primary, &left); err != nil {
+					return err
+				}
 			}
 			return nil
 		})
@@ -169,58 +191,7 @@ func (s *Store) Forget(ctx context.Context, account, userID string) (int, error)
 	if err != nil {
 		return 0, err
 	}
-	s.audio.letGo(refs...)
-	return len(primaries), nil
-}
-
-// load reads a session; a nil key is of none.
-func load(tx *bbolt.Tx, primary []byte) (*store.Session, error) {
-	if primary == nil {
-		return nil, store.ErrNotFound
-	}
-	record := tx.Bucket(bucketSessions).Get(primary)
-	if record == nil {
-		return nil, store.ErrNotFound
-	}
-	s, err := decode(primary, record)
-	if err != nil {
-		return nil, err
-	}
-	if !bytes.Equal(primary, primaryKey(s.Account, s.ID)) {
-		return nil, fmt.Errorf("%w: a record is of another session", ErrCorrupt)
-	}
-	return s, nil
-}
-
-// replace stores a session and keeps the indexes. Before is what is stored now,
-// nil if there is none.
-func replace(tx *bbolt.Tx, primary []byte, before, after *store.Session) error {
-	if before == nil {
-		k := userKey(after.Account, after.UserID, after.Cursor())
-		if err := tx.Bucket(bucketUsers).Put(k, primary); err != nil {
-			return err
-		}
-		before = &store.Session{}
-	}
-	if !before.Due.Equal(after.Due) {
-		if err := dequeue(tx, primary, before.Due); err != nil {
-			return err
-		}
-		if err := enqueue(tx, primary, after.Due); err != nil {
-			return err
-		}
-	}
-	if before.Audio != after.Audio {
-		if err := dropRef(tx, primary, before.Audio); err != nil {
-			return err
-		}
-		if isRef(after.Audio) {
-			if err := tx.Bucket(bucketAudio).Put([]byte(after.Audio), primary); err != nil {
-				return err
-			}
-		}
-	}
-	return tx.Bucket(bucketSessions).Put(primary, encode(primary, after))
+	return n, s.erase(left)
 }
 
 // dropRef lets a session no longer refer to audio.
@@ -232,59 +203,90 @@ func dropRef(tx *bbolt.Tx, primary []byte, ref string) error {
 	return audio.Delete([]byte(ref))
 }
 
-// remove takes a session out of everything and returns the audio it had.
-func remove(tx *bbolt.Tx, primary []byte) (refs []string, err error) {
-	s, err := load(tx, primary)
+// gone is what removed sessions leave behind until Store.erase.
+type gone struct {
+	audio []string // references
+	slots []uint64 // of their keys
+}
+
+// erase removes the audio of sessions that are gone, and destroys their keys
+// after it: a backup that holds the one up holds up the other.
+// An error says that a key could not be destroyed: the next call that removes
+// something tries again, and so does Open.
+func (s *Store) erase(left gone) error {
+	if err := errors.Join(s.audio.letGo(left.audio...), s.vault.destroy(left.slots)); err != nil {
+		return fmt.Errorf("store/bolt: the sessions are removed but not yet every key of theirs: %w", err)
+	}
+	return nil
+}
+
+// remove takes a session out of everything and notes in left what it leaves.
+func (v *vault) remove(tx *bbolt.Tx, primary []byte, left *gone) error {
+	found, err := v.find(tx, primary)
 	if errors.Is(err, ErrCorrupt) {
-		return removeDamaged(tx, primary)
+		return v.removeDamaged(tx, primary, left)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := tx.Bucket(bucketUsers).Delete(userKey(s.Account, s.UserID, s.Cursor())); err != nil {
-		return nil, err
+	s := found.session
+	if err := tx.Bucket(bucketUsers).Delete(v.userKey(s.Account, s.UserID, s.Cursor())); err != nil {
+		return err
 	}
 	if err := dequeue(tx, primary, s.Due); err != nil {
-		return nil, err
+		return err
+	}
+	if err := v.reindex(tx, primary, s, &store.Session{}); err != nil {
+		return err
 	}
 	if err := dropRef(tx, primary, s.Audio); err != nil {
-		return nil, err
+		return err
 	}
-	return []string{s.Audio}, tx.Bucket(bucketSessions).Delete(primary)
+	left.audio = append(left.audio, s.Audio)
+	if err := v.condemn(tx, primary, left); err != nil {
+		return err
+	}
+	return drop(tx, primary)
 }
 
 // removeDamaged takes a session out of everything whose record does not say
 // where it stands.
-func removeDamaged(tx *bbolt.Tx, primary []byte) (refs []string, err error) {
+func (v *vault) removeDamaged(tx *bbolt.Tx, primary []byte, left *gone) error {
 	users, err := keysOf(tx.Bucket(bucketUsers), func(_, v []byte) bool { return bytes.Equal(v, primary) })
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, k := range users {
 		if err := tx.Bucket(bucketUsers).Delete(k); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	due, err := keysOf(tx.Bucket(bucketDue), func(k, _ []byte) bool { return len(k) > timeLen && bytes.Equal(k[timeLen:], primary) })
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, k := range due {
 		if err := dequeue(tx, primary, keyTime(k)); err != nil {
-			return nil, err
+			return err
 		}
+	}
+	if err := unindexDamaged(tx, primary); err != nil {
+		return err
 	}
 	audio, err := keysOf(tx.Bucket(bucketAudio), func(_, v []byte) bool { return bytes.Equal(v, primary) })
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, k := range audio {
-		refs = append(refs, string(k))
+		left.audio = append(left.audio, string(k))
 		if err := tx.Bucket(bucketAudio).Delete(k); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return refs, tx.Bucket(bucketSessions).Delete(primary)
+	if err := v.condemn(tx, primary, left); err != nil {
+		return err
+	}
+	return drop(tx, primary)
 }
 
 // keysOf returns the keys of a bucket that match.

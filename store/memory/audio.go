@@ -49,6 +49,11 @@ func (m *Store) RemoveAudio(ctx context.Context, ref string) error {
 	defer m.calls.End()
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	for _, s := range m.sessions {
+		if s.Audio == ref {
+			return nil
+		}
+	}
 	delete(m.audio, ref)
 	return nil
 }

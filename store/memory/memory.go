@@ -3,6 +3,7 @@ package memory
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -17,14 +18,18 @@ type Store struct {
 	mu       sync.RWMutex              // protects all below
 	sessions map[string]*store.Session // by ID; never handed out, replaced and not changed
 	users    map[user][]store.Cursor   // in the order of a listing
-	due      []place                   // in the order of Next
+	due      queue                     // of Next
+	notices  map[string]queue          // of NextNotice, by account
 	audio    map[string][]byte         // by reference; never changed
 }
 
 // user is whom a session belongs to.
 type user struct{ account, id string }
 
-// place is where a session stands in the queue.
+// queue holds sessions in the order in which they are due.
+type queue []place
+
+// place is where a session stands in a queue.
 type place struct {
 	due time.Time
 	id  string
@@ -34,6 +39,25 @@ func (p place) compare(q place) int {
 	return cmp.Or(p.due.Compare(q.due), cmp.Compare(p.id, q.id))
 }
 
+// with returns the queue with a session in it, unless that is never due.
+func (q queue) with(due time.Time, id string) queue {
+	if due.IsZero() {
+		return q
+	}
+	p := place{due, id}
+	i, _ := slices.BinarySearchFunc(q, p, place.compare)
+	return slices.Insert(q, i, p)
+}
+
+// without returns the queue without the session.
+func (q queue) without(due time.Time, id string) queue {
+	i, found := slices.BinarySearchFunc(q, place{due, id}, place.compare)
+	if !found {
+		return q
+	}
+	return slices.Delete(q, i, i+1)
+}
+
 var _ store.Store = (*Store)(nil)
 
 // New returns an empty store.
@@ -41,6 +65,7 @@ func New() *Store {
 	return &Store{
 		sessions: map[string]*store.Session{},
 		users:    map[user][]store.Cursor{},
+		notices:  map[string]queue{},
 		audio:    map[string][]byte{},
 	}
 }
@@ -113,23 +138,45 @@ func (m *Store) Next(ctx context.Context, now time.Time, change func(*store.Sess
 	return m.change(s, change, s.CheckNext)
 }
 
+// NextNotice is described at [store.Store].
+func (m *Store) NextNotice(ctx context.Context, account string, now time.Time, change func(*store.Session) error) (*store.Session, error) {
+	if err := m.calls.Begin(ctx); err != nil {
+		return nil, err
+	}
+	defer m.calls.End()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	q := m.notices[account]
+	if len(q) == 0 || q[0].due.After(now) {
+		return nil, store.ErrNoneDue
+	}
+	s := m.sessions[q[0].id]
+	return m.change(s, change, s.CheckNextNotice)
+}
+
 // change replaces a session by what change makes of it.
 func (m *Store) change(before *store.Session, change, check func(*store.Session) error) (*store.Session, error) {
-	after := before.Clone()
-	if err := change(after); err != nil {
+	given := *before
+	given.Scores, given.Features = nil, nil
+	changed := given.Clone()
+	if err := change(changed); err != nil {
 		return nil, err
 	}
-	if err := check(after); err != nil {
+	if err := check(changed); err != nil {
 		return nil, err
 	}
-	after = after.Clone()
+	changed = changed.Clone() // change may have kept it
+	after := changed.Clone()
+	if !after.Analyzed() {
+		after.Scores, after.Features = before.Scores, before.Features
+	}
 	m.dequeue(before)
 	m.enqueue(after)
 	m.sessions[after.ID] = after
 	if before.Audio != after.Audio {
 		delete(m.audio, before.Audio)
 	}
-	return after.Clone(), nil
+	return changed, nil
 }
 
 // Due is described at [store.Store].
@@ -167,6 +214,29 @@ func (m *Store) List(ctx context.Context, account, userID string, after *store.C
 	return list, nil
 }
 
+// Scan is described at [store.Store].
+func (m *Store) Scan(ctx context.Context, after string, limit int) ([]*store.Session, error) {
+	if err := m.calls.Begin(ctx); err != nil {
+		return nil, err
+	}
+	defer m.calls.End()
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	ids := slices.Sorted(maps.Keys(m.sessions))
+	at, found := slices.BinarySearch(ids, after)
+	if found {
+		at++
+	}
+	var list []*store.Session
+	for _, id := range ids[at:] {
+		if len(list) >= limit {
+			break
+		}
+		list = append(list, m.sessions[id].Clone())
+	}
+	return list, nil
+}
+
 // Delete is described at [store.Store].
 func (m *Store) Delete(ctx context.Context, account, id string) error {
 	if err := m.calls.Begin(ctx); err != nil {
@@ -198,6 +268,26 @@ func (m *Store) Forget(ctx context.Context, account, userID string) (int, error)
 	return len(places), nil
 }
 
+// Expire is described at [store.Store]. It looks at every session.
+func (m *Store) Expire(ctx context.Context, before time.Time, limit int) (expired []store.SessionKey, err error) {
+	if err := m.calls.Begin(ctx); err != nil {
+		return nil, err
+	}
+	defer m.calls.End()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, s := range m.sessions {
+		if len(expired) >= limit {
+			break
+		}
+		if kept := s.Kept(); !kept.IsZero() && !kept.After(before) {
+			m.remove(s)
+			expired = append(expired, store.SessionKey{Account: s.Account, ID: s.ID})
+		}
+	}
+	return expired, nil
+}
+
 // Ping is described at [store.Store].
 func (m *Store) Ping(ctx context.Context) error {
 	if err := m.calls.Begin(ctx); err != nil {
@@ -214,7 +304,7 @@ func (m *Store) Close() error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.sessions, m.users, m.due, m.audio = nil, nil, nil, nil
+	m.sessions, m.users, m.due, m.notices, m.audio = nil, nil, nil, nil, nil
 	return nil
 }
 
@@ -242,17 +332,18 @@ func (m *Store) remove(s *store.Session) {
 }
 
 func (m *Store) enqueue(s *store.Session) {
-	if s.Due.IsZero() {
-		return
+	m.due = m.due.with(s.Due, s.ID)
+	if !s.Notify.IsZero() {
+		m.notices[s.Account] = m.notices[s.Account].with(s.Notify, s.ID)
 	}
-	p := place{s.Due, s.ID}
-	i, _ := slices.BinarySearchFunc(m.due, p, place.compare)
-	m.due = slices.Insert(m.due, i, p)
 }
 
 func (m *Store) dequeue(s *store.Session) {
-	if i, found := slices.BinarySearchFunc(m.due, place{s.Due, s.ID}, place.compare); found {
-		m.due = slices.Delete(m.due, i, i+1)
+	m.due = m.due.without(s.Due, s.ID)
+	if q := m.notices[s.Account].without(s.Notify, s.ID); len(q) > 0 {
+		m.notices[s.Account] = q
+	} else {
+		delete(m.notices, s.Account)
 	}
 }
 

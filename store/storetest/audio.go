@@ -89,6 +89,13 @@ var audioCases = []testCase{
 		}
 		wantAudio(t, st, kept, []byte("kept"))
 	}},
+	{"audio that a session refers to is not removed", func(t *testing.T, st store.Store) {
+		create(t, st, queued("a", "s", at(1)))
+		ref := put(t, st, strings.NewReader("audio"))
+		setAudio(t, st, "s", ref)
+		wantErr(t, "RemoveAudio", st.RemoveAudio(t.Context(), ref), nil)
+		wantAudio(t, st, ref, []byte("audio"))
+	}},
 	{"audio stays as long as a session refers to it", func(t *testing.T, st store.Store) {
 		create(t, st, queued("a", "s", at(1)))
 		ref := put(t, st, strings.NewReader("audio"))

@@ -19,6 +19,7 @@ func RunDurable(t *testing.T, open func(t *testing.T, dir string) store.Store) {
 		{"sessions are there after reopening", sessionsSurvive},
 		{"audio is there after reopening", audioSurvives},
 		{"the queue goes on after reopening", queueSurvives},
+		{"notices and what may expire are there after reopening", noticesSurvive},
 		{"what was removed stays removed", removalSurvives},
 		{"histories with reopening are as the model says", checkHistories},
 	} {
@@ -86,6 +87,22 @@ func queueSurvives(t *testing.T, st store.Store, reopen func(store.Store) store.
 	}
 	_, err := st.Next(t.Context(), time.Now(), never(t))
 	wantErr(t, "Next", err, store.ErrNoneDue)
+}
+
+func noticesSurvive(t *testing.T, st store.Store, reopen func(store.Store) store.Store) {
+	create(t, st, noticed("a", "s1", at(20)), noticed("a", "s2", at(10)), kept("a", "s3", store.Initiated, at(5)))
+	st = reopen(st)
+	for _, want := range []string{"s2", "s1"} {
+		if got := nextNotice(t, st, "a", at(99)); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		st = reopen(st)
+	}
+	_, err := st.NextNotice(t.Context(), "a", at(99), never(t))
+	wantErr(t, "NextNotice", err, store.ErrNoneDue)
+	wantExpired(t, st, epoch, 9, 2)
+	st = reopen(st)
+	wantExpired(t, st, at(5), 9, 1)
 }
 
 func removalSurvives(t *testing.T, st store.Store, reopen func(store.Store) store.Store) {

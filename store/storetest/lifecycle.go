@@ -86,6 +86,8 @@ func everyCall(ctx context.Context, t *testing.T, st store.Store) map[string]err
 	_, errs["Get"] = st.Get(ctx, "a", "s")
 	_, errs["Update"] = st.Update(ctx, "a", "s", never(t))
 	_, errs["Next"] = st.Next(ctx, at(99), never(t))
+	_, errs["NextNotice"] = st.NextNotice(ctx, "a", at(99), never(t))
+	_, errs["Expire"] = st.Expire(ctx, at(99), 9)
 	_, errs["Due"] = st.Due(ctx)
 	_, errs["List"] = st.List(ctx, "a", "user", nil, 9)
 	_, errs["Forget"] = st.Forget(ctx, "a", "user")

@@ -42,7 +42,7 @@ func checkHistories(t *testing.T, st store.Store, reopen func(store.Store) store
 			}
 		}()
 		actions := map[string]func(*rapid.T){
-			"create": h.create, "get": h.get, "update": h.update, "next": h.next,
+			"create": h.create, "get": h.get, "update": h.update, "next": h.next, "next notice": h.nextNotice, "expire": h.expire,
 			"list": h.list, "delete": h.delete, "forget": h.forget, "audio": h.putAudio, "": h.check,
 		}
 		if reopen != nil {
@@ -110,6 +110,8 @@ func (h *history) want(call string, got, want error) {
 func (h *history) create(*rapid.T) {
 	s := session(h.account(), h.id(), h.user())
 	s.CreatedAt, s.Due, s.Audio = at(rapid.IntRange(0, 2).Draw(h.T, "created")), h.time("due"), h.ref()
+	s.State, s.UpdatedAt, s.Notify = h.state(), at(rapid.IntRange(0, 5).Draw(h.T, "updated")), h.time("notify")
+	s.Features = h.features()
 	err := h.st.Create(h.t.Context(), s)
 	if h.sessions[s.ID] != nil {
 		h.want("Create", err, store.ErrExists)
@@ -131,15 +133,35 @@ func (h *history) get(*rapid.T) {
 	wantSame(h.T, "Get", got, want)
 }
 
+// features draws those of a session, often none.
+func (h *history) features() map[string]float64 {
+	if n := rapid.IntRange(0, 4).Draw(h.T, "features"); n > 1 {
+		return map[string]float64{"a": float64(n)}
+	}
+	return nil
+}
+
+// state draws a state, whether or not the session could come to it.
+func (h *history) state() store.State {
+	return store.State(rapid.IntRange(int(store.Initiated), int(store.Failed)).Draw(h.T, "state"))
+}
+
 // draw returns a change that is drawn beforehand, since it may be called more
 // than once.
-func (h *history) draw(moveDue bool) func(*store.Session) error {
+func (h *history) draw(moveDue, moveNotify bool) func(*store.Session) error {
+	state, updated, notify := h.state(), at(rapid.IntRange(0, 5).Draw(h.T, "updated")), h.time("notify")
+	features := h.features()
 	fail, due, ref, attempts := rapid.IntRange(0, 4).Draw(h.T, "fail") == 0, h.time("due"), h.ref(), rapid.IntRange(0, 3).Draw(h.T, "attempts")
 	return func(s *store.Session) error {
 		if moveDue && due.Equal(s.Due) {
 			due = due.Add(time.Minute)
 		}
+		if moveNotify && notify.Equal(s.Notify) {
+			notify = notify.Add(time.Minute)
+		}
+		s.State, s.UpdatedAt, s.Notify = state, updated, notify
 		s.Due, s.Audio, s.Attempts = due, ref, attempts
+		s.Features = features
 		if fail {
 			return errChange
 		}
@@ -149,13 +171,16 @@ func (h *history) draw(moveDue bool) func(*store.Session) error {
 
 // apply does to the model what a change did to the store.
 func (h *history) apply(call string, before *store.Session, change func(*store.Session) error, got *store.Session, err error) {
-	after := before.Clone()
+	after := given(before)
 	if change(after) != nil {
 		h.want(call, err, errChange)
 		return
 	}
 	h.want(call, err, nil)
 	wantSame(h.T, call, got, after)
+	if !after.Analyzed() {
+		after.Scores, after.Features = before.Scores, before.Features
+	}
 	h.sessions[after.ID] = after
 	if before.Audio != after.Audio {
 		delete(h.audio, before.Audio)
@@ -163,7 +188,7 @@ func (h *history) apply(call string, before *store.Session, change func(*store.S
 }
 
 func (h *history) update(*rapid.T) {
-	account, id, change := h.account(), h.id(), h.draw(false)
+	account, id, change := h.account(), h.id(), h.draw(false, false)
 	got, err := h.st.Update(h.t.Context(), account, id, change)
 	before := h.find(account, id)
 	if before == nil {
@@ -174,7 +199,7 @@ func (h *history) update(*rapid.T) {
 }
 
 func (h *history) next(*rapid.T) {
-	now, change := at(rapid.IntRange(-1, 6).Draw(h.T, "now")), h.draw(true)
+	now, change := at(rapid.IntRange(-1, 6).Draw(h.T, "now")), h.draw(true, false)
 	var longest time.Time
 	for _, s := range h.sessions {
 		if !s.Due.IsZero() && !s.Due.After(now) && (longest.IsZero() || s.Due.Before(longest)) {
@@ -193,8 +218,64 @@ func (h *history) next(*rapid.T) {
 	if seen == nil || !seen.Due.Equal(longest) || h.sessions[seen.ID] == nil {
 		h.Fatalf("Next: got %+v and error %v, want a session due %v", seen, err, longest)
 	}
-	wantSame(h.T, "Next", seen, h.sessions[seen.ID])
+	wantSame(h.T, "Next", seen, given(h.sessions[seen.ID]))
 	h.apply("Next", h.sessions[seen.ID], change, got, err)
+}
+
+func (h *history) nextNotice(*rapid.T) {
+	account, now, change := h.account(), at(rapid.IntRange(-1, 6).Draw(h.T, "now")), h.draw(false, true)
+	var longest time.Time
+	for _, s := range h.sessions {
+		if s.Account == account && !s.Notify.IsZero() && !s.Notify.After(now) && (longest.IsZero() || s.Notify.Before(longest)) {
+			longest = s.Notify
+		}
+	}
+	var seen *store.Session
+	got, err := h.st.NextNotice(h.t.Context(), account, now, func(s *store.Session) error {
+		seen = s.Clone()
+		return change(s)
+	})
+	if longest.IsZero() {
+		h.want("NextNotice", err, store.ErrNoneDue)
+		return
+	}
+	if seen == nil || seen.Account != account || !seen.Notify.Equal(longest) || h.sessions[seen.ID] == nil {
+		h.Fatalf("NextNotice: got %+v and error %v, want a session with notice %v", seen, err, longest)
+	}
+	wantSame(h.T, "NextNotice", seen, given(h.sessions[seen.ID]))
+	h.apply("NextNotice", h.sessions[seen.ID], change, got, err)
+}
+
+func (h *history) expire(*rapid.T) {
+	before, limit := at(rapid.IntRange(-1, 5).Draw(h.T, "before")), rapid.IntRange(0, 3).Draw(h.T, "limit")
+	old := map[string]*store.Session{}
+	for id, s := range h.sessions {
+		if s.State != store.Queued && s.State != store.Running && !s.UpdatedAt.After(before) {
+			old[id] = s
+		}
+	}
+	list, err := h.st.Expire(h.t.Context(), before, limit)
+	h.want("Expire", err, nil)
+	if want := min(limit, len(old)); len(list) != want {
+		h.Fatalf("Expire: got %v, want %d", list, want)
+	}
+	for id, s := range old { // which of them is the store's choice
+		_, err := h.st.Get(h.t.Context(), s.Account, id)
+		if err == nil {
+			continue
+		}
+		h.want("Get", err, store.ErrNotFound)
+		if key := (store.SessionKey{Account: s.Account, ID: s.ID}); !slices.Contains(list, key) {
+			h.Fatalf("Expire: got %v, and %v is gone", list, key)
+		}
+		delete(h.sessions, id)
+		delete(h.audio, s.Audio)
+	}
+	for _, key := range list {
+		if _, err := h.st.Get(h.t.Context(), key.Account, key.ID); err == nil {
+			h.Fatalf("Expire: got %v, and %v is there", list, key)
+		}
+	}
 }
 
 // listing returns the model's sessions of a user in order.

@@ -33,7 +33,7 @@ var queueCases = []testCase{
 		want := full()
 		create(t, st, want)
 		got, err := st.Next(t.Context(), want.Due, func(s *store.Session) error {
-			wantSame(t, "change", s, want)
+			wantSame(t, "change", s, given(want))
 			s.State, s.Owner, s.Due = store.Running, "worker", at(1_000_000)
 			s.Token++
 			return nil
@@ -43,7 +43,7 @@ var queueCases = []testCase{
 		}
 		want.State, want.Owner, want.Due = store.Running, "worker", at(1_000_000)
 		want.Token++
-		wantSame(t, "Next", got, want)
+		wantSame(t, "Next", got, given(want))
 		wantSame(t, "Get", get(t, st, want.Account, want.ID), want)
 	}},
 	{"a session stays due if change fails", func(t *testing.T, st store.Store) {
@@ -123,29 +123,41 @@ func nextRace(t *testing.T, st store.Store) {
 	for i := range sessions {
 		create(t, st, queued(numbered(i%3), numbered(i), at(i%2)))
 	}
+	takeAll(t, "Next", sessions*leases, func(_ int, took func(id string, at time.Time)) error {
+		_, err := st.Next(t.Context(), at(1000), func(s *store.Session) error {
+			took(s.ID, s.Due)
+			s.Attempts++
+			s.Due = s.Due.Add(2 * time.Second)
+			if s.Attempts == leases {
+				s.Due = time.Time{}
+			}
+			return nil
+		})
+		return err
+	})
+	wantDue(t, st, 0)
+}
+
+// takeAll lets racers call take until nothing is due. Each change says with took
+// which session it saw, and the time that made it due: of the want changes that
+// there are to be, no two may have seen the same.
+func takeAll(t *testing.T, call string, want int, take func(i int, took func(id string, at time.Time)) error) {
+	t.Helper()
 	type sight struct {
-		id  string
-		due time.Time
+		id string
+		at time.Time
 	}
 	var mu sync.Mutex // protects seen
 	seen := map[sight]int{}
-	race(racers, func(int) {
+	race(racers, func(i int) {
 		for {
 			var before sight
-			_, err := st.Next(t.Context(), at(1000), func(s *store.Session) error {
-				before = sight{s.ID, s.Due}
-				s.Attempts++
-				s.Due = s.Due.Add(2 * time.Second)
-				if s.Attempts == leases {
-					s.Due = time.Time{}
-				}
-				return nil
-			})
+			err := take(i, func(id string, at time.Time) { before = sight{id, at} })
 			if errors.Is(err, store.ErrNoneDue) {
 				return
 			}
 			if err != nil {
-				t.Errorf("Next: %v", err)
+				t.Errorf("%s: %v", call, err)
 				return
 			}
 			mu.Lock()
@@ -153,15 +165,14 @@ func nextRace(t *testing.T, st store.Store) {
 			mu.Unlock()
 		}
 	})
-	if len(seen) != sessions*leases {
-		t.Errorf("got %d leases, want %d", len(seen), sessions*leases)
+	if len(seen) != want {
+		t.Errorf("%s: got %d, want %d", call, len(seen), want)
 	}
 	for s, n := range seen {
 		if n != 1 {
-			t.Errorf("session %q due %v was handed out %d times, want once", s.id, s.due, n)
+			t.Errorf("%s: session %q at %v was handed out %d times, want once", call, s.id, s.at, n)
 		}
 	}
-	wantDue(t, st, 0)
 }
 
 // next takes the next session out of the queue for good and returns its ID.

@@ -28,6 +28,8 @@ type faulty struct {
 	update func(ctx context.Context, account, id string, change func(*store.Session) error) (*store.Session, error)
 	next   func(ctx context.Context, now time.Time, change func(*store.Session) error) (*store.Session, error)
 	list   func(ctx context.Context, account, userID string, after *store.Cursor, limit int) ([]*store.Session, error)
+	notice func(ctx context.Context, account string, now time.Time, change func(*store.Session) error) (*store.Session, error)
+	expire func(ctx context.Context, before time.Time, limit int) ([]store.SessionKey, error)
 	delete func(ctx context.Context, account, id string) error
 	forget func(ctx context.Context, account, userID string) (int, error)
 	put    func(ctx context.Context, r io.Reader) (string, error)
@@ -50,6 +52,12 @@ func (f *faulty) Next(ctx context.Context, now time.Time, c func(*store.Session)
 func (f *faulty) List(ctx context.Context, account, userID string, after *store.Cursor, limit int) ([]*store.Session, error) {
 	return f.list(ctx, account, userID, after, limit)
 }
+func (f *faulty) NextNotice(ctx context.Context, account string, now time.Time, c func(*store.Session) error) (*store.Session, error) {
+	return f.notice(ctx, account, now, c)
+}
+func (f *faulty) Expire(ctx context.Context, before time.Time, limit int) ([]store.SessionKey, error) {
+	return f.expire(ctx, before, limit)
+}
 func (f *faulty) Delete(ctx context.Context, account, id string) error {
 	return f.delete(ctx, account, id)
 }
@@ -64,7 +72,7 @@ func (f *faulty) Close() error { return f.close() }
 
 func newFaulty() *faulty {
 	m := memory.New()
-	return &faulty{m, m.Create, m.Get, m.Update, m.Next, m.List, m.Delete, m.Forget, m.PutAudio, m.OpenAudio, m.Close}
+	return &faulty{m, m.Create, m.Get, m.Update, m.Next, m.List, m.NextNotice, m.Expire, m.Delete, m.Forget, m.PutAudio, m.OpenAudio, m.Close}
 }
 
 // faults are planted one at a time. Each breaks one promise.
@@ -197,6 +205,47 @@ var faults = map[string]func(f *faulty, m *memory.Store){
 				last = before
 				return err
 			})
+		}
+	},
+	"NextNotice takes those of every account": func(f *faulty, m *memory.Store) {
+		f.notice = func(ctx context.Context, account string, now time.Time, c change) (*store.Session, error) {
+			for _, account := range []string{account, "", "a", "b"} {
+				if s, err := m.NextNotice(ctx, account, now, c); !errors.Is(err, store.ErrNoneDue) {
+					return s, err
+				}
+			}
+			return nil, store.ErrNoneDue
+		}
+	},
+	"a notice may stay as it was": func(f *faulty, m *memory.Store) {
+		f.notice = func(ctx context.Context, account string, now time.Time, c change) (*store.Session, error) {
+			return m.NextNotice(ctx, account, now, func(s *store.Session) error {
+				before := s.Notify
+				err := c(s)
+				if s.Notify.Equal(before) {
+					s.Notify = before.Add(1)
+				}
+				return err
+			})
+		}
+	},
+	"Expire leaves what is kept since the very time": func(f *faulty, m *memory.Store) {
+		f.expire = func(ctx context.Context, before time.Time, limit int) ([]store.SessionKey, error) {
+			return m.Expire(ctx, before.Add(-1), limit)
+		}
+	},
+	"Expire knows no limit": func(f *faulty, m *memory.Store) {
+		f.expire = func(ctx context.Context, before time.Time, limit int) ([]store.SessionKey, error) {
+			return m.Expire(ctx, before, 1<<30)
+		}
+	},
+	"Expire names other sessions than it removes": func(f *faulty, m *memory.Store) {
+		f.expire = func(ctx context.Context, before time.Time, limit int) ([]store.SessionKey, error) {
+			list, err := m.Expire(ctx, before, limit)
+			for i := range list {
+				list[i].Account += "~"
+			}
+			return list, err
 		}
 	},
 	"a listing is not behind its cursor": func(f *faulty, m *memory.Store) {

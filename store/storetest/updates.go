@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -21,10 +22,9 @@ var updateCases = []testCase{
 		want := full()
 		create(t, st, want)
 		s, err := st.Update(t.Context(), want.Account, want.ID, func(s *store.Session) error {
-			wantSame(t, "change", s, want)
+			wantSame(t, "change", s, given(want))
 			s.Attempts = 41
 			s.Labels.PHQ9 = []int{0, 1, 2, 3, 0, 1, 2, 3, 0}
-			s.Scores[0].Probability = 0.25
 			return nil
 		})
 		if err != nil {
@@ -32,8 +32,7 @@ var updateCases = []testCase{
 		}
 		want.Attempts = 41
 		want.Labels.PHQ9 = []int{0, 1, 2, 3, 0, 1, 2, 3, 0}
-		want.Scores[0].Probability = 0.25
-		wantSame(t, "Update", s, want)
+		wantSame(t, "Update", s, given(want))
 		wantSame(t, "Get", get(t, st, want.Account, want.ID), want)
 	}},
 	{"what change and the caller hold is theirs", func(t *testing.T, st store.Store) {
@@ -47,10 +46,63 @@ var updateCases = []testCase{
 		if err != nil {
 			t.Fatal(err)
 		}
+		wantSame(t, "Update", s, given(want))
 		scribble(held)
-		wantSame(t, "Update", s, want)
 		scribble(s)
 		wantSame(t, "Get", get(t, st, want.Account, want.ID), want)
+	}},
+	{"scores and features that a change sets replace both", func(t *testing.T, st store.Store) {
+		for name, set := range map[string]func(from, to *store.Session){
+			"both":     func(from, to *store.Session) { to.Scores, to.Features = from.Scores, from.Features },
+			"scores":   func(from, to *store.Session) { to.Scores, to.Features = from.Scores, nil },
+			"features": func(from, to *store.Session) { to.Scores, to.Features = nil, from.Features },
+		} {
+			want, other := full(), full()
+			want.ID, other.ID = name, name
+			create(t, st, want)
+			other.Scores[0].Probability, other.Features = 0.25, map[string]float64{"another": 1}
+			held := other.Clone()
+			s, err := st.Update(t.Context(), want.Account, want.ID, func(s *store.Session) error { set(held, s); return nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+			set(other, want)
+			wantSame(t, "Update of "+name, s, want)
+			scribble(held)
+			scribble(s)
+			wantSame(t, "Get", get(t, st, want.Account, want.ID), want)
+		}
+	}},
+	{"scores and features outlast changes that are not given them", func(t *testing.T, st store.Store) {
+		want := full()
+		want.Account, want.Due, want.Notify = "a", at(1), at(1)
+		create(t, st, want)
+		for name, call := range map[string]func(change func(*store.Session) error) (*store.Session, error){
+			"Update": func(change func(*store.Session) error) (*store.Session, error) {
+				return st.Update(t.Context(), "a", want.ID, change)
+			},
+			"Next": func(change func(*store.Session) error) (*store.Session, error) {
+				return st.Next(t.Context(), at(99), change)
+			},
+			"NextNotice": func(change func(*store.Session) error) (*store.Session, error) {
+				return st.NextNotice(t.Context(), "a", at(99), change)
+			},
+		} {
+			got, err := call(func(s *store.Session) error {
+				wantSame(t, "change of "+name, s, given(want))
+				s.Attempts++
+				s.Due, s.Notify = s.Due.Add(time.Second), s.Notify.Add(time.Second)
+				s.Scores, s.Features = []models.Score{}, map[string]float64{} // none are not set
+				return nil
+			})
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			want.Attempts++
+			want.Due, want.Notify = want.Due.Add(time.Second), want.Notify.Add(time.Second)
+			wantSame(t, name, got, given(want))
+			wantSame(t, "Get after "+name, get(t, st, "a", want.ID), want)
+		}
 	}},
 	{"the error of change is returned as it is and nothing is stored", func(t *testing.T, st store.Store) {
 		want := full()

@@ -1,0 +1,425 @@
+package bolt_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/voicescreen/voicescreen/store"
+	"github.com/voicescreen/voicescreen/store/bolt"
+)
+
+const (
+	// envHistory makes the test binary make histories in the store of that
+	// path, and say "NAME N" after each operation that was acknowledged.
+	envHistory = "VOICESCREEN_TEST_HISTORY"
+	// envHistoryName begins the names of its histories.
+	envHistoryName = "VOICESCREEN_TEST_HISTORY_NAME"
+
+	historyThreads = 3  // histories at once; chosen: commits are shared
+	historyLength  = 40 // operations of each; chosen: five sessions
+)
+
+// makeHistories is the process that is recorded.
+func makeHistories(path string) {
+	var opts bolt.Options
+	if os.Getenv(envCrashKey) != "" {
+		opts.Key = testKey
+	}
+	if os.Getenv(envPersist) != "" {
+		persist(path, &opts)
+	}
+	st, err := bolt.Open(path, &opts)
+	if err != nil {
+		fmt.Println("error", err)
+		os.Exit(1)
+	}
+	var mu sync.Mutex // keeps lines whole
+	var all sync.WaitGroup
+	for worker := range historyThreads {
+		all.Go(func() {
+			h := newHistory(fmt.Sprintf("%s%d", os.Getenv(envHistoryName), worker))
+			for range historyLength {
+				do := h.next()
+				err := do(context.Background(), st)
+				mu.Lock()
+				if err != nil {
+					fmt.Println("error", err)
+				} else {
+					fmt.Println(h.name, h.n)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	_ = st.Close()
+	os.Exit(0)
+}
+
+// history is a sequence of operations on sessions of its own. It is a function
+// of its name: after n operations a store holds of it what a new history holds
+// after n calls of next. The Audio of its sessions is the content.
+type history struct {
+	name     string
+	n        int // operations that were made
+	sessions map[string]*store.Session
+}
+
+func newHistory(name string) *history {
+	return &history{name: name, sessions: map[string]*store.Session{}}
+}
+
+// stages is how many operations a history makes with each session.
+const stages = 8
+
+// operation makes a change in a store.
+type operation func(ctx context.Context, st store.Store) error
+
+// next makes the next operation in h and returns it.
+func (h *history) next() operation {
+	i, k := h.n, h.n/stages
+	h.n++
+	id, now := fmt.Sprintf("%s-%d", h.name, k), h.epoch().Add(time.Duration(i)*time.Second)
+	switch i % stages {
+	case 0:
+		s := &store.Session{Account: h.name, ID: id, UserID: h.user(k), State: store.Initiated, CreatedAt: now, UpdatedAt: now}
+		h.sessions[id] = s
+		return func(ctx context.Context, st store.Store) error { return st.Create(ctx, s) }
+	case 1:
+		return h.submit(id, k, now)
+	case 2:
+		return h.update(id, func(s *store.Session) {
+			if k%4 != 3 { // one in four goes on waiting
+				s.State, s.Owner, s.Token, s.Attempts, s.Due = store.Running, "worker", s.Token+1, s.Attempts+1, now.Add(time.Minute)
+			}
+		})
+	case 3:
+		return h.update(id, func(s *store.Session) {
+			if s.State == store.Running {
+				s.State, s.Owner, s.Due, s.Audio, s.UpdatedAt, s.Notify = store.Succeeded, "", time.Time{}, "", now, now
+				s.Scores, s.Features = result(k).Scores, result(k).Features
+			}
+		})
+	case 4:
+		return h.update(id, func(s *store.Session) {
+			s.Labels.PHQ2, s.Labels.UpdatedAt, s.UpdatedAt = []int{k % 4, 3}, now, now
+		})
+	case 5:
+		return h.notice(now)
+	case 6:
+		return func(ctx context.Context, st store.Store) error { // a submission that is refused
+			ref, err := st.PutAudio(ctx, strings.NewReader(id))
+			if err != nil {
+				return err
+			}
+			return st.RemoveAudio(ctx, ref)
+		}
+	}
+	return h.remove(k, now)
+}
+
+// epoch is when a history plays. Of those whose name ends in 0 it is long ago:
+// Expire takes theirs and no other.
+func (h *history) epoch() time.Time {
+	if strings.HasSuffix(h.name, "0") {
+		return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+	}
+	return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+}
+
+func (h *history) user(k int) string { return fmt.Sprintf("user-%d", k/3) }
+
+// audioText is the audio of a session: some fit a page and some do not.
+func audioText(id string, k int) string { return strings.Repeat(id+" ", 1+k%5*500) }
+
+func (h *history) submit(id string, k int, now time.Time) operation {
+	audio := audioText(id, k)
+	change := func(s *store.Session) {
+		s.State, s.Product, s.SubmittedAt, s.UpdatedAt, s.Due = store.Queued, store.Deepfake, now, now, now
+	}
+	change(h.sessions[id])
+	h.sessions[id].Audio = audio
+	return func(ctx context.Context, st store.Store) error {
+		ref, err := st.PutAudio(ctx, strings.NewReader(audio))
+		if err != nil {
+			return err
+		}
+		_, err = st.Update(ctx, h.name, id, func(s *store.Session) error { change(s); s.Audio = ref; return nil })
+		if err != nil {
+			err = errors.Join(err, st.RemoveAudio(ctx, ref))
+		}
+		return err
+	}
+}
+
+func (h *history) update(id string, change func(s *store.Session)) operation {
+	change(h.sessions[id])
+	return func(ctx context.Context, st store.Store) error {
+		_, err := st.Update(ctx, h.name, id, func(s *store.Session) error { change(s); return nil })
+		return err
+	}
+}
+
+// notice takes the first notice of the account, which is the history's.
+func (h *history) notice(now time.Time) operation {
+	var first *store.Session
+	for _, s := range h.sessions {
+		if !s.Notify.IsZero() && (first == nil || s.Notify.Before(first.Notify)) {
+			first = s
+		}
+	}
+	if first != nil {
+		first.Notify, first.Notices = time.Time{}, first.Notices+1
+	}
+	return func(ctx context.Context, st store.Store) error {
+		_, err := st.NextNotice(ctx, h.name, now, func(s *store.Session) error {
+			s.Notify, s.Notices = time.Time{}, s.Notices+1
+			return nil
+		})
+		if first == nil && errors.Is(err, store.ErrNoneDue) {
+			return nil
+		}
+		return err
+	}
+}
+
+// remove deletes a session, forgets a user or lets sessions expire.
+func (h *history) remove(k int, now time.Time) operation {
+	switch k % 6 {
+	case 1, 3:
+		id := fmt.Sprintf("%s-%d", h.name, k-1)
+		_, there := h.sessions[id]
+		delete(h.sessions, id)
+		return func(ctx context.Context, st store.Store) error {
+			err := st.Delete(ctx, h.name, id)
+			if !there && errors.Is(err, store.ErrNotFound) {
+				return nil
+			}
+			return err
+		}
+	case 2:
+		maps.DeleteFunc(h.sessions, func(_ string, s *store.Session) bool { return s.UserID == h.user(k) })
+		return func(ctx context.Context, st store.Store) error {
+			_, err := st.Forget(ctx, h.name, h.user(k))
+			return err
+		}
+	case 5:
+		return h.expire(now)
+	}
+	return func(context.Context, store.Store) error { return nil }
+}
+
+// expire lets the three that are kept longest expire, where the history plays
+// long ago.
+func (h *history) expire(now time.Time) operation {
+	if now.Year() > 2000 {
+		return func(context.Context, store.Store) error { return nil }
+	}
+	kept := slices.DeleteFunc(slices.Collect(maps.Values(h.sessions)), func(s *store.Session) bool { return s.Kept().IsZero() })
+	slices.SortFunc(kept, func(a, b *store.Session) int {
+		return cmp.Or(a.Kept().Compare(b.Kept()), cmp.Compare(a.ID, b.ID))
+	})
+	for _, s := range kept[:min(3, len(kept))] {
+		delete(h.sessions, s.ID)
+	}
+	return func(ctx context.Context, st store.Store) error { _, err := st.Expire(ctx, now, 3); return err }
+}
+
+// differs says how what a store holds of a history differs from h.
+func (h *history) differs(found map[string]*store.Session) error {
+	for id, want := range h.sessions {
+		got, ok := found[id]
+		if !ok {
+			return fmt.Errorf("session %s is lost", id)
+		}
+		if got, want := got.Clone(), want.Clone(); !reflect.DeepEqual(got, want) {
+			return fmt.Errorf("session %s: got %v from %v, audio of %d bytes; want %v from %v, %d", id, got.State, got.UpdatedAt, len(got.Audio), want.State, want.UpdatedAt, len(want.Audio))
+		}
+	}
+	for id := range found {
+		if h.sessions[id] == nil {
+			return fmt.Errorf("session %s is there", id)
+		}
+	}
+	return nil
+}
+
+// acknowledgement is how many operations of a history were acknowledged, and how
+// many may have been made: one more that is under way is not among them.
+type acknowledgement struct{ sure, seen int }
+
+// holdsAcknowledged opens the store at path and compares it with how many
+// operations of each history were acknowledged. What was under way may be done
+// or not. Then it looks for audio that nobody needs, and at everything else.
+func holdsAcknowledged(path string, key []byte, acknowledged map[string]acknowledgement) error {
+	opts := &bolt.Options{Key: key}
+	if err := holds(path, opts, acknowledged); err != nil {
+		return err
+	}
+	_, err := bolt.Check(context.Background(), path, opts, func(fault string) error { return errors.New(fault) })
+	return err
+}
+
+func holds(path string, opts *bolt.Options, acknowledged map[string]acknowledgement) (err error) {
+	st, err := bolt.Open(path, opts)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	found, waits, err := scan(st)
+	if err != nil {
+		return err
+	}
+	for name, n := range acknowledged {
+		h := newHistory(name)
+		for h.n < n.sure {
+			h.next()
+		}
+		why := h.differs(found[name])
+		for why != nil && h.n <= n.seen {
+			h.next()
+			err := h.differs(found[name])
+			if err == nil {
+				why = nil
+				break
+			}
+			why = fmt.Errorf("%w; after one more: %w", why, err)
+		}
+		if why != nil {
+			return fmt.Errorf("history %s after %d operations: %w", name, n.sure, why)
+		}
+	}
+	if names, err := os.ReadDir(path + ".audio"); len(names) != waits || err != nil {
+		return fmt.Errorf("got %d audio files (%v), want %d", len(names), err, waits)
+	}
+	if names, err := filepath.Glob(path + ".*new-*"); len(names) != 0 || err != nil {
+		return fmt.Errorf("got files %v (%v) of a creation", names, err)
+	}
+	return st.Ping(context.Background())
+}
+
+func readAudio(ctx context.Context, st store.Store, ref string) (string, error) {
+	f, err := st.OpenAudio(ctx, ref)
+	if err != nil {
+		return "", err
+	}
+	b, err := io.ReadAll(f)
+	return string(b), errors.Join(err, f.Close())
+}
+
+// envPersist makes the process of envHistory make one history and try each
+// operation, the opening of the store too, until it succeeds. It says "failed"
+// after each attempt that failed, and instead of "NAME N" it says "done NAME N"
+// if the operation was done all the same, and "same NAME N" if it changes
+// nothing. A store that is neither as before nor as
+// after the operation is an "error".
+const envPersist = "VOICESCREEN_TEST_HISTORY_PERSIST"
+
+// maxAttempts is how often an operation is tried. Chosen: more than any has
+// calls that can fail.
+const maxAttempts = 200
+
+func persist(path string, opts *bolt.Options) {
+	var st *bolt.Store
+	for range maxAttempts {
+		var err error
+		if st, err = bolt.Open(path, opts); err == nil {
+			break
+		}
+		fmt.Println("failed")
+	}
+	if st == nil {
+		fmt.Println("error: the store cannot be opened")
+		os.Exit(1)
+	}
+	fmt.Println("opened")
+	name := os.Getenv(envHistoryName) + "0"
+	for n := range historyLength {
+		if err := tryUntilDone(st, name, n); err != nil {
+			fmt.Println("error", err)
+			os.Exit(1)
+		}
+	}
+	fmt.Println("end")                   // of the faults
+	err := st.Ping(context.Background()) // removes what could not be removed
+	_, waits, scanErr := scan(st)
+	names, dirErr := os.ReadDir(path + ".audio")
+	if err := errors.Join(err, scanErr, dirErr, st.Close()); err != nil || len(names) != waits {
+		fmt.Println("error", err, len(names), "audio files, want", waits)
+	}
+	os.Exit(0)
+}
+
+// tryUntilDone makes operation n of a history.
+func tryUntilDone(st *bolt.Store, name string, n int) error {
+	for range maxAttempts {
+		before := newHistory(name)
+		for before.n < n {
+			before.next()
+		}
+		after := newHistory(name)
+		for after.n < n {
+			after.next()
+		}
+		do := after.next()
+		err := do(context.Background(), st)
+		if err == nil && before.differs(after.sessions) == nil {
+			fmt.Println("same", name, n+1)
+			return nil
+		}
+		if err == nil {
+			fmt.Println(name, n+1)
+			return nil
+		}
+		found, _, scanErr := scan(st)
+		if scanErr != nil {
+			return fmt.Errorf("after operation %d failed with %v: %w", n, err, scanErr)
+		}
+		asBefore, asAfter := before.differs(found[name]), after.differs(found[name])
+		switch {
+		case asBefore == nil:
+			fmt.Println("failed")
+		case asAfter == nil:
+			fmt.Println("done", name, n+1)
+			return nil
+		default:
+			return fmt.Errorf("after operation %d failed with %v: %v; %v", n, err, asBefore, asAfter)
+		}
+	}
+	return fmt.Errorf("operation %d does not succeed", n)
+}
+
+// scan returns the sessions of a store by account and ID, with their audio, and
+// how many have any.
+func scan(st *bolt.Store) (found map[string]map[string]*store.Session, waits int, err error) {
+	ctx := context.Background()
+	list, err := st.Scan(ctx, "", 1<<30)
+	if err != nil {
+		return nil, 0, err
+	}
+	found = map[string]map[string]*store.Session{}
+	for _, s := range list {
+		if s.Audio != "" {
+			waits++
+			if s.Audio, err = readAudio(ctx, st, s.Audio); err != nil {
+				return nil, 0, fmt.Errorf("audio of session %s: %w", s.ID, err)
+			}
+		}
+		if found[s.Account] == nil {
+			found[s.Account] = map[string]*store.Session{}
+		}
+		found[s.Account][s.ID] = s
+	}
+	return found, waits, nil
+}

@@ -1,0 +1,134 @@
+package bolt
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/voicescreen/voicescreen/store"
+)
+
+// Expire is described at [store.Store]. It removes damaged records too, of which
+// nobody knows the names any more: their keys are empty.
+func (s *Store) Expire(ctx context.Context, before time.Time, limit int) (expired []store.SessionKey, err error) {
+	if err := s.calls.Begin(ctx); err != nil {
+		return nil, err
+	}
+	defer s.calls.End()
+	if limit < 1 {
+		return nil, nil
+	}
+	err = s.view(func(tx *bbolt.Tx) error { // who looks in vain does not hold up who writes
+		if k, _ := tx.Bucket(bucketKept).Cursor().First(); k == nil || len(k) > timeLen && keyTime(k).After(before) {
+			return store.ErrNoneDue
+		}
+		return nil
+	})
+	if errors.Is(err, store.ErrNoneDue) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	n, err := s.removeFound(func(tx *bbolt.Tx) (primaries, lies [][]byte, err error) {
+		primaries, expired, lies = s.vault.expired(tx, before, limit)
+		return primaries, lies, nil
+	})
+	return expired[:n], err
+}
+
+// expired returns at most limit sessions, with their keys, and such entries of
+// the index before them as lie: of a session that is not there, or is kept since
+// another time. They are taken out, lest they stand before the others for ever.
+func (v *vault) expired(tx *bbolt.Tx, before time.Time, limit int) (primaries [][]byte, keys []store.SessionKey, lies [][]byte) {
+	c := tx.Bucket(bucketKept).Cursor()
+	for k, _ := c.First(); k != nil && len(primaries) < limit; k, _ = c.Next() {
+		if len(k) <= timeLen {
+			lies = append(lies, bytes.Clone(k))
+			continue
+		}
+		since := keyTime(k)
+		if since.After(before) {
+			break
+		}
+		primary := bytes.Clone(k[timeLen:])
+		found, err := v.find(tx, primary)
+		if errors.Is(err, store.ErrNotFound) || err == nil && !found.session.Kept().Equal(since) {
+			lies = append(lies, bytes.Clone(k))
+			continue
+		}
+		var key store.SessionKey
+		if err == nil {
+			key = store.SessionKey{Account: found.session.Account, ID: found.session.ID}
+		}
+		primaries, keys = append(primaries, primary), append(keys, key)
+	}
+	return primaries, keys, lies
+}
+
+// reindex moves a session in bucketNotices and bucketKept from where before
+// stands to where after does. Either may be empty, of a session that is not
+// stored. Most changes move nothing, and then no bucket is opened.
+func (v *vault) reindex(tx *bbolt.Tx, primary []byte, before, after *store.Session) error {
+	if from, to := before.Notify, after.Notify; !from.Equal(to) {
+		notice := func(account string, t time.Time) []byte {
+			if t.IsZero() {
+				return nil
+			}
+			return v.noticeKey(account, t, primary)
+		}
+		if err := move(tx.Bucket(bucketNotices), notice(before.Account, from), notice(after.Account, to)); err != nil {
+			return err
+		}
+	}
+	if from, to := before.Kept(), after.Kept(); !from.Equal(to) {
+		return move(tx.Bucket(bucketKept), keptKey(from, primary), keptKey(to, primary))
+	}
+	return nil
+}
+
+// keptKey is the place of a session in bucketKept, nil if it has none.
+func keptKey(since time.Time, primary []byte) []byte {
+	if since.IsZero() {
+		return nil
+	}
+	return dueKey(since, primary)
+}
+
+// move replaces a key without a value; nil is none.
+func move(bucket *bbolt.Bucket, from, to []byte) error {
+	if from != nil {
+		if err := bucket.Delete(from); err != nil {
+			return err
+		}
+	}
+	if to == nil {
+		return nil
+	}
+	return bucket.Put(to, nil)
+}
+
+// unindexDamaged takes a session out of bucketNotices and bucketKept whose
+// record does not say where it stands.
+func unindexDamaged(tx *bbolt.Tx, primary []byte) error {
+	for _, index := range []struct {
+		name []byte
+		at   int // where the primary key begins
+	}{{bucketNotices, sha256.Size + timeLen}, {bucketKept, timeLen}} {
+		bucket := tx.Bucket(index.name)
+		keys, err := keysOf(bucket, func(k, _ []byte) bool { return len(k) > index.at && bytes.Equal(k[index.at:], primary) })
+		if err != nil {
+			return err
+		}
+		for _, k := range keys {
+			if err := bucket.Delete(k); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

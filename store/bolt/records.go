@@ -1,0 +1,180 @@
+package bolt
+
+import (
+	"bytes"
+	"fmt"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/voicescreen/voicescreen/store"
+)
+
+// record returns the record under a key; a nil key is of none.
+func record(tx *bbolt.Tx, primary []byte) ([]byte, error) {
+	if primary == nil {
+		return nil, store.ErrNotFound
+	}
+	record := tx.Bucket(bucketSessions).Get(primary)
+	if record == nil {
+		return nil, store.ErrNotFound
+	}
+	return record, nil
+}
+
+// load reads a session; a nil key is of none.
+func (v *vault) load(tx *bbolt.Tx, primary []byte) (*store.Session, error) {
+	record, err := record(tx, primary)
+	if err != nil {
+		return nil, err
+	}
+	return v.read(tx, primary, record)
+}
+
+// read returns the session of a record under a key.
+func (v *vault) read(tx *bbolt.Tx, primary, record []byte) (*store.Session, error) {
+	s, sum, key, err := v.fields(primary, record)
+	if err != nil || sum == "" {
+		return s, err
+	}
+	analysis := tx.Bucket(bucketAnalyses).Get(primary)
+	if analysis == nil {
+		return nil, fmt.Errorf("%w: the scores of a record are missing", ErrCorrupt)
+	}
+	if analysis, err = v.openAnalysis(key, primary, analysis); err != nil {
+		return nil, err
+	}
+	if err := decodeAnalysis(primary, sum, analysis, s); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// fields returns what decode does of a record under a key, and the key that the
+// session's records are sealed with.
+func (v *vault) fields(primary, record []byte) (s *store.Session, sum string, key sessionKey, err error) {
+	if s, sum, key, err = v.fieldsOf(primary, record); err == nil && !v.isKey(primary, s.Account, s.ID) {
+		s, err = nil, errOther
+	}
+	return s, sum, key, err
+}
+
+// errOther says that a record stands under another session's key.
+var errOther = fmt.Errorf("%w: a record is of another session", ErrCorrupt)
+
+// fieldsOf does so but does not see whether the key is the session's.
+func (v *vault) fieldsOf(primary, record []byte) (s *store.Session, sum string, key sessionKey, err error) {
+	if record, key, err = v.open(primary, record); err == nil {
+		s, sum, err = decode(primary, record)
+	}
+	return s, sum, key, err
+}
+
+// stored is a session without scores and features, and the checksum of their
+// record.
+type stored struct {
+	primary []byte
+	session *store.Session
+	sum     string
+	former  []byte // their record, if it is not stored yet: since they stand in the session's, which has a former version
+}
+
+// find reads a session of which scores and features do not matter; a nil key is
+// of none.
+func (v *vault) find(tx *bbolt.Tx, primary []byte) (stored, error) {
+	record, err := record(tx, primary)
+	if err != nil {
+		return stored{}, err
+	}
+	s, sum, _, err := v.fields(primary, record)
+	if err != nil {
+		return stored{}, err
+	}
+	return apart(primary, s, sum), nil
+}
+
+// findIn does so for a call of a batch that knows of whom the key is.
+func (v *vault) findIn(b *batch, primary []byte, account, id string) (stored, error) {
+	k, record := b.session(primary)
+	if primary == nil || !bytes.Equal(k, primary) {
+		return stored{}, store.ErrNotFound
+	}
+	s, sum, _, err := v.fieldsOf(primary, record)
+	if err == nil && (s.Account != account || s.ID != id) {
+		err = errOther
+	}
+	if err != nil {
+		return stored{}, err
+	}
+	return apart(primary, s, sum), nil
+}
+
+// apart takes scores and features from a session that a former version stored.
+func apart(primary []byte, s *store.Session, sum string) stored {
+	found := stored{primary: primary, session: s, sum: sum}
+	if s.Analyzed() {
+		found.former, found.sum = encodeAnalysis(primary, s)
+		s.Scores, s.Features = nil, nil
+	}
+	return found
+}
+
+// records are those of a session, not sealed yet. The analysis is nil where
+// what is stored of it stays.
+type records struct{ session, analysis []byte }
+
+// recordsOf returns all records of a session.
+func recordsOf(primary []byte, s *store.Session) records {
+	analysis, sum := encodeAnalysis(primary, s)
+	return records{encode(primary, s, sum), analysis}
+}
+
+// replace stores a session and keeps the indexes. Before is what is stored now,
+// nil if there is none.
+func (v *vault) replace(tx *bbolt.Tx, primary []byte, before, after *store.Session, to records) error {
+	if before == nil {
+		k := v.userKey(after.Account, after.UserID, after.Cursor())
+		if err := tx.Bucket(bucketUsers).Put(k, primary); err != nil {
+			return err
+		}
+		before = &store.Session{}
+	}
+	if !before.Due.Equal(after.Due) {
+		if err := dequeue(tx, primary, before.Due); err != nil {
+			return err
+		}
+		if err := enqueue(tx, primary, after.Due); err != nil {
+			return err
+		}
+	}
+	if err := v.reindex(tx, primary, before, after); err != nil {
+		return err
+	}
+	if before.Audio != after.Audio {
+		if err := dropRef(tx, primary, before.Audio); err != nil {
+			return err
+		}
+		if isRef(after.Audio) {
+			if err := tx.Bucket(bucketAudio).Put([]byte(after.Audio), primary); err != nil {
+				return err
+			}
+		}
+	}
+	record, key, err := v.seal(tx, primary, to.session)
+	if err != nil {
+		return err
+	}
+	if to.analysis != nil {
+		if err := tx.Bucket(bucketAnalyses).Put(primary, v.sealAnalysis(key, primary, to.analysis)); err != nil {
+			return err
+		}
+	}
+	return tx.Bucket(bucketSessions).Put(primary, record)
+}
+
+// drop removes the records of a session.
+func drop(tx *bbolt.Tx, primary []byte) error {
+	if err := tx.Bucket(bucketAnalyses).Delete(primary); err != nil {
+		return err
+	}
+	return tx.Bucket(bucketSessions).Delete(primary)
+}

@@ -1,0 +1,76 @@
+package bolt
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+)
+
+func TestRekey(t *testing.T) {
+	t.Parallel()
+	path, sessions := filled(t, 2)
+	next := bytes.Repeat([]byte{9}, KeySize)
+	for name, err := range map[string]error{
+		"the wrong key":    Rekey(path, next, testKey),
+		"a short new key":  Rekey(path, testKey, next[1:]),
+		"no former key":    Rekey(path, nil, next),
+		"no new key":       Rekey(path, testKey, nil),
+		"a plain database": Rekey(shutPath(t), nil, next),
+	} {
+		if !errors.Is(err, ErrKey) {
+			t.Errorf("%s: got error %v, want %v", name, err, ErrKey)
+		}
+	}
+	if err := Rekey(path, testKey, next); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(path, &Options{Key: testKey}); !errors.Is(err, ErrKey) {
+		t.Errorf("the former key: got error %v, want %v", err, ErrKey)
+	}
+	if err := Rekey(path, next, testKey); err != nil {
+		t.Fatal(err)
+	}
+	if n := outcome(t, "after two changes", path, sessions); n != 0 {
+		t.Errorf("got %d faults", n)
+	}
+}
+
+func shutPath(t *testing.T) string {
+	st := opened(t)
+	shut(t, st)
+	return st.path
+}
+
+// TestAnInterruptedRekeyLocksNobodyOut ends the process between bytes
+// that Rekey writes.
+func TestAnInterruptedRekeyLocksNobodyOut(t *testing.T) {
+	t.Parallel()
+	path, sessions := filled(t, 1)
+	next := bytes.Repeat([]byte{9}, KeySize)
+	before := read(t, path+suffixSlots)
+	if err := Rekey(path, testKey, next); err != nil {
+		t.Fatal(err)
+	}
+	after := read(t, path+suffixSlots)
+	slots := before[slotsAt:]
+	for n := 0; n < 2*headerSize; n += 5 { // chosen: a fifth of the time
+		at, torn := n, bytes.Clone(before[:slotsAt])
+		if copied := n - headerSize; copied >= 0 {
+			copy(torn, after[:headerPage])
+			at = headerPage + copied
+		}
+		copy(torn[:at], after)
+		write(t, path+suffixSlots, append(torn, slots...))
+		st, err := Open(path, &Options{Key: testKey})
+		if errors.Is(err, ErrKey) {
+			st, err = Open(path, &Options{Key: next})
+		}
+		if err != nil {
+			t.Fatalf("after %d bytes: %v", n, err)
+		}
+		if _, err := st.Get(t.Context(), sessions[0].Account, sessions[0].ID); err != nil {
+			t.Fatalf("after %d bytes: %v", n, err)
+		}
+		shut(t, st)
+	}
+}

@@ -1,0 +1,217 @@
+package bolt
+
+import (
+	"bytes"
+	"crypto/cipher"
+	"crypto/hmac"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/voicescreen/voicescreen/internal/stream"
+	"github.com/voicescreen/voicescreen/store"
+)
+
+// sealedVersion is the first byte of a sealed record, which is none of a plain
+// one. The number of its slot, the tag of that, and the sealed record follow.
+const sealedVersion = 0x81
+
+// sealedPrefix is the length of what stands before the nonce.
+const sealedPrefix = 1 + slotLen + slotTagLen
+
+// slotOf returns the slot of a sealed record, and whether it is authentic.
+func (v *vault) slotOf(primary, record []byte) (slot uint64, ok bool) {
+	if len(record) < sealedPrefix || record[0] != sealedVersion ||
+		!hmac.Equal(record[1+slotLen:sealedPrefix], v.tag(record[:1+slotLen], primary)) {
+		return 0, false
+	}
+	return binary.BigEndian.Uint64(record[1:]), true
+}
+
+// recordData is what a record is bound to: the store, the session and the slot.
+func (v *vault) recordData(primary, prefix []byte) []byte {
+	b := make([]byte, 0, len(v.id)+len(prefix)+len(primary))
+	b = append(b, v.id...)
+	b = append(b, prefix...)
+	return append(b, primary...)
+}
+
+// sessionKey is what the records of a session are sealed with; nothing where the
+// store is not encrypted.
+type sessionKey struct {
+	aead cipher.AEAD
+	slot uint64
+}
+
+// seal encrypts the record of a session under its key, which it gets if it is
+// new.
+func (v *vault) seal(tx *bbolt.Tx, primary, record []byte) (_ []byte, key sessionKey, err error) {
+	if v == nil {
+		return record, key, nil
+	}
+	if former := tx.Bucket(bucketSessions).Get(primary); former == nil {
+		key.slot, err = v.assign(tx)
+	} else if s, ok := v.slotOf(primary, former); ok {
+		key.slot = s
+	} else {
+		err = fmt.Errorf("%w: a record does not say which key it has", ErrCorrupt)
+	}
+	if err != nil {
+		return nil, key, err
+	}
+	if key.aead, err = v.dataKey(key.slot); err != nil {
+		return nil, key, err
+	}
+	b := make([]byte, 0, sealedPrefix+len(record)+sealOverhead)
+	b = append(b, sealedVersion)
+	b = binary.BigEndian.AppendUint64(b, key.slot)
+	b = append(b, v.tag(b, primary)...)
+	return key.aead.Seal(b, nil, record, v.recordData(primary, b)), key, nil
+}
+
+// open decrypts the record of a session, and returns its key.
+func (v *vault) open(primary, record []byte) (_ []byte, key sessionKey, err error) {
+	if v == nil {
+		return record, key, nil
+	}
+	if len(record) < sealedPrefix || record[0] != sealedVersion {
+		return nil, key, fmt.Errorf("%w: a record is not encrypted", ErrCorrupt)
+	}
+	key.slot = binary.BigEndian.Uint64(record[1:])
+	if key.aead, err = v.dataKey(key.slot); err != nil {
+		return nil, key, err
+	}
+	prefix := record[:sealedPrefix]
+	plain, err := key.aead.Open(nil, nil, record[sealedPrefix:], v.recordData(primary, prefix))
+	if err != nil {
+		return nil, key, fmt.Errorf("%w: a record is not authentic", ErrCorrupt)
+	}
+	return plain, key, nil
+}
+
+// analysisSealed is the first byte of a sealed record of scores and features.
+// The sealed record follows.
+const analysisSealed = 0x82
+
+// analysisData is what such a record is bound to, so that none can stand for the
+// session's own: the store, the session and the slot.
+func (v *vault) analysisData(key sessionKey, primary []byte) []byte {
+	return v.recordData(primary, binary.BigEndian.AppendUint64([]byte{analysisSealed}, key.slot))
+}
+
+// sealAnalysis encrypts a record of scores and features under the session's key.
+func (v *vault) sealAnalysis(key sessionKey, primary, record []byte) []byte {
+	if v == nil {
+		return record
+	}
+	b := append(make([]byte, 0, 1+len(record)+sealOverhead), analysisSealed)
+	return key.aead.Seal(b, nil, record, v.analysisData(key, primary))
+}
+
+// openAnalysis decrypts a record of scores and features.
+func (v *vault) openAnalysis(key sessionKey, primary, record []byte) ([]byte, error) {
+	if v == nil {
+		return record, nil
+	}
+	if len(record) == 0 || record[0] != analysisSealed {
+		return nil, fmt.Errorf("%w: a record of scores is not encrypted", ErrCorrupt)
+	}
+	plain, err := key.aead.Open(nil, nil, record[1:], v.analysisData(key, primary))
+	if err != nil {
+		return nil, fmt.Errorf("%w: a record of scores is not authentic", ErrCorrupt)
+	}
+	return plain, nil
+}
+
+// An audio file of an encrypted store begins with audioMagic and its data key,
+// sealed; a stream of package internal/stream follows. The key is overwritten
+// with zeros before the file is removed.
+const (
+	audioMagic  = "vsa\x01"
+	audioHeader = len(audioMagic) + stream.KeySize + sealOverhead
+)
+
+// audioData is what the key of an audio file is bound to.
+func (v *vault) audioData(ref string) []byte { return append(bytes.Clone(v.id), ref...) }
+
+// sealAudio returns a writer that encrypts to w under a new key, whose header
+// it writes.
+func (v *vault) sealAudio(ref string, w io.Writer) (*stream.Writer, error) {
+	key := make([]byte, stream.KeySize)
+	_, _ = rand.Read(key) // never fails
+	defer clear(key)
+	_, err := w.Write(v.audio.Seal([]byte(audioMagic), nil, key, v.audioData(ref)))
+	return stream.NewWriter(w, key), err
+}
+
+// openAudio returns a reader of an audio file's content. It takes the file
+// over, also when it fails.
+func (v *vault) openAudio(ref string, f *os.File) (_ io.ReadCloser, err error) {
+	if v == nil {
+		return f, nil
+	}
+	defer func() {
+		if err != nil {
+			_ = f.Close()
+		}
+	}()
+	var header [audioHeader]byte
+	_, err = io.ReadFull(f, header[:])
+	switch {
+	case err == io.EOF || err == io.ErrUnexpectedEOF:
+		return nil, fmt.Errorf("%w: audio is cut short", ErrCorrupt)
+	case err != nil:
+		return nil, fmt.Errorf("store/bolt: open audio: %w", err)
+	case header == [audioHeader]byte{}: // it is about to be removed
+		return nil, store.ErrNotFound
+	case string(header[:len(audioMagic)]) != audioMagic:
+		return nil, fmt.Errorf("%w: audio is not encrypted", ErrCorrupt)
+	}
+	key, err := v.audio.Open(nil, nil, header[len(audioMagic):], v.audioData(ref))
+	if err != nil {
+		return nil, fmt.Errorf("%w: audio is not authentic", ErrCorrupt)
+	}
+	defer clear(key)
+	return &sealedAudio{f: f, r: stream.NewReader(f, key)}, nil
+}
+
+// sealedAudio reads an encrypted audio file.
+type sealedAudio struct {
+	f *os.File
+	r *stream.Reader
+}
+
+func (a *sealedAudio) Read(p []byte) (int, error) {
+	n, err := a.r.Read(p)
+	if errors.Is(err, stream.ErrCorrupt) {
+		err = fmt.Errorf("%w: audio is not authentic", ErrCorrupt)
+	}
+	return n, err
+}
+
+func (a *sealedAudio) Close() error { return a.f.Close() }
+
+// wipe overwrites the key of an audio file of an encrypted store.
+func (a *audio) wipe(name string) error {
+	if a.vault == nil {
+		return nil
+	}
+	f, err := os.OpenFile(filepath.Join(a.dir, name), os.O_WRONLY, 0)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt(make([]byte, audioHeader), 0)
+	if err == nil {
+		err = a.files.sync(f)
+	}
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,338 @@
+package bolt
+
+import (
+	"bytes"
+	"crypto/cipher"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"go.etcd.io/bbolt"
+)
+
+const (
+	// slotSize is the length of a slot: a sealed data key, and zeros, so that no
+	// slot stands in two sectors of a disk.
+	slotSize = 64
+	slotBody = KeySize + sealOverhead
+	// slotsAt is where slot 0 is.
+	slotsAt = 2 * headerPage
+	// prepareSlots is how many slots get their keys at once, for sessions to
+	// come. Chosen: one sync for so many new sessions is lost among theirs.
+	prepareSlots = 1024
+)
+
+// Entries of bucketSlots. A slot that is neither condemned nor free, and below
+// the count, is a session's.
+const (
+	slotCondemned = 'c' // its key is to be destroyed
+	slotFree      = 'f' // it holds a key that nothing was sealed with
+	slotCount     = 'n' // alone: how many slots were ever assigned
+)
+
+const (
+	slotTagLen = 16 // of an HMAC-SHA-256; chosen: as that of GCM
+	slotLen    = 8  // of a slot's number
+)
+
+// tag says that this program wrote what parts say: a bit that turns over in the
+// database must not make it destroy the key of another session.
+func (v *vault) tag(parts ...[]byte) []byte {
+	h := hmac.New(sha256.New, v.mac)
+	for _, part := range parts {
+		h.Write(part)
+	}
+	return h.Sum(nil)[:slotTagLen]
+}
+
+// slotEntry returns the key of a slot in bucketSlots.
+func slotEntry(state byte, slot uint64) []byte {
+	return binary.BigEndian.AppendUint64([]byte{state}, slot)
+}
+
+// entries returns at most limit slots that are in a state. It passes over
+// damaged entries.
+func (v *vault) entries(tx *bbolt.Tx, state byte, limit int) (slots []uint64) {
+	c := tx.Bucket(bucketSlots).Cursor()
+	for k, tag := c.Seek([]byte{state}); len(k) > 0 && k[0] == state && len(slots) < limit; k, tag = c.Next() {
+		if len(k) == 1+slotLen && hmac.Equal(tag, v.tag(k)) {
+			slots = append(slots, binary.BigEndian.Uint64(k[1:]))
+		}
+	}
+	return slots
+}
+
+// put puts a slot into a state.
+func (v *vault) put(tx *bbolt.Tx, state byte, slot uint64) error {
+	k := slotEntry(state, slot)
+	return tx.Bucket(bucketSlots).Put(k, v.tag(k))
+}
+
+// count returns how many slots were ever assigned.
+func (v *vault) count(tx *bbolt.Tx) (uint64, error) {
+	b := tx.Bucket(bucketSlots).Get([]byte{slotCount})
+	if b == nil { // a store is made without
+		if k, _ := tx.Bucket(bucketSessions).Cursor().First(); k == nil {
+			return 0, nil
+		}
+	}
+	if len(b) != slotLen+slotTagLen || !hmac.Equal(b[slotLen:], v.tag([]byte{slotCount}, b[:slotLen])) {
+		return 0, fmt.Errorf("%w: the count of the key slots is not authentic", ErrCorrupt)
+	}
+	return binary.BigEndian.Uint64(b), nil
+}
+
+// setCount is the inverse of count.
+func (v *vault) setCount(tx *bbolt.Tx, n uint64) error {
+	b := binary.BigEndian.AppendUint64(nil, n)
+	return tx.Bucket(bucketSlots).Put([]byte{slotCount}, append(b, v.tag([]byte{slotCount}, b)...))
+}
+
+// fresh returns the content of a slot with a new data key.
+func (v *vault) fresh(slot uint64) []byte {
+	key := make([]byte, KeySize)
+	_, _ = rand.Read(key) // never fails
+	b := v.slots.Seal(make([]byte, 0, slotSize), nil, key, v.slotData(slot))
+	return b[:slotSize]
+}
+
+// slotData is what a slot is bound to: its place.
+func (v *vault) slotData(slot uint64) []byte {
+	return binary.BigEndian.AppendUint64(bytes.Clone(v.id), slot)
+}
+
+// overwrite gives slots new keys: the former are gone when it returns nil.
+func (v *vault) overwrite(slots []uint64) error {
+	if len(slots) == 0 {
+		return nil
+	}
+	for _, slot := range slots {
+		b := v.fresh(slot)
+		v.gate.Lock()
+		_, err := v.file.writeAt(b, slotsAt+int64(slot)*slotSize)
+		v.gate.Unlock()
+		if err != nil {
+			return err
+		}
+	}
+	return v.file.sync()
+}
+
+// prepare gives the next prepareSlots slots their keys.
+func (v *vault) prepare() error {
+	b := make([]byte, 0, prepareSlots*slotSize)
+	for i := range uint64(prepareSlots) {
+		b = append(b, v.fresh(v.prepared+i)...)
+	}
+	if _, err := v.file.writeAt(b, slotsAt+int64(v.prepared)*slotSize); err != nil {
+		return err
+	}
+	if err := v.file.sync(); err != nil {
+		return err
+	}
+	v.prepared += prepareSlots
+	return nil
+}
+
+// dataKey returns the key in a slot.
+func (v *vault) dataKey(slot uint64) (cipher.AEAD, error) {
+	if slot > 1<<48 { // chosen: far beyond any disk, far below where an offset ends
+		return nil, fmt.Errorf("%w: a record has a key slot that cannot be", ErrCorrupt)
+	}
+	var b [slotSize]byte
+	_, err := v.file.f.ReadAt(b[:], slotsAt+int64(slot)*slotSize)
+	if err != nil && err != io.EOF {
+		return nil, fmt.Errorf("store/bolt: read a key slot: %w", err)
+	}
+	key, openErr := v.slots.Open(nil, nil, b[:slotBody], v.slotData(slot))
+	if err != nil || openErr != nil || [slotSize - slotBody]byte(b[slotBody:]) != [slotSize - slotBody]byte{} {
+		return nil, fmt.Errorf("%w: a key slot is not authentic", ErrCorrupt)
+	}
+	defer clear(key)
+	return newAEAD(key), nil
+}
+
+// assign takes a slot for a new session. Its key is durable already; the
+// transaction makes it the session's.
+func (v *vault) assign(tx *bbolt.Tx) (uint64, error) {
+	if err := v.begin(tx); err != nil {
+		return 0, err
+	}
+	if free := v.entries(tx, slotFree, 1); len(free) > 0 {
+		v.handed = append(v.handed, free[0])
+		return free[0], tx.Bucket(bucketSlots).Delete(slotEntry(slotFree, free[0]))
+	}
+	n, err := v.count(tx)
+	if err != nil {
+		return 0, err
+	}
+	if n >= v.prepared {
+		if err := v.prepare(); err != nil {
+			return 0, fmt.Errorf("store/bolt: prepare key slots: %w", err)
+		}
+	}
+	v.handed = append(v.handed, n)
+	return n, v.setCount(tx, n+1)
+}
+
+// begin is called before a transaction changes bucketSlots. Slots of a former
+// one that was not stored get new keys: what was sealed with the old ones may
+// stand on the disk.
+func (v *vault) begin(tx *bbolt.Tx) error {
+	if v.tx == tx {
+		return nil
+	}
+	var again []uint64
+	if len(v.handed) > 0 {
+		n, err := v.count(tx)
+		if err != nil {
+			return err
+		}
+		for _, slot := range v.handed { // a commit whose last sync failed is stored all the same
+			if slot >= n || tx.Bucket(bucketSlots).Get(slotEntry(slotFree, slot)) != nil {
+				again = append(again, slot)
+			}
+		}
+	}
+	if err := v.overwrite(again); err != nil {
+		return fmt.Errorf("store/bolt: renew key slots: %w", err)
+	}
+	v.tx, v.handed = tx, nil
+	tx.OnCommit(func() { v.handed = nil })
+	return v.settle(tx)
+}
+
+// settle notes in the database which condemned slots are free.
+func (v *vault) settle(tx *bbolt.Tx) error {
+	v.mu.Lock()
+	ready := v.ready
+	v.mu.Unlock()
+	for _, slot := range ready {
+		if tx.Bucket(bucketSlots).Get(slotEntry(slotCondemned, slot)) == nil {
+			continue // a commit that reported an error did it, and the slot may be another session's by now
+		}
+		if err := tx.Bucket(bucketSlots).Delete(slotEntry(slotCondemned, slot)); err != nil {
+			return err
+		}
+		if err := v.put(tx, slotFree, slot); err != nil {
+			return err
+		}
+	}
+	if len(ready) > 0 {
+		tx.OnCommit(func() {
+			v.mu.Lock()
+			defer v.mu.Unlock()
+			v.ready = v.ready[len(ready):] // others may stand behind
+		})
+	}
+	return nil
+}
+
+// condemn notes that the key of a session goes with it. Store.erase destroys it
+// after the commit; if the process ends in between, Open does. A record that
+// does not say which slot it had condemns all that are nobody's.
+func (v *vault) condemn(tx *bbolt.Tx, primary []byte, left *gone) error {
+	if v == nil {
+		return nil
+	}
+	if err := v.begin(tx); err != nil {
+		return err
+	}
+	var slots []uint64
+	if slot, ok := v.slotOf(primary, tx.Bucket(bucketSessions).Get(primary)); ok {
+		slots = []uint64{slot}
+	} else {
+		var err error
+		if slots, err = v.orphans(tx); err != nil && !errors.Is(err, ErrCorrupt) {
+			return err
+		}
+	}
+	for _, slot := range slots {
+		if err := v.put(tx, slotCondemned, slot); err != nil {
+			return err
+		}
+	}
+	left.slots = append(left.slots, slots...)
+	return nil
+}
+
+// orphans returns the slots that are assigned and that no session says to have.
+func (v *vault) orphans(tx *bbolt.Tx) (slots []uint64, err error) {
+	n, err := v.count(tx)
+	if err != nil {
+		return nil, err
+	}
+	used := map[uint64]bool{}
+	for _, state := range []byte{slotFree, slotCondemned} {
+		for _, slot := range v.entries(tx, state, int(min(n, 1<<31))) {
+			used[slot] = true
+		}
+	}
+	err = tx.Bucket(bucketSessions).ForEach(func(primary, record []byte) error {
+		if slot, ok := v.slotOf(primary, record); ok {
+			used[slot] = true
+		}
+		return nil
+	})
+	for slot := range n {
+		if !used[slot] {
+			slots = append(slots, slot)
+		}
+	}
+	return slots, err
+}
+
+// destroy overwrites the keys of slots that were condemned, and of those that
+// it could not overwrite before. Calls at the same time share a sync.
+func (v *vault) destroy(slots []uint64) error {
+	if v == nil {
+		return nil
+	}
+	v.mu.Lock()
+	v.doomed = append(v.doomed, slots...)
+	v.mu.Unlock()
+	v.turn.Lock()
+	defer v.turn.Unlock()
+	v.mu.Lock()
+	doomed := v.doomed
+	v.doomed = nil
+	v.mu.Unlock()
+	err := v.overwrite(doomed)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if err != nil {
+		v.doomed = append(v.doomed, doomed...)
+		return err
+	}
+	v.ready = append(v.ready, doomed...)
+	return nil
+}
+
+// restore does what an interrupted process left: it destroys condemned keys,
+// and renews those that a transaction may have been assigned that was not
+// stored.
+func (v *vault) restore(tx *bbolt.Tx) error {
+	n, err := v.count(tx)
+	if err != nil {
+		return nil // no slot can be assigned; all other calls work
+	}
+	info, err := v.file.f.Stat()
+	if err != nil {
+		return err
+	}
+	if uint64(max(info.Size()-slotsAt, 0))/slotSize < n {
+		return fmt.Errorf("%w: the key file is cut short", ErrCorrupt)
+	}
+	v.prepared = n
+	if err := v.prepare(); err != nil {
+		return err
+	}
+	if err := v.destroy(v.entries(tx, slotCondemned, int(min(n, 1<<31)))); err != nil {
+		return err
+	}
+	return v.overwrite(v.entries(tx, slotFree, maxBatch))
+}
