@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"runtime"
 
 	"github.com/go-audio/audio"
@@ -55,7 +54,30 @@ func (e *Engine) Analyze(ctx context.Context, r io.Reader) (*Analysis, error) {
 // AnalyzeChannel is Analyze for a recording that ReadChannel read. c is neither
 // changed nor kept.
 func (e *Engine) AnalyzeChannel(ctx context.Context, c *Channel) (*Analysis, error) {
-	return e.analyze(ctx, func(context.Context) (*Channel, error) { return e.bounded(c) })
+	return e.AnalyzeWith(ctx, c, nil)
+}
+
+// AnalyzeOptions says what is known about a recording that is analysed without
+// a session. Nil and zero fields mean the default.
+type AnalyzeOptions struct {
+	Metadata models.Metadata // of the speaker; default: nothing is known
+
+	// FixedGain is as in SubmitOptions. Default: ScoringOptions.FixedGain.
+	FixedGain bool
+
+	// Earlier are the features of earlier recordings of the same speaker, as
+	// Analysis.Features has them, with which this one is compared. Default:
+	// none.
+	Earlier []models.Vector
+}
+
+// AnalyzeWith is AnalyzeChannel with what is known about the recording.
+func (e *Engine) AnalyzeWith(ctx context.Context, c *Channel, opts *AnalyzeOptions) (*Analysis, error) {
+	var o AnalyzeOptions
+	if opts != nil {
+		o = *opts
+	}
+	return e.analyzeWith(ctx, &o, func(context.Context) (*Channel, error) { return e.bounded(c) })
 }
 
 // AnalyzeBuffer is Analyze for samples in memory: one channel of a buffer, by
@@ -85,7 +107,11 @@ func (e *Engine) bounded(c *Channel) (*Channel, error) {
 	return &part, nil
 }
 
-func (e *Engine) analyze(ctx context.Context, read func(context.Context) (*Channel, error)) (_ *Analysis, err error) {
+func (e *Engine) analyze(ctx context.Context, read func(context.Context) (*Channel, error)) (*Analysis, error) {
+	return e.analyzeWith(ctx, &AnalyzeOptions{}, read)
+}
+
+func (e *Engine) analyzeWith(ctx context.Context, o *AnalyzeOptions, read func(context.Context) (*Channel, error)) (_ *Analysis, err error) {
 	ctx, leave, err := e.enter(ctx)
 	if err != nil {
 		return nil, err
@@ -107,6 +133,8 @@ func (e *Engine) analyze(ctx context.Context, read func(context.Context) (*Chann
 		return nil, audioError(err)
 	}
 	in := m.Measure(rec)
+	in.Metadata, in.Earlier = o.Metadata, o.Earlier
+	in.FixedGain = o.FixedGain || e.opts.Scoring.FixedGain
 	out := &Analysis{
 		Duration:      in.Analysis.Duration,
 		SpeechSeconds: in.Analysis.SpeechDuration(),
@@ -125,7 +153,7 @@ func (e *Engine) analyze(ctx context.Context, read func(context.Context) (*Chann
 			good = append(good, c)
 		}
 	}
-	out.Scores, err = e.models.score(ctx, in, good)
+	out.Scores, err = e.score(ctx, "", in, good)
 	if err != nil {
 		return nil, err
 	}
@@ -156,6 +184,9 @@ func (e *Engine) analyzeSession(ctx context.Context, s *store.Session) (out outc
 	}()
 
 	rec, err := e.openRecording(ctx, s)
+	if err == nil && rec.Truncated { // it was whole when it was accepted: the disk lost a part
+		err = fmt.Errorf("%w: file is cut short", ErrAudio)
+	}
 	if err != nil && isAudioFault(err) {
 		out.failure = decodeFailure(err)
 		return out, nil
@@ -171,16 +202,21 @@ func (e *Engine) analyzeSession(ctx context.Context, s *store.Session) (out outc
 		}
 	}
 	in := m.Measure(rec)
-	in.Metadata = s.Metadata
+	in.Metadata, in.FixedGain = s.Metadata, s.FixedGain
+	if s.Baseline {
+		if in.Earlier, err = e.earlier(ctx, s); err != nil {
+			return out, err
+		}
+	}
 	for _, c := range categories {
 		if out.failure = e.opts.Audio.gate(c, in.Analysis); out.failure != nil {
 			return out, nil
 		}
 	}
-	if out.scores, err = e.models.score(ctx, in, categories); err != nil {
+	if out.scores, err = e.score(ctx, s.Account, in, categories); err != nil {
 		return outcome{}, err
 	}
-	out.features = featureMap(in.Features)
+	out.features = in.Features.Map()
 	return out, nil
 }
 
@@ -191,18 +227,6 @@ func (e *Engine) openRecording(ctx context.Context, s *store.Session) (*Channel,
 	}
 	defer f.Close()
 	return readChannel(ctx, f, s.Channel, e.opts.Audio.MaxDuration)
-}
-
-// featureMap returns the features that are defined, by name.
-func featureMap(v models.Vector) map[string]float64 {
-	m := make(map[string]float64, len(v.Values))
-	for i, x := range v.Values {
-		if !math.IsNaN(x) {
-			name, _ := v.Schema.Feature(i)
-			m[name] = x
-		}
-	}
-	return m
 }
 
 // measurerCount is how many analyses may be under way at once: as many as there

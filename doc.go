@@ -32,6 +32,15 @@
 // feature or score, but that an [InvalidError] says which label is out of
 // range.
 //
+// # After the result
+//
+// [Options].OnResult is called in this process, and never if the process ends
+// first. [NotifyOptions] tells others from a durable queue: that somebody is
+// to be told stands in the transaction that stores the result, so nothing is
+// told that did not happen and nothing is forgotten; it may be told twice.
+// [ResultOptions].Retain erases sessions that are old enough, with what is
+// still to be told of them.
+//
 // # Errors
 //
 // A caller's mistake is one of ErrNotFound, ErrInvalid and so on, wrapped with

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/voicescreen/voicescreen/internal/durable"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
@@ -27,12 +29,15 @@ type Engine struct {
 
 	opts      Options // without zero fields
 	store     store.Store
-	owned     bool // whether the store is this engine's alone, and closed with it
-	models    scorers
+	owned     bool                    // whether the store is this engine's alone, and closed with it
+	models    atomic.Pointer[scorers] // made with what learned held at some time
+	learned   atomic.Pointer[durable.File[*learnedModels]]
+	learning  sync.Mutex     // one Calibrate at a time
 	measurers chan *Measurer // one for each analysis at a time; nil entries are made on first use
 	owner     string         // of the leases of this engine
 	orphaned  time.Time      // when the leases of a process that ended before this one have run out
 	watchers  watchers
+	notifier  notifier
 
 	wake     chan struct{} // one token for each worker that should look for work
 	closing  chan struct{} // closed when no more work is taken
@@ -49,20 +54,26 @@ type Engine struct {
 	calls sync.WaitGroup
 }
 
-// defaultAccount is Account by another name: an embedded field of the name Account would
-// stand in the way of the method.
+// defaultAccount is Account by another name: an embedded field of the name
+// Account would stand in the way of the method.
 type defaultAccount = Account
 
 // Open opens or creates the bbolt store at path and returns an Engine on it
 // with the shipped scorers. It begins at once with what was queued or in work
 // when the last process ended. Close closes the store too. One process can
-// have a store open at a time.
+// have a store open at a time. With Options.Store.Key what it stores is
+// encrypted.
 func Open(path string, opts *Options) (*Engine, error) {
-	st, err := bolt.Open(path, nil)
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
+	st, err := bolt.Open(path, &o.Store)
 	if err != nil {
 		return nil, fmt.Errorf("voicescreen: open: %w", err)
 	}
-	e, err := start(st, opts, true)
+	def(&o.Scoring.ModelFile, path+suffixModels)
+	e, err := start(st, &o, true)
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
@@ -75,7 +86,19 @@ func New(st store.Store, opts *Options) (*Engine, error) { return start(st, opts
 
 func start(st store.Store, opts *Options, owned bool) (*Engine, error) {
 	o := opts.withDefaults()
-	scorers, err := newScorers(o.Models)
+	if err := o.Results.check(); err != nil {
+		return nil, err
+	}
+	if err := o.Scoring.check(); err != nil {
+		return nil, err
+	}
+	o.Scoring.Thresholds = o.Scoring.Thresholds.Clone()
+	o.Scoring.BaseRates = maps.Clone(o.Scoring.BaseRates)
+	learned, err := openLearned(o.Scoring.ModelFile)
+	if err != nil {
+		return nil, err
+	}
+	scorers, err := newScorers(&o, learned.Get())
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +107,6 @@ func start(st store.Store, opts *Options, owned bool) (*Engine, error) {
 		opts:      o,
 		store:     st,
 		owned:     owned,
-		models:    scorers,
 		measurers: make(chan *Measurer, measurerCount(o.Workers)),
 		owner:     newID(),
 		wake:      make(chan struct{}, max(o.Workers, 1)),
@@ -92,7 +114,10 @@ func start(st store.Store, opts *Options, owned bool) (*Engine, error) {
 		closed:    make(chan struct{}),
 		ctx:       ctx,
 		cancel:    cancel,
+		notifier:  newNotifier(),
 	}
+	e.models.Store(scorers)
+	e.learned.Store(learned)
 	e.orphaned = e.now().Add(o.Queue.Lease)
 	e.defaultAccount = e.Account("")
 	for range cap(e.measurers) {
@@ -100,6 +125,12 @@ func start(st store.Store, opts *Options, owned bool) (*Engine, error) {
 	}
 	for range o.Workers {
 		e.workers.Go(e.work)
+	}
+	if o.Results.Notify.Send != nil {
+		e.workers.Go(e.notify)
+	}
+	if o.Results.Retain > 0 {
+		e.workers.Go(e.sweep)
 	}
 	return e, nil
 }
@@ -122,11 +153,22 @@ func (e *Engine) Ready(ctx context.Context) error {
 		return e.internal("ping the store", err)
 	}
 	for _, c := range allCategories {
-		if _, ok := e.models.of[c]; !ok {
+		if _, ok := e.scorers().of[c]; !ok {
 			return fmt.Errorf("voicescreen: no model for %v", c)
 		}
 	}
 	return e.checkQueue(ctx, 0)
+}
+
+// Busy returns ErrBusy if the queue is full, counting submissions on their way:
+// Submit would refuse a recording now. Other errors are ErrClosed and internal.
+func (e *Engine) Busy(ctx context.Context) error {
+	ctx, leave, err := e.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	return e.checkQueue(ctx, int(e.uploads.Load()))
 }
 
 // Queued returns how many recordings wait or are being analysed, in all
@@ -141,12 +183,33 @@ func (e *Engine) Queued(ctx context.Context) (int, error) {
 	return n, e.internal("count the queue", err)
 }
 
+// Backup makes a store at path of what the engine's holds at one moment, while
+// calls and analyses go on: see [bolt.Store.Backup], which says what may be at
+// path. The models that Calibrate learned are copied to where Open looks for
+// them beside path, where none may be yet. The error is errors.ErrUnsupported
+// if the store has no such method, as bolt's has.
+func (e *Engine) Backup(ctx context.Context, path string) error {
+	ctx, leave, err := e.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	st, ok := e.store.(interface {
+		Backup(ctx context.Context, path string) error
+	})
+	if !ok {
+		return fmt.Errorf("voicescreen: back up the store: %w", errors.ErrUnsupported)
+	}
+	err = withModels(e.learned.Load().Get(), path, func() error { return st.Backup(ctx, path) })
+	return e.internal("back up the store", err)
+}
+
 // closeGrace is how long Close goes on after its ctx, to hand back leases and
 // to close the store. Chosen: a few transactions on a slow disk.
 const closeGrace = 2 * time.Second
 
 // Close stops taking work and calls, which are ErrClosed from here on, and
-// waits for the analyses and calls under way. If ctx is done first, the
+// waits for the analyses, notices and calls under way. If ctx is done first, the
 // sessions in work go back to the queue, as if no attempt had been made, for
 // the next start or another process; Close then returns ctx's error. What is
 // queued stays queued. Further calls of Close wait for the first and return

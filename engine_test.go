@@ -349,6 +349,7 @@ func TestCallsAfterCloseAreErrClosed(t *testing.T) {
 		"Delete":   func() error { return e.Delete(ctx, "s") },
 		"Forget":   func() error { return e.Forget(ctx, "u") },
 		"Ready":    func() error { return e.Ready(ctx) },
+		"Busy":     func() error { return e.Busy(ctx) },
 		"Analyze":  func() error { _, err := e.Analyze(ctx, bytes.NewReader(tiny)); return err },
 	}
 	for name, call := range calls {

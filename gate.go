@@ -47,6 +47,14 @@ func (o *AudioOptions) lengthFailure(c models.Category, seconds float64) *Failur
 	}
 }
 
+// Refusal returns why a recording is not good enough for a score of the
+// category by the limits of o, whose zero fields mean their defaults; nil if it
+// is.
+func (o AudioOptions) Refusal(c models.Category, a *dsp.Analysis) *Failure {
+	filled := (&Options{Audio: o}).withDefaults().Audio
+	return filled.gate(c, a)
+}
+
 // gate returns why the recording is not good enough for a score of the
 // category, or nil. A recording that is too short as a whole is
 // audio_length_error, whatever is in it, and its length is the actual_length.

@@ -3,6 +3,7 @@ module github.com/voicescreen/voicescreen
 go 1.26.0
 
 require (
+	github.com/anishathalye/porcupine v1.3.1
 	github.com/getkin/kin-openapi v0.152.0
 	github.com/go-audio/audio v1.0.0
 	github.com/go-audio/wav v1.1.0

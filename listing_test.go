@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/voicescreen/voicescreen/internal/cost"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -47,7 +48,9 @@ func FuzzCursor(f *testing.F) {
 	f.Add(formatCursor(store.Cursor{CreatedAt: time.Unix(1772366400, 5), ID: "session"}))
 	f.Add("AQAAAAAAAAAAAAAAAGE")
 	f.Fuzz(func(t *testing.T, s string) {
-		c, err := parseCursor(s)
+		var c *store.Cursor
+		var err error
+		cost.Check(t, len(s), func() { c, err = parseCursor(s) })
 		if err != nil || s == "" {
 			if c != nil {
 				t.Errorf("%q: got %+v beside an error", s, c)

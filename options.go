@@ -4,12 +4,14 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base32"
+	"fmt"
 	"log/slog"
 	"math"
 	"runtime"
 	"time"
 
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/store/bolt"
 )
 
 // Options configures an Engine. Nil and zero fields mean the default.
@@ -20,12 +22,19 @@ type Options struct {
 	// recordings and another one on the same store analyses them.
 	Workers int
 
-	Queue QueueOptions
-	Audio AudioOptions
+	Queue   QueueOptions
+	Audio   AudioOptions
+	Results ResultOptions
 
 	// Models replace the shipped scorers in the categories that they name.
 	// Where two name one category the later wins.
 	Models []models.Scorer
+
+	Scoring ScoringOptions
+
+	// Store are the options of the store that Open opens, its key among them;
+	// New is given a store that is open.
+	Store bolt.Options
 
 	// Now is the clock. It must be safe for concurrent use. Default: time.Now.
 	Now func() time.Time
@@ -43,8 +52,101 @@ type Options struct {
 	// OnResult, if not nil, is called once for each session that this engine
 	// brought to its end, after that is durable, by the worker that did it: a
 	// slow OnResult holds a worker up. The account is the name given to
-	// Engine.Account. A process that ends in between never calls it.
+	// Engine.Account. A process that ends in between never calls it: what must
+	// not be missed is for ResultOptions.Notify.
 	OnResult func(ctx context.Context, account string, r *Result)
+}
+
+// ResultOptions says what becomes of results.
+type ResultOptions struct {
+	// Retain is how long a session is kept after the last that happened to it:
+	// it was initiated, got its result, or was given a label. Then it is
+	// erased as Delete does, within SweepEvery, and so is one that was
+	// initiated and never submitted; one whose recording waits or is being
+	// analysed is not. A period that is changed holds for the sessions that
+	// are there too. It must be 0, or FeedbackWindow or more. Default: 0, for
+	// ever.
+	Retain time.Duration
+
+	// Erased, if not nil, is told which sessions Retain erased, a hundred at
+	// most at a time, after that is durable; a session that was damaged has an
+	// empty key. A process that ends in between does not tell. Before each time
+	// it is called with none: while it then returns an error nothing is
+	// erased. It is not called again before it has returned.
+	Erased func(sessions []SessionKey) error
+
+	// Notify tells others of results, durably. Default: nobody is told.
+	Notify NotifyOptions
+}
+
+// NotifyOptions configures who is told that a session got its result. Unlike
+// OnResult, what is to be told is stored in the transaction that stores the
+// result, and tried again until it is told. Both functions or neither are set;
+// they must be safe for concurrent use, and Accounts quick: a transaction waits
+// for it. Package httpadapter/webhook has them for webhooks.
+type NotifyOptions struct {
+	// Accounts returns the accounts that are to be told now. It is asked at
+	// each result and at least every five times QueueOptions.Poll. Results
+	// from before an account was among them are not told.
+	Accounts func() []string
+
+	// Send tells of one result. Its ctx ends after SendTimeout. If the error
+	// is nil the notice is done with; otherwise it is sent again, at most ten
+	// times in all, after 5 s, 5 min, 30 min, and 2, 5, 10, 14, 20 and 24
+	// hours, a fifth more or less. A process that ends after Send returned may
+	// send once more after its restart: receivers know a notice by its
+	// session. Each account has at most four calls under way, which hold up
+	// neither analyses nor other accounts. While an account's calls fail its
+	// other notices wait, for a minute at most.
+	Send func(ctx context.Context, n Notice) error
+}
+
+// ScoringOptions say what the probabilities of the models mean here.
+type ScoringOptions struct {
+	// Thresholds replace the models' own, account by account. New copies them.
+	Thresholds models.AccountThresholds
+
+	// DeepfakePrior is the share of synthetic recordings among those that are
+	// scored here, between 0 and 1, by which the probabilities of deepfake
+	// scores are restated before Thresholds are applied; see
+	// models.Score.SetPrior. Default: that of the model, which is 0.5 of the
+	// shipped one.
+	DeepfakePrior float64
+
+	// BaseRates are the shares of people with a PHQ-9 or a GAD-7 of 10 or
+	// more among those who are scored here, each between 0 and 1; see
+	// models.Bayes.WithBaseRate. A model that learned from labels has its base
+	// rate from them. Default: that of the shipped models, 0.080 of depression
+	// and 0.061 of anxiety, which are US adults.
+	BaseRates map[models.Category]float64
+
+	// FixedGain is SubmitOptions.FixedGain of every session.
+	FixedGain bool
+
+	// Baseline is SubmitOptions.Baseline of every session.
+	Baseline bool
+
+	// ModelFile is where models are kept that Calibrate learned, with the
+	// former ones to go back to. Default: of Open, the path of the store with
+	// ".models" behind it; of New, none: what is learned is forgotten at Close.
+	ModelFile string
+}
+
+// check returns an InvalidError, with the fault, for options that cannot be
+// meant.
+func (o *ScoringOptions) check() error {
+	if err := o.Thresholds.Check(); err != nil {
+		return malformed("thresholds", err.Error())
+	}
+	if p := o.DeepfakePrior; p != 0 && !(p > 0 && p < 1) {
+		return malformed("deepfake_prior", fmt.Sprintf("DeepfakePrior is %v, want more than 0 and less than 1", p))
+	}
+	for c, rate := range o.BaseRates {
+		if !(rate > 0 && rate < 1) || c != models.Depression && c != models.Anxiety {
+			return malformed("base_rates", fmt.Sprintf("base rate of %v is %v, want more than 0 and less than 1 of depression or anxiety", c, rate))
+		}
+	}
+	return nil
 }
 
 // QueueOptions configures what waits and how it is retried.

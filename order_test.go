@@ -22,17 +22,43 @@ var order = map[string][]string{
 	"dsp":                   {},
 	"dsp/internal/signals":  {}, // test signals whose truth is known
 	"dsp/internal/accuracy": {"dsp", "dsp/internal/signals", "dsp/wav"},
-	"models":                {"dsp"},
-	"models/fit":            {"dsp", "models", "models/evaluate"},
-	"models/evaluate":       {"dsp", "models"},
-	"store":                 {"models"},
-	"store/storetest":       {"models", "store"},
-	"store/bolt":            {"models", "store"},
-	"store/memory":          {"models", "store"},
-	".":                     {"dsp", "dsp/wav", "models", "store", "store/bolt", "store/memory"},
-	"httpadapter":           {".", "models"},
-	"httpadapter/client":    {"models"}, // what a caller imports: nothing of the engine
-	"cmd/voicescreen":       {".", "dsp", "dsp/wav", "models", "models/fit", "models/evaluate", "store", "store/bolt", "store/memory", "httpadapter"},
+
+	"models":                    {"dsp", "internal/strictjson"},
+	"models/evaluate":           {"dsp", "models"},
+	"models/evaluate/report":    {"models", "models/evaluate"},
+	"models/fit":                {"dsp", "internal/records", "models", "models/evaluate", "models/fit/augment"},
+	"models/fit/augment":        {"dsp"}, // channels and manipulations of recordings
+	"models/fit/corpus":         {"dsp", "internal/records", "models"},
+	"models/dam":                {"dsp", "internal/strictjson", "models", "models/dam/internal/gemm", "models/dam/internal/simd"},
+	"models/dam/internal/gemm":  {}, // matrix multiplication
+	"models/dam/internal/guard": {}, // memory with an end, for tests
+	"models/dam/internal/simd":  {}, // everything else that is done to each number
+
+	"internal/cost":       {}, // of what an input may cost, for fuzz targets
+	"internal/diskfault":  {}, // power failures and failing calls, for tests
+	"internal/durable":    {}, // what several packages ask of the file system
+	"internal/records":    {}, // CSV files from outside
+	"internal/stream":     {}, // encryption of streams
+	"internal/strictjson": {}, // JSON files from outside
+
+	"store":           {"models"},
+	"store/storetest": {"models", "store"},
+	"store/bolt":      {"internal/durable", "internal/stream", "models", "store"},
+	"store/memory":    {"models", "store"},
+	"audit":           {"internal/durable"},
+
+	".": {"dsp", "dsp/wav", "internal/durable", "internal/strictjson", "models", "models/fit", "store", "store/bolt", "store/memory"},
+
+	"httpadapter":         {".", "audit", "internal/durable", "internal/stream", "internal/strictjson", "models"},
+	"httpadapter/webhook": {".", "internal/durable", "internal/strictjson"},
+	"httpadapter/client":  {"models"}, // what a caller imports: nothing of the engine
+
+	"internal/soak": {".", "httpadapter"}, // a long load on the whole service
+	"cmd/voicescreen": {
+		".", "audit", "dsp", "dsp/wav", "httpadapter", "httpadapter/webhook", "internal/records",
+		"models", "models/dam", "models/evaluate", "models/evaluate/report", "models/fit", "models/fit/corpus",
+		"store", "store/bolt", "store/memory",
+	},
 }
 
 func TestImportOrder(t *testing.T) {

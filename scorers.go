@@ -11,31 +11,72 @@ import (
 type scorers struct {
 	list []models.Scorer
 	of   map[models.Category]int // index into list
+	from *learnedModels          // what they were made with
 }
 
-// newScorers returns the shipped scorers, and those of replace in their place
-// in the categories that they name.
-func newScorers(replace []models.Scorer) (scorers, error) {
+// newScorers returns the shipped scorers, in their place those that were
+// learned from labels, and in their place those of Options.Models in the
+// categories that they name. A base rate holds for models that have none from
+// labels.
+func newScorers(o *Options, learned *learnedModels) (*scorers, error) {
 	shipped, err := models.Shipped()
 	if err != nil {
-		return scorers{}, fmt.Errorf("voicescreen: shipped models: %w", err)
+		return nil, fmt.Errorf("voicescreen: shipped models: %w", err)
 	}
-	s := scorers{of: map[models.Category]int{}}
-	s.list = append(append(s.list, shipped...), replace...)
+	s := &scorers{of: map[models.Category]int{}, from: learned}
+	s.list = append(s.list, shipped...)
+	for _, list := range learned.of {
+		if len(list) == 0 {
+			continue
+		}
+		b, err := models.NewBayes(list[0])
+		if err != nil {
+			return nil, fmt.Errorf("voicescreen: learned models: %w", err)
+		}
+		s.list = append(s.list, b)
+	}
+	s.list = append(s.list, o.Models...)
 	for i, sc := range s.list {
 		if sc == nil {
-			return scorers{}, &InvalidError{Fields: map[string]Problem{"models": Unprovided}, Detail: "a scorer in Options.Models is nil"}
+			return nil, &InvalidError{Fields: map[string]Problem{"models": Unprovided}, Detail: "a scorer in Options.Models is nil"}
 		}
-		for _, c := range sc.Info().Categories {
+		info := sc.Info()
+		for _, c := range info.Categories {
 			s.of[c] = i
+		}
+		b, ok := sc.(*models.Bayes)
+		if !ok || info.Calibrated {
+			continue
+		}
+		if rate := o.Scoring.BaseRates[b.File().Category]; rate != 0 {
+			if s.list[i], err = b.WithBaseRate(rate); err != nil {
+				return nil, malformed("base_rates", err.Error())
+			}
 		}
 	}
 	return s, nil
 }
 
-// score returns one score for each category asked for, in that order. Each
-// scorer that is needed runs once.
-func (s *scorers) score(ctx context.Context, in *models.Recording, want []models.Category) ([]models.Score, error) {
+// scorers returns the scorers in use now.
+func (e *Engine) scorers() *scorers {
+	learned := e.learned.Load().Get()
+	s := e.models.Load()
+	if s.from == learned {
+		return s
+	}
+	next, err := newScorers(&e.opts, learned)
+	if err != nil { // cannot be: what is in the file was checked when it was read
+		e.opts.Logger.Error("use a learned model", "error", err)
+		return s
+	}
+	e.models.Store(next)
+	return next
+}
+
+// score returns one score for each category asked for, in that order, decided
+// by the thresholds of the account. Each scorer that is needed runs once.
+func (e *Engine) score(ctx context.Context, account string, in *models.Recording, want []models.Category) ([]models.Score, error) {
+	s := e.scorers()
 	got := map[int][]models.Score{}
 	scores := make([]models.Score, 0, len(want))
 	for _, c := range want {
@@ -52,6 +93,10 @@ func (s *scorers) score(ctx context.Context, in *models.Recording, want []models
 		}
 		for _, sc := range got[i] {
 			if sc.Category == c {
+				if c == models.Deepfake {
+					sc.SetPrior(e.opts.Scoring.DeepfakePrior)
+				}
+				e.opts.Scoring.Thresholds.Apply(account, &sc)
 				scores = append(scores, sc)
 				break
 			}

@@ -10,10 +10,11 @@ import (
 
 // The records of package store that callers see, under the names they use.
 type (
-	Product   = store.Product
-	Labels    = store.Labels
-	Failure   = store.Failure
-	Interview = store.Interview
+	Product    = store.Product
+	Labels     = store.Labels
+	Failure    = store.Failure
+	Interview  = store.Interview
+	SessionKey = store.SessionKey
 )
 
 // What can be predicted from a recording.
@@ -51,6 +52,17 @@ type SubmitOptions struct {
 	// Channel is the one to analyse, from 1 on, of a recording with several.
 	// Default: the recording must be mono.
 	Channel int
+
+	// FixedGain says that all recordings are made with the same microphone at
+	// the same gain and distance, so that how loud they are means something.
+	// Only then the level of the voice counts.
+	FixedGain bool
+
+	// Baseline compares the recording with earlier ones of the same user: with
+	// the features of the last five sessions of the account and user that have
+	// their result by the time this one is analysed. models.Score.Baseline
+	// says how many there were.
+	Baseline bool
 }
 
 // Status is how far the prediction of a session has come.

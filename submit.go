@@ -61,9 +61,9 @@ func (a *Account) Submit(ctx context.Context, sessionID string, audio io.Reader,
 	if err != nil {
 		return Ack{}, err
 	}
-	if err := a.enqueue(ctx, sessionID, ref, channel, o.Product); err != nil {
+	if err := a.enqueue(ctx, sessionID, ref, channel, &o); err != nil {
 		// The audio is nobody's. Should it not be removed now, the store does
-		// it when it is next opened.
+		// it later, at the latest when it is next opened.
 		if rerr := e.store.RemoveAudio(context.WithoutCancel(ctx), ref); rerr != nil {
 			e.opts.Logger.Warn("remove the audio of a refused submission", "error", rerr)
 		}
@@ -113,14 +113,16 @@ func (e *Engine) receive(ctx context.Context, audio io.Reader, o *SubmitOptions)
 
 // enqueue moves the session from initiated to queued, with the audio, unless
 // another submission did.
-func (a *Account) enqueue(ctx context.Context, sessionID, ref string, channel int, p Product) error {
+func (a *Account) enqueue(ctx context.Context, sessionID, ref string, channel int, o *SubmitOptions) error {
 	now := a.engine.now()
 	_, err := a.engine.store.Update(ctx, a.name, sessionID, func(s *store.Session) error {
 		if s.State != store.Initiated {
 			return errSubmitted
 		}
 		s.State = store.Queued
-		s.Product = p
+		s.Product = o.Product
+		s.FixedGain = o.FixedGain || a.engine.opts.Scoring.FixedGain
+		s.Baseline = o.Baseline || a.engine.opts.Scoring.Baseline
 		s.Audio = ref
 		s.Channel = channel
 		s.SubmittedAt = now

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"io"
 	"strings"
 	"sync"
@@ -12,14 +13,27 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/store"
+	"github.com/voicescreen/voicescreen/store/bolt"
 )
 
+// races is for how many sessions submissions race, on all stores together.
+var races = flag.Int("races", 500, "for how many sessions submissions race")
+
+// TestSubmissionRaceHasOneWinner has 32 submissions race for each session: a
+// tenth of the sessions on files, which are synced, and the others in memory.
 func TestSubmissionRaceHasOneWinner(t *testing.T) {
 	eachStore(t, func(t *testing.T, st store.Store) {
-		const sessions, racers = 8, 32
+		const racers = 32
+		sessions := *races * 9 / 10
+		if _, files := st.(*bolt.Store); files {
+			sessions = *races - sessions
+		}
+		if plant := concurrentFaults[*fault]; plant != nil {
+			st = plant(st)
+		}
 		rec := &audioStore{Store: st, refs: map[string]bool{}}
 		opts := testOptions()
-		opts.Workers = -1
+		opts.Workers, opts.Queue.Limit = -1, sessions+racers
 		e := newEngine(t, rec, opts)
 		for range sessions {
 			id := initiate(t, e, "u")
@@ -233,6 +247,9 @@ func TestUploadsOnTheirWayCountAsQueued(t *testing.T) {
 	opts.Workers, opts.Queue.Limit = -1, 1
 	e := newEngine(t, newMemory(t), opts)
 	first, second := initiate(t, e, "u"), initiate(t, e, "u")
+	if err := e.Busy(t.Context()); err != nil {
+		t.Errorf("Busy of an empty queue: got %v", err)
+	}
 	r, w := io.Pipe()
 	done := make(chan error, 1)
 	go func() { _, err := e.Submit(context.Background(), first, r, nil); done <- err }()
@@ -241,6 +258,9 @@ func TestUploadsOnTheirWayCountAsQueued(t *testing.T) {
 	}
 	if _, err := e.Submit(t.Context(), second, unread{t}, nil); !errors.Is(err, voicescreen.ErrBusy) {
 		t.Errorf("got %v, want ErrBusy", err)
+	}
+	if err := e.Busy(t.Context()); !errors.Is(err, voicescreen.ErrBusy) {
+		t.Errorf("Busy: got %v, want ErrBusy", err)
 	}
 	if _, err := w.Write(tiny[50:]); err != nil {
 		t.Fatal(err)

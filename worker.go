@@ -35,16 +35,8 @@ func (e *Engine) work() {
 			return
 		default:
 		}
-		s, err := e.lease()
-		switch {
-		case err == nil && s.State.Final():
-			e.finished(s)
+		if e.step() {
 			continue
-		case err == nil:
-			e.run(s)
-			continue
-		case !errors.Is(err, store.ErrNoneDue):
-			e.opts.Logger.Error("take a session from the queue", "error", err)
 		}
 		select {
 		case <-e.closing:
@@ -53,6 +45,23 @@ func (e *Engine) work() {
 		case <-poll.C:
 		}
 	}
+}
+
+// step takes a session, if one is due, and makes an attempt at it.
+func (e *Engine) step() (worked bool) {
+	s, err := e.lease()
+	switch {
+	case errors.Is(err, store.ErrNoneDue):
+		return false
+	case err != nil:
+		e.opts.Logger.Error("take a session from the queue", "error", err)
+		return false
+	case s.State.Final():
+		e.finished(s)
+	default:
+		e.run(s)
+	}
+	return true
 }
 
 // lease takes the session that has been due longest. One whose last allowed
@@ -64,21 +73,54 @@ func (e *Engine) lease() (*store.Session, error) {
 	now := e.now()
 	take := func(s *store.Session) error { e.take(s, now); return nil }
 	s, err := e.store.Next(e.ctx, now, take)
-	if !e.owned || !errors.Is(err, store.ErrNoneDue) || now.After(e.orphaned) {
+	if e.owned && errors.Is(err, store.ErrNoneDue) && !now.After(e.orphaned) {
+		s, err = e.store.Next(e.ctx, e.orphaned, func(s *store.Session) error {
+			if s.State != store.Running || s.Owner == e.owner {
+				return store.ErrNoneDue
+			}
+			return take(s)
+		})
+	}
+	if !errors.Is(err, store.ErrNoneDue) {
 		return s, err
 	}
-	return e.store.Next(e.ctx, e.orphaned, func(s *store.Session) error {
-		if s.State != store.Running || s.Owner == e.owner {
-			return store.ErrNoneDue
+	return e.store.Next(e.ctx, endOfTime, func(s *store.Session) error {
+		if s.Owner == e.owner || s.State == store.Running && !e.owned || !s.Due.After(now.Add(e.putOff(s)+maxSkew)) {
+			return store.ErrNoneDue // or the lease of another process, which may have a longer one
 		}
 		return take(s)
 	})
 }
 
+// endOfTime is after all times that are stored.
+var endOfTime = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
+
+// maxSkew is by how much the clocks of processes that share a store may differ.
+// A session that is due later than it can be by more than that was put off
+// before the clock was set back, and is taken. Chosen: clocks that are set by
+// the network differ by far less, and a session waits so long at most.
+const maxSkew = time.Minute
+
+// putOff returns for how long a session in its state is put off.
+func (e *Engine) putOff(s *store.Session) time.Duration {
+	switch {
+	case s.State == store.Running:
+		return e.opts.Queue.Lease
+	case s.Attempts > 0:
+		return e.retryDelay(s.Attempts)
+	}
+	return 0
+}
+
+// retryDelay is the pause after so many attempts.
+func (e *Engine) retryDelay(attempts int) time.Duration {
+	return e.opts.Queue.RetryDelay << (attempts - 1)
+}
+
 // take puts a session under a lease, or out of the queue after its attempts.
 func (e *Engine) take(s *store.Session, now time.Time) {
 	if s.Attempts >= e.opts.Queue.Attempts {
-		finish(s, now)
+		e.finish(s, now)
 		s.State = store.Failed
 		s.Failure = internalFailure()
 		return
@@ -92,11 +134,14 @@ func (e *Engine) take(s *store.Session, now time.Time) {
 
 // finish takes a session out of the queue for good. The store removes the
 // audio that it lets go of.
-func finish(s *store.Session, now time.Time) {
+func (e *Engine) finish(s *store.Session, now time.Time) {
 	s.Audio = ""
 	s.Owner = ""
 	s.Due = time.Time{}
 	s.UpdatedAt = now
+	if e.wanted(s.Account) {
+		s.Notify = now
+	}
 }
 
 // jobs are the analyses under way. The zero value is ready.
@@ -165,14 +210,7 @@ func (e *Engine) beat(ctx context.Context, s *store.Session, lost func()) {
 			return
 		case <-tick.C:
 		}
-		due := e.now().Add(e.opts.Queue.Lease)
-		_, err := e.store.Update(ctx, s.Account, s.ID, func(r *store.Session) error {
-			if !holds(r, s) {
-				return errLeaseLost
-			}
-			r.Due = due
-			return nil
-		})
+		err := e.renew(ctx, s)
 		switch {
 		case err == nil || ctx.Err() != nil:
 		case errors.Is(err, errLeaseLost), errors.Is(err, store.ErrNotFound):
@@ -182,6 +220,20 @@ func (e *Engine) beat(ctx context.Context, s *store.Session, lost func()) {
 			e.opts.Logger.Warn("renew a lease", "session", s.ID, "error", err)
 		}
 	}
+}
+
+// renew makes the lease of s last from now on. The error is errLeaseLost or
+// store.ErrNotFound where s is no longer under it.
+func (e *Engine) renew(ctx context.Context, s *store.Session) error {
+	due := e.now().Add(e.opts.Queue.Lease)
+	_, err := e.store.Update(ctx, s.Account, s.ID, func(r *store.Session) error {
+		if !holds(r, s) {
+			return errLeaseLost
+		}
+		r.Due = due
+		return nil
+	})
+	return err
 }
 
 // holds says whether the record r is still under the lease by which s was
@@ -221,20 +273,20 @@ func (e *Engine) complete(ctx context.Context, s *store.Session, out outcome, fa
 		}
 		switch {
 		case failed == nil && out.failure == nil:
-			finish(r, now)
+			e.finish(r, now)
 			r.State = store.Succeeded
 			r.Scores = out.scores
 			r.Features = out.features
 		case failed == nil:
-			finish(r, now)
+			e.finish(r, now)
 			r.State = store.Failed
 			r.Failure = out.failure
 		case r.Attempts >= e.opts.Queue.Attempts:
-			finish(r, now)
+			e.finish(r, now)
 			r.State = store.Failed
 			r.Failure = internalFailure()
 		default:
-			release(r, now.Add(e.opts.Queue.RetryDelay<<(r.Attempts-1)))
+			release(r, now.Add(e.retryDelay(r.Attempts)))
 		}
 		return nil
 	})
@@ -284,6 +336,9 @@ func (e *Engine) handBack(ctx context.Context, s *store.Session) {
 // finished tells those who wait that a session has its result.
 func (e *Engine) finished(s *store.Session) {
 	e.watchers.wakeOne(s.Account, s.ID)
+	if !s.Notify.IsZero() {
+		e.notifier.tell(s.Account)
+	}
 	if e.opts.OnResult == nil {
 		return
 	}

@@ -1,0 +1,355 @@
+package voicescreen_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/store"
+	"github.com/voicescreen/voicescreen/store/bolt"
+	"github.com/voicescreen/voicescreen/store/memory"
+)
+
+// labelledAt is when the labelled sessions were submitted.
+var labelledAt = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+
+// addLabelled stores sessions of n users whose PHQ-9 is 10 or more for two of
+// five, the more so the slower they speak; with signal 0 it is not.
+func addLabelled(t testing.TB, st store.Store, account string, n int, signal float64) {
+	t.Helper()
+	norms := shippedBayes(t, models.Depression).Features
+	rng := rand.New(rand.NewPCG(1, uint64(n)))
+	for i := range n {
+		s := &store.Session{
+			Account: account, ID: fmt.Sprintf("%s-%d", account, i), UserID: fmt.Sprint("user ", i),
+			Metadata: models.Metadata{Gender: models.Female}, State: store.Succeeded, Product: store.DepressionAnxiety,
+			CreatedAt: labelledAt, UpdatedAt: labelledAt, SubmittedAt: labelledAt, Features: map[string]float64{},
+		}
+		var slow float64
+		for _, f := range norms {
+			z := rng.NormFloat64()
+			if f.Name == "speech.rate_syl_s" {
+				slow = -z
+			}
+			s.Features[f.Name] = f.Female.Center + f.Female.Scale*z
+		}
+		s.Labels = store.Labels{PHQ9: make([]int, 9), UpdatedAt: labelledAt}
+		if rng.Float64() < 1/(1+math.Exp(0.5-signal*slow)) {
+			s.Labels.PHQ9 = []int{2, 2, 2, 2, 2, 0, 0, 0, 0}
+		}
+		if err := st.Create(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func shippedBayes(t testing.TB, c models.Category) *models.BayesFile {
+	t.Helper()
+	scorers, err := models.Shipped()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range scorers {
+		if b, ok := s.(*models.Bayes); ok && b.File().Category == c {
+			return b.File()
+		}
+	}
+	t.Fatalf("no shipped model of %v", c)
+	return nil
+}
+
+// idle are the options of the tests, without workers.
+func idle() *voicescreen.Options {
+	o := testOptions()
+	o.Workers = -1
+	return o
+}
+
+// calibrate calibrates depression.
+func calibrate(t *testing.T, e *voicescreen.Engine, o voicescreen.CalibrateOptions) *voicescreen.Calibration {
+	t.Helper()
+	o.Categories = []models.Category{models.Depression}
+	got, err := e.Calibrate(t.Context(), &o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got[0]
+}
+
+// inUse is the depression score that the engine gives to a recording.
+func inUse(t *testing.T, e *voicescreen.Engine) models.Score {
+	t.Helper()
+	got, err := e.AnalyzeChannel(t.Context(), &voicescreen.Channel{Samples: syllables(44100, 3), Rate: 44100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range got.Scores {
+		if s.Category == models.Depression {
+			return s
+		}
+	}
+	t.Fatalf("no depression score: %v", got.Failures[models.Depression])
+	return models.Score{}
+}
+
+// TestCalibrateSwitchesAndReverts goes all the way on a store on disk: learn,
+// score, restart, learn more, go back twice.
+func TestCalibrateSwitchesAndReverts(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "clinic.db")
+	st, err := bolt.Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	addLabelled(t, st, "a", 250, 1)
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+	open := func() *voicescreen.Engine {
+		e, err := voicescreen.Open(path, idle())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	e := open()
+	if s := inUse(t, e); s.Calibrated {
+		t.Fatalf("got %+v, want the shipped model at first", s)
+	}
+	found, err := e.Calibrate(t.Context(), nil)
+	if err != nil || len(found) != 2 {
+		t.Fatalf("got %v and error %v, want depression and anxiety", found, err)
+	}
+	first := found[0]
+	if !first.Activated || first.Learned == nil || first.Learned.File.Labels.Sessions != 250 || first.Learned.File.Labels.Users != 250 {
+		t.Fatalf("got %+v, want it learned and activated", first)
+	}
+	if a := found[1]; a.Activated || a.Learned != nil || !strings.Contains(a.Reason, "too few labels") || a.Skipped != 250 {
+		t.Errorf("anxiety without labels: got %+v, want too few", a)
+	}
+	was := inUse(t, e)
+	if !was.Calibrated || was.Version != first.Learned.File.Version || was.Probability < 0.2 {
+		t.Errorf("got %+v, want a score of the learned model, near the base rate of 0.4", was)
+	}
+	closeEngine(t, e)
+
+	e = open()
+	if got := inUse(t, e); got.Version != was.Version || got.Probability != was.Probability {
+		t.Errorf("after a restart: got %+v, want %+v", got, was)
+	}
+	if text, err := os.ReadFile(path + ".models"); err != nil || strings.Contains(string(text), "user 1") {
+		t.Errorf("the model file names a user, or error %v", err)
+	}
+	backup := filepath.Join(filepath.Dir(path), "backup.db")
+	if err := e.Backup(t.Context(), backup); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Revert(models.Depression); err != nil {
+		t.Fatal(err)
+	}
+	copied, err := voicescreen.Open(backup, idle())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := inUse(t, copied); got.Version != was.Version || got.Probability != was.Probability {
+		t.Errorf("of the backup: got %+v, want %+v", got, was)
+	}
+	closeEngine(t, copied)
+	if got := inUse(t, e); got.Calibrated {
+		t.Errorf("got %+v after Revert, want the shipped model", got)
+	}
+	if err := e.Revert(models.Depression); !errors.Is(err, voicescreen.ErrConflict) {
+		t.Errorf("got error %v where nothing is left, want ErrConflict", err)
+	}
+	closeEngine(t, e)
+}
+
+// TestCalibrateKeepsWhatIsBetter says when the model in use stays.
+func TestCalibrateKeepsWhatIsBetter(t *testing.T) {
+	st := newMemory(t)
+	addLabelled(t, st, "a", 200, 1)
+	addLabelled(t, st, "b", 120, 0)
+	e := newEngine(t, st, idle())
+	if got := calibrate(t, e, voicescreen.CalibrateOptions{DryRun: true}); got.Activated || got.Learned == nil || !got.Learned.Better {
+		t.Errorf("got %+v, want it learned and not activated", got)
+	}
+	if got := calibrate(t, e, voicescreen.CalibrateOptions{Since: labelledAt.Add(1)}); got.Learned != nil {
+		t.Errorf("got %+v from labels of before, want too few", got)
+	}
+	if got := calibrate(t, e, voicescreen.CalibrateOptions{Accounts: []string{"nobody"}}); got.Learned != nil {
+		t.Errorf("got %+v of no account, want too few", got)
+	}
+	first := calibrate(t, e, voicescreen.CalibrateOptions{Accounts: []string{"a"}})
+	if !first.Activated || first.Learned.File.Labels.Sessions != 200 || first.Learned.File.Labels.Accounts != 1 {
+		t.Fatalf("got %+v, want the labels of one account learned", first)
+	}
+	again := calibrate(t, e, voicescreen.CalibrateOptions{Accounts: []string{"a"}})
+	if again.Activated || !strings.Contains(again.Reason, "worse") {
+		t.Errorf("got %+v from the same labels, want the model kept that has seen them all", again)
+	}
+	if got := inUse(t, e); got.Version != first.Learned.File.Version {
+		t.Errorf("got version %s in use, want %s", got.Version, first.Learned.File.Version)
+	}
+}
+
+func TestCalibrateLeavesOutWhatIsNoLabel(t *testing.T) {
+	st := newMemory(t)
+	addLabelled(t, st, "a", 100, 1)
+	change := func(id string, f func(*store.Session)) {
+		if _, err := st.Update(t.Context(), "a", id, func(s *store.Session) error { f(s); return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	change("a-0", func(s *store.Session) {
+		s.Labels = store.Labels{Depression: store.InterviewUndecided, UpdatedAt: labelledAt}
+	})
+	change("a-1", func(s *store.Session) { s.Labels.PHQ9[0] = 7 })
+	change("a-2", func(s *store.Session) { s.State, s.Features = store.Failed, nil })
+	change("a-3", func(s *store.Session) { s.Labels = store.Labels{} })
+	change("a-4", func(s *store.Session) { s.Product = store.Deepfake })
+	change("a-5", func(s *store.Session) { s.Labels = store.Labels{PHQ2: []int{1, 2}, UpdatedAt: labelledAt} })
+	change("a-6", func(s *store.Session) { s.Labels.PHQ9, s.Labels.Depression = nil, store.InterviewPositive })
+	e := newEngine(t, st, idle())
+	got := calibrate(t, e, voicescreen.CalibrateOptions{DryRun: true})
+	if got.Skipped != 3 || got.Learned == nil {
+		t.Fatalf("got %+v, want three labelled sessions skipped", got)
+	}
+	want := models.Labels{Sessions: 95, Users: 95, Accounts: 1, PHQ9: 93, PHQ2: 1, Interview: 1, From: "2026-05-01", To: "2026-05-01"}
+	if *got.Learned.File.Labels != want {
+		t.Errorf("got labels %+v, want %+v", *got.Learned.File.Labels, want)
+	}
+}
+
+func TestCalibrateErrors(t *testing.T) {
+	st := newMemory(t)
+	e := newEngine(t, st, idle())
+	if _, err := e.Calibrate(t.Context(), &voicescreen.CalibrateOptions{Categories: []models.Category{models.Deepfake}}); !errors.Is(err, voicescreen.ErrInvalid) {
+		t.Errorf("deepfake: got %v, want ErrInvalid", err)
+	}
+	fake := newFake(func(context.Context, *models.Recording) ([]models.Score, error) { return nil, nil })
+	other := newEngine(t, st, &voicescreen.Options{Workers: -1, Models: []models.Scorer{fake}})
+	if _, err := other.Calibrate(t.Context(), nil); !errors.Is(err, voicescreen.ErrConflict) {
+		t.Errorf("a model that does not learn: got %v, want ErrConflict", err)
+	}
+	bad := filepath.Join(t.TempDir(), "models")
+	for _, text := range []string{"", "{}", `{"format":"voicescreen-learned/1","models":{"depression":[{}]}}`} {
+		if err := os.WriteFile(bad, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := voicescreen.New(st, &voicescreen.Options{Scoring: voicescreen.ScoringOptions{ModelFile: bad}}); err == nil {
+			t.Errorf("model file %q: got no error", text)
+		}
+	}
+	for _, rates := range []map[models.Category]float64{{models.Depression: 1}, {models.Anxiety: math.NaN()}, {models.Deepfake: 0.5}} {
+		if _, err := voicescreen.New(st, &voicescreen.Options{Scoring: voicescreen.ScoringOptions{BaseRates: rates}}); !errors.Is(err, voicescreen.ErrInvalid) {
+			t.Errorf("base rates %v: got %v, want ErrInvalid", rates, err)
+		}
+	}
+}
+
+// TestBaseRatesMoveProbabilities says that a base rate reaches the scores.
+func TestBaseRatesMoveProbabilities(t *testing.T) {
+	score := func(rate float64) models.Score {
+		o := idle()
+		if rate > 0 {
+			o.Scoring.BaseRates = map[models.Category]float64{models.Depression: rate}
+		}
+		return inUse(t, newEngine(t, newMemory(t), o))
+	}
+	usual, clinic := score(0), score(0.39)
+	if clinic.Probability < 3*usual.Probability || clinic.Severity != usual.Severity || clinic.Decision != usual.Decision {
+		t.Errorf("got %+v, and %+v at a base rate of 0.39, want a higher probability of the same class", usual, clinic)
+	}
+}
+
+// TestBaselineIsTheUsersOwnSessions submits one recording three times, by two
+// users.
+func TestBaselineIsTheUsersOwnSessions(t *testing.T) {
+	clock := newClock()
+	o := testOptions()
+	o.Now, o.Models = clock.Now, nil
+	e := newEngine(t, newMemory(t), o)
+	file := encodeWAV(44100, 1, syllables(44100, 3))
+	run := func(user string, opts *voicescreen.SubmitOptions) models.Score {
+		clock.Add(time.Minute)
+		id, err := e.Initiate(t.Context(), voicescreen.InitiateRequest{UserID: user, Consent: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.Submit(t.Context(), id, strings.NewReader(string(file)), opts); err != nil {
+			t.Fatal(err)
+		}
+		r := wait(t, e, id)
+		if len(r.Scores) == 0 {
+			t.Fatalf("got failure %+v", r.Failure)
+		}
+		return r.Scores[0]
+	}
+	own := &voicescreen.SubmitOptions{Baseline: true}
+	if s := run("one", own); s.Baseline != 0 {
+		t.Errorf("the first recording was compared with %d", s.Baseline)
+	}
+	if s := run("two", own); s.Baseline != 0 {
+		t.Errorf("another user's recording was compared with %d", s.Baseline)
+	}
+	if s := run("one", nil); s.Baseline != 0 {
+		t.Errorf("a recording was compared with %d unasked", s.Baseline)
+	}
+	if s := run("one", own); s.Baseline != 2 {
+		t.Errorf("the third recording was compared with %d, want 2", s.Baseline)
+	}
+}
+
+// BenchmarkCalibrate10000 is a calibration of depression on 10,000 labelled
+// sessions of a store on disk.
+func BenchmarkCalibrate10000(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "clinic.db")
+	st, err := bolt.Open(path, &bolt.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	filled := memory.New()
+	addLabelled(b, filled, "a", 10000, 1)
+	list, err := filled.Scan(b.Context(), "", 10000)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var group sync.WaitGroup
+	work := make(chan *store.Session)
+	for range 64 { // commits are shared
+		group.Go(func() {
+			for s := range work {
+				if err := st.Create(b.Context(), s); err != nil {
+					b.Error(err)
+				}
+			}
+		})
+	}
+	for _, s := range list {
+		work <- s
+	}
+	close(work)
+	group.Wait()
+	e, err := voicescreen.New(st, idle())
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		got, err := e.Calibrate(b.Context(), &voicescreen.CalibrateOptions{Categories: []models.Category{models.Depression}, DryRun: true})
+		if err != nil || got[0].Learned == nil {
+			b.Fatalf("got %+v and error %v", got, err)
+		}
+	}
+	if err := errors.Join(e.Close(context.WithoutCancel(b.Context())), st.Close()); err != nil {
+		b.Fatal(err)
+	}
+}

@@ -1,0 +1,241 @@
+package voicescreen_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/voicescreen/voicescreen/store"
+)
+
+// faultyStore is a store that is right but for what replaces its calls.
+type faultyStore struct {
+	store.Store
+	get    func(account, id string) (*store.Session, error)
+	update func(account, id string, change func(*store.Session) error) (*store.Session, error)
+	next   func(now time.Time, change func(*store.Session) error) (*store.Session, error)
+	list   func(list []*store.Session) []*store.Session
+	expire func(before time.Time, limit int) ([]store.SessionKey, error)
+	forget func(account, userID string) (int, error)
+	keep   bool // audio that was let go of
+}
+
+func (f *faultyStore) Get(ctx context.Context, account, id string) (*store.Session, error) {
+	if f.get != nil {
+		return f.get(account, id)
+	}
+	return f.Store.Get(ctx, account, id)
+}
+
+func (f *faultyStore) Update(ctx context.Context, account, id string, change func(*store.Session) error) (*store.Session, error) {
+	if f.update != nil {
+		return f.update(account, id, change)
+	}
+	return f.Store.Update(ctx, account, id, change)
+}
+
+func (f *faultyStore) Next(ctx context.Context, now time.Time, change func(*store.Session) error) (*store.Session, error) {
+	if f.next != nil {
+		return f.next(now, change)
+	}
+	return f.Store.Next(ctx, now, change)
+}
+
+func (f *faultyStore) List(ctx context.Context, account, userID string, after *store.Cursor, limit int) ([]*store.Session, error) {
+	list, err := f.Store.List(ctx, account, userID, after, limit)
+	if f.list != nil {
+		list = f.list(list)
+	}
+	return list, err
+}
+
+func (f *faultyStore) Expire(ctx context.Context, before time.Time, limit int) ([]store.SessionKey, error) {
+	if f.expire != nil {
+		return f.expire(before, limit)
+	}
+	return f.Store.Expire(ctx, before, limit)
+}
+
+func (f *faultyStore) Forget(ctx context.Context, account, userID string) (int, error) {
+	if f.forget != nil {
+		return f.forget(account, userID)
+	}
+	return f.Store.Forget(ctx, account, userID)
+}
+
+func (f *faultyStore) RemoveAudio(ctx context.Context, ref string) error {
+	if f.keep {
+		return nil
+	}
+	return f.Store.RemoveAudio(ctx, ref)
+}
+
+// faults are planted one at a time, each in a store that is right otherwise.
+// Those of the store stand for those of the engine that would have the same
+// effect: what a change is shown is what its check sees.
+var faults = map[string]func(store.Store) store.Store{
+	"two submissions win": onUpdate(func(s *store.Session, change func(*store.Session) error) error {
+		if s.State == store.Queued {
+			s.State = store.Initiated
+		}
+		return change(s)
+	}),
+	"the feedback window is not checked": onUpdate(func(s *store.Session, change func(*store.Session) error) error {
+		submitted := s.SubmittedAt
+		if s.State.Final() {
+			s.SubmittedAt = s.SubmittedAt.Add(1000 * time.Hour)
+		}
+		err := change(s)
+		if s.State.Final() {
+			s.SubmittedAt = submitted
+		}
+		return err
+	}),
+	"a label is lost when another one comes": onUpdate(func(s *store.Session, change func(*store.Session) error) error {
+		err := change(s)
+		if s.Labels.PHQ9 != nil {
+			s.Labels.GAD7 = nil
+		}
+		return err
+	}),
+	"a notice is lost": onUpdate(func(s *store.Session, change func(*store.Session) error) error {
+		err := change(s)
+		if s.State == store.Failed {
+			s.Notify = time.Time{}
+		}
+		return err
+	}),
+	"the token of a lease is not checked": func(st store.Store) store.Store {
+		type lease struct {
+			id    string
+			token uint64
+		}
+		owners := map[lease]string{}
+		return &faultyStore{
+			Store: st,
+			next: func(now time.Time, change func(*store.Session) error) (*store.Session, error) {
+				s, err := st.Next(context.Background(), now, change)
+				if err == nil {
+					owners[lease{s.ID, s.Token}] = s.Owner
+				}
+				return s, err
+			},
+			update: func(account, id string, change func(*store.Session) error) (*store.Session, error) {
+				return st.Update(context.Background(), account, id, func(s *store.Session) error {
+					whole := *s
+					err := change(s)
+					for ; err != nil && whole.State == store.Running && s.Token > 1; err = change(s) { // as one who held it before
+						token := s.Token - 1
+						*s = whole
+						s.Token, s.Owner = token, owners[lease{id, token}]
+					}
+					return err
+				})
+			},
+		}
+	},
+	"a session is read as it was before": func(st store.Store) store.Store {
+		before := map[string]*store.Session{}
+		return &faultyStore{
+			Store: st,
+			get: func(account, id string) (*store.Session, error) {
+				s, err := st.Get(context.Background(), account, id)
+				if old := before[id]; err == nil && old != nil {
+					s = old.Clone()
+				}
+				return s, err
+			},
+			update: func(account, id string, change func(*store.Session) error) (*store.Session, error) {
+				return st.Update(context.Background(), account, id, func(s *store.Session) error {
+					before[id] = s.Clone()
+					return change(s)
+				})
+			},
+		}
+	},
+	"a lease is taken too early": func(st store.Store) store.Store {
+		return &faultyStore{Store: st, next: func(now time.Time, change func(*store.Session) error) (*store.Session, error) {
+			return st.Next(context.Background(), now.Add(time.Millisecond), change)
+		}}
+	},
+	"attempts are not counted": func(st store.Store) store.Store {
+		return &faultyStore{Store: st, next: func(now time.Time, change func(*store.Session) error) (*store.Session, error) {
+			return st.Next(context.Background(), now, func(s *store.Session) error {
+				s.Attempts = min(s.Attempts, 1)
+				return change(s)
+			})
+		}}
+	},
+	"a listing hides sessions of one second": func(st store.Store) store.Store {
+		return &faultyStore{Store: st, list: func(list []*store.Session) []*store.Session {
+			return slices.CompactFunc(list, func(a, b *store.Session) bool { return a.CreatedAt.Equal(b.CreatedAt) })
+		}}
+	},
+	"results expire early": func(st store.Store) store.Store {
+		return &faultyStore{Store: st, expire: func(before time.Time, limit int) ([]store.SessionKey, error) {
+			return st.Expire(context.Background(), before.Add(time.Second), limit)
+		}}
+	},
+	"a session of a forgotten user stays": func(st store.Store) store.Store {
+		return &faultyStore{Store: st, forget: func(account, userID string) (int, error) {
+			list, err := st.List(context.Background(), account, userID, nil, 100)
+			for _, s := range list[:max(len(list)-1, 0)] {
+				err = errors.Join(err, st.Delete(context.Background(), account, s.ID))
+			}
+			return len(list), err
+		}}
+	},
+	"audio of a refused submission stays": func(st store.Store) store.Store { return &faultyStore{Store: st, keep: true} },
+	"audio is cut short":                  func(st store.Store) store.Store { return &cutStore{st} },
+}
+
+// onUpdate is a fault of the changes that Update makes.
+func onUpdate(fault func(s *store.Session, change func(*store.Session) error) error) func(store.Store) store.Store {
+	return func(st store.Store) store.Store {
+		return &faultyStore{Store: st, update: func(account, id string, change func(*store.Session) error) (*store.Session, error) {
+			return st.Update(context.Background(), account, id, func(s *store.Session) error { return fault(s, change) })
+		}}
+	}
+}
+
+// cutStore loses the last byte of audio.
+type cutStore struct{ store.Store }
+
+func (st *cutStore) PutAudio(ctx context.Context, r io.Reader) (string, error) {
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return "", err
+	}
+	return st.Store.PutAudio(ctx, strings.NewReader(string(b[:len(b)-1])))
+}
+
+// TestHistoriesFindFaults runs the histories once for each fault, in a process
+// of its own since a test that fails cannot be taken back.
+func TestHistoriesFindFaults(t *testing.T) {
+	if *fault != "" {
+		return // this is such a process
+	}
+	for _, name := range slices.Sorted(maps.Keys(faults)) {
+		t.Run(name, func(t *testing.T) { wantFault(t, "TestHistories", name) })
+	}
+}
+
+// wantFault runs a test with a fault, which it must find, beside others.
+func wantFault(t *testing.T, test, fault string) {
+	t.Helper()
+	t.Parallel()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+test+"$", "-test.failfast", "-test.timeout=120s",
+		"-rapid.shrinktime=0s", "-rapid.nofailfile", "-fault="+fault)
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || !strings.Contains(string(out), "--- FAIL: "+test) {
+		t.Errorf("%s did not find the fault: %v\n%s", test, err, out)
+	}
+}

@@ -1,0 +1,71 @@
+package voicescreen
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/voicescreen/voicescreen/internal/cost"
+	"github.com/voicescreen/voicescreen/models"
+)
+
+// TestLearnedFilesCostInProportion reads files of learned models that hold as
+// many values as fit: also as many models of all features as there may be,
+// written in the fewest bytes.
+func TestLearnedFilesCostInProportion(t *testing.T) {
+	const begin, end = `{"format":"voicescreen-learned/1","models":{"depression":[`, `]}}`
+	fill := func(begin, unit, end string) string {
+		return begin + strings.Repeat(unit, (cost.Size-len(begin)-len(end))/len(unit)) + end
+	}
+	prior, err := models.ShippedBayes(models.Depression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	widest, schema := *prior, models.VoiceSchema()
+	widest.Features, widest.Correlation, widest.Covariance = nil, identity(schema.Len()), identity(schema.Len()+3)
+	for i := range schema.Len() {
+		name, unit := schema.Feature(i)
+		one := models.Spread{Center: 1, Scale: 1}
+		widest.Features = append(widest.Features, models.BayesFeature{Name: name, Unit: unit, Female: one, Male: one})
+	}
+	b, err := json.Marshal(widest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := string(b)
+	all := begin + strings.Repeat(model+",", formerModels) + model + end
+	for name, c := range map[string]struct {
+		text string
+		ok   bool
+	}{
+		"all models":          {all, true},
+		"one more":            {begin + model + "," + all[len(begin):], false},
+		"null":                {fill(begin, `null,`, `null`+end), false},
+		"empty models":        {fill(begin, `{},`, `{}`+end), false},
+		"no models":           {fill(begin, `0,`, `0`+end), false},
+		"categories":          {fill(begin+`],`, `"anxiety":[],`, `"deepfake":[`+end), false},
+		"an unknown field":    {strings.Replace(all, `"format"`, `"more":0,"format"`, 1), false},
+		"a field twice":       {strings.Replace(all, `"format"`, `"format":"voicescreen-learned/1","format"`, 1), false},
+		"more behind the end": {all + "{}", false},
+		"a field too few":     {strings.Replace(all, `"format":"voicescreen-learned/1",`, "", 1), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cost.Check(t, len(c.text), func() {
+				l, err := parseLearned([]byte(c.text))
+				if (err == nil) != c.ok || c.ok && len(l.of[models.Depression]) != formerModels+1 {
+					t.Errorf("got error %v, read is to be %v", err, c.ok)
+				}
+			})
+		})
+	}
+}
+
+// identity is the matrix of n rows with ones on its diagonal.
+func identity(n int) [][]float64 {
+	m := make([][]float64, n)
+	for i := range m {
+		m[i] = make([]float64, n)
+		m[i][i] = 1
+	}
+	return m
+}
