@@ -1,0 +1,304 @@
+package webhook
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/voicescreen/voicescreen/internal/durable"
+	"github.com/voicescreen/voicescreen/internal/strictjson"
+)
+
+// ErrNoEndpoint says that an account has no endpoint.
+var ErrNoEndpoint = errors.New("httpadapter/webhook: the account has no endpoint")
+
+const (
+	fileFormat = "voicescreen-webhooks/1"
+
+	// maxFile bounds what is read of a file: some 10,000 endpoints.
+	maxFile = 8 << 20
+
+	// maxSecrets is how many secrets an endpoint has at most. Chosen: an
+	// exchange needs two, and the header must stay short.
+	maxSecrets = 5
+
+	// maxAccount is the length of the longest name of an account, in bytes.
+	// Chosen: more than keys may name.
+	maxAccount = 255
+)
+
+// Endpoint is where an account is told of results, without its secrets.
+type Endpoint struct {
+	Account    string
+	URL        string    // https://…; whoever has it may be able to write to the receiver
+	CreatedAt  time.Time // when it was set
+	DisabledAt time.Time // when the receiver answered that it is gone; zero: it is told
+	Secrets    int       // how many are valid
+}
+
+// record is an endpoint as it is kept. It is never changed.
+type record struct {
+	Account    string         `json:"account"`
+	URL        string         `json:"url"`
+	CreatedAt  time.Time      `json:"created_at"`
+	DisabledAt time.Time      `json:"disabled_at,omitzero"`
+	Secrets    []secretRecord `json:"secrets"`
+}
+
+// secretRecord is a secret as it is kept. Unlike a key it must be kept as it
+// is: a signature cannot be made from a hash.
+type secretRecord struct {
+	Secret    secret    `json:"secret"`
+	ExpiresAt time.Time `json:"expires_at,omitzero"` // zero: never
+}
+
+// valid returns the secrets that sign at the time, the newest first.
+func (r *record) valid(now time.Time) []secret {
+	var list []secret
+	for _, s := range slices.Backward(r.Secrets) {
+		if s.ExpiresAt.IsZero() || now.Before(s.ExpiresAt) {
+			list = append(list, s.Secret)
+		}
+	}
+	return list
+}
+
+// set is the endpoints at one time, by account. It is never changed.
+type set struct {
+	records  map[string]*record
+	accounts []string // of those that are not disabled, in order
+}
+
+func newSet(records map[string]*record) *set {
+	s := &set{records: records}
+	for _, account := range slices.Sorted(maps.Keys(records)) {
+		if records[account].DisabledAt.IsZero() {
+			s.accounts = append(s.accounts, account)
+		}
+	}
+	return s
+}
+
+// Endpoints is where accounts are told of results, kept in a JSON file that
+// only its owner may read, as it holds the secrets, or with [Memory] in
+// memory. Any number of processes may use one file; what one changes, the
+// others take up within a second. Endpoints is safe for concurrent use.
+type Endpoints struct {
+	file *durable.File[*set]
+	now  func() time.Time
+}
+
+// Memory returns no endpoints, in memory only.
+func Memory() *Endpoints { return &Endpoints{durable.Memory(newSet(nil)), time.Now} }
+
+// Open reads a file of endpoints, and makes it if there is none.
+func Open(path string) (*Endpoints, error) {
+	f, err := durable.CreateFile(path, newSet(nil), durable.Format[*set]{Parse: parse, Text: text, MaxBytes: maxFile})
+	if err != nil {
+		return nil, fmt.Errorf("httpadapter/webhook: open endpoints: %w", err)
+	}
+	return &Endpoints{f, time.Now}, nil
+}
+
+// Accounts returns the accounts that have an endpoint that is not disabled,
+// in order. The caller must not change it.
+func (e *Endpoints) Accounts() []string { return e.file.Get().accounts }
+
+// List returns the endpoints of all accounts, ordered by account.
+func (e *Endpoints) List() ([]Endpoint, error) {
+	s, err := e.file.Read()
+	if err != nil {
+		return nil, err
+	}
+	list := []Endpoint{}
+	for _, account := range slices.Sorted(maps.Keys(s.records)) {
+		r := s.records[account]
+		list = append(list, Endpoint{r.Account, r.URL, r.CreatedAt, r.DisabledAt, len(r.valid(e.now()))})
+	}
+	return list, nil
+}
+
+// Set gives an account the endpoint at url, in place of the one it may have,
+// and enables it. The secret, whsec_ and base64, is made for an account that
+// had none, and then returned, this once; otherwise the secrets stay, and it
+// is "". The error names what is wrong with the url, without it.
+func (e *Endpoints) Set(account, url string) (secret string, err error) {
+	if err := checkAccount(account); err != nil {
+		return "", fmt.Errorf("httpadapter/webhook: %w", err)
+	}
+	if err := checkURL(url); err != nil {
+		return "", fmt.Errorf("httpadapter/webhook: %w", err)
+	}
+	now := e.now().UTC().Truncate(time.Second)
+	made := newSecret()
+	err = e.change(account, func(r *record) (*record, error) {
+		secret = ""
+		if r == nil {
+			secret = made.text()
+			r = &record{Account: account, Secrets: []secretRecord{{Secret: made}}}
+		}
+		r.URL, r.CreatedAt, r.DisabledAt = url, now, time.Time{}
+		return r, nil
+	})
+	if err != nil {
+		return "", err
+	}
+	return secret, nil
+}
+
+// Rotate makes a further secret for an account's endpoint and returns it, this
+// once. Notices are signed with the former ones too until keep is over.
+func (e *Endpoints) Rotate(account string, keep time.Duration) (secret string, err error) {
+	now := e.now().UTC()
+	made := newSecret()
+	until := now.Add(max(keep, 0))
+	err = e.change(account, func(r *record) (*record, error) {
+		if r == nil {
+			return nil, ErrNoEndpoint
+		}
+		r.Secrets = slices.DeleteFunc(r.Secrets, func(s secretRecord) bool { return !s.ExpiresAt.IsZero() && !now.Before(s.ExpiresAt) })
+		for i := range r.Secrets {
+			if s := &r.Secrets[i]; s.ExpiresAt.IsZero() || s.ExpiresAt.After(until) {
+				s.ExpiresAt = until
+			}
+		}
+		r.Secrets = append(r.Secrets, secretRecord{Secret: made})
+		if len(r.Secrets) > maxSecrets {
+			return nil, fmt.Errorf("httpadapter/webhook: the endpoint has %d secrets that are valid, want one of them to expire first", maxSecrets)
+		}
+		return r, nil
+	})
+	if err != nil {
+		return "", err
+	}
+	return made.text(), nil
+}
+
+// Remove takes an account's endpoint away, with its secrets. It returns
+// ErrNoEndpoint if there is none.
+func (e *Endpoints) Remove(account string) error {
+	return e.change(account, func(r *record) (*record, error) {
+		if r == nil {
+			return nil, ErrNoEndpoint
+		}
+		return nil, nil
+	})
+}
+
+// disable takes down that the receiver at url is gone, unless the account has
+// another one by now.
+func (e *Endpoints) disable(account, url string, now time.Time) error {
+	return e.change(account, func(r *record) (*record, error) {
+		if r != nil && r.URL == url && r.DisabledAt.IsZero() {
+			r.DisabledAt = now.UTC().Truncate(time.Second)
+		}
+		return r, nil
+	})
+}
+
+// live returns the endpoint of an account unless it is disabled.
+func (e *Endpoints) live(account string) (*record, bool) {
+	r, ok := e.file.Get().records[account]
+	return r, ok && r.DisabledAt.IsZero()
+}
+
+// change replaces an account's endpoint by what f makes of a copy of it. Nil
+// is none.
+func (e *Endpoints) change(account string, f func(*record) (*record, error)) error {
+	return e.file.Change(func(s *set) (*set, error) {
+		var c *record
+		if r := s.records[account]; r != nil {
+			c = new(record)
+			*c = *r
+			c.Secrets = slices.Clone(r.Secrets)
+		}
+		c, err := f(c)
+		if err != nil {
+			return nil, err
+		}
+		records := maps.Clone(s.records)
+		if records == nil {
+			records = map[string]*record{}
+		}
+		if c == nil {
+			delete(records, account)
+		} else {
+			records[account] = c
+		}
+		return newSet(records), nil
+	})
+}
+
+// checkAccount refuses names that would break a table or a log line.
+func checkAccount(account string) error {
+	if len(account) > maxAccount || strings.ContainsFunc(account, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\uFFFD' }) {
+		return fmt.Errorf("account: want at most %d bytes without control characters", maxAccount)
+	}
+	return nil
+}
+
+// endpointFile is the form of the file.
+type endpointFile struct {
+	Format    string    `json:"format"`
+	Endpoints []*record `json:"endpoints"`
+}
+
+// parse is strict: a file that is not wholly understood is refused, since half
+// of the endpoints would be worse than none.
+func parse(data []byte) (*set, error) {
+	var file endpointFile
+	if err := strictjson.Decode(data, &file); err != nil {
+		return nil, fmt.Errorf("not a file of endpoints: %w", err)
+	}
+	if file.Format != fileFormat {
+		return nil, fmt.Errorf("format is %.40q, want %q", file.Format, fileFormat)
+	}
+	for i, r := range file.Endpoints {
+		if err := r.parse(); err != nil {
+			return nil, fmt.Errorf("endpoint %d: %w", i+1, err)
+		}
+	}
+	records := make(map[string]*record, len(file.Endpoints)) // all of which are endpoints
+	for i, r := range file.Endpoints {
+		if records[r.Account] != nil {
+			return nil, fmt.Errorf("endpoint %d: its account stands twice", i+1)
+		}
+		records[r.Account] = r
+	}
+	return newSet(records), nil
+}
+
+// parse checks a record.
+func (r *record) parse() error {
+	if r == nil {
+		return errors.New("is null")
+	}
+	if err := checkAccount(r.Account); err != nil {
+		return err
+	}
+	if err := checkURL(r.URL); err != nil {
+		return err
+	}
+	if len(r.Secrets) < 1 || len(r.Secrets) > maxSecrets {
+		return fmt.Errorf("secrets: there are %d, want 1 to %d", len(r.Secrets), maxSecrets)
+	}
+	for i, s := range r.Secrets {
+		if s.Secret == nil {
+			return fmt.Errorf("secret %d: %w", i+1, errSecret)
+		}
+	}
+	return nil
+}
+
+func text(s *set) ([]byte, error) {
+	file := endpointFile{Format: fileFormat, Endpoints: []*record{}}
+	for _, account := range slices.Sorted(maps.Keys(s.records)) {
+		file.Endpoints = append(file.Endpoints, s.records[account])
+	}
+	data, err := json.MarshalIndent(file, "", "\t")
+	return append(data, '\n'), err
+}
