@@ -29,7 +29,18 @@ type scoreDetail struct {
 	Decision      string         `json:"decision"`
 	Severity      *string        `json:"severity"`
 	Coverage      *float64       `json:"coverage"`
+	Baseline      int            `json:"baseline,omitempty"` // earlier recordings of the user that it was compared with; absent if none
 	Contributions []contribution `json:"contributions"`
+	Prior         *float64       `json:"prior,omitempty"`
+	Segments      []segment      `json:"segments,omitempty"`
+	Cautions      []string       `json:"cautions,omitempty"`
+}
+
+// segment is the score of a stretch of the recording.
+type segment struct {
+	Start       float64  `json:"start_seconds"`
+	End         float64  `json:"end_seconds"`
+	Probability *float64 `json:"probability"`
 }
 
 type contribution struct {
@@ -76,10 +87,20 @@ func newScoreDetail(s *models.Score) scoreDetail {
 		High:          number(s.High),
 		Decision:      s.Decision.String(),
 		Coverage:      number(s.Coverage),
+		Baseline:      s.Baseline,
 		Contributions: make([]contribution, len(s.Contributions)),
 	}
 	if name := s.SeverityName(); name != "" {
 		d.Severity = &name
+	}
+	if s.Prior > 0 {
+		d.Prior = number(s.Prior)
+	}
+	for _, p := range s.Segments {
+		d.Segments = append(d.Segments, segment{p.Start, p.End, number(p.Probability)})
+	}
+	for _, c := range s.Cautions {
+		d.Cautions = append(d.Cautions, c.String())
 	}
 	for i, c := range s.Contributions {
 		d.Contributions[i] = contribution{c.Feature, number(c.Value), c.Unit, number(c.Logits)}

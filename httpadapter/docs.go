@@ -55,6 +55,7 @@ type apiDocument struct {
 	}
 	Tags       []struct{ Name string }
 	Paths      ordered[ordered[json.RawMessage]] // by path, then method
+	Webhooks   ordered[ordered[json.RawMessage]] // by kind, then method
 	Components struct {
 		Parameters map[string]*apiParameter
 		Responses  map[string]*apiResponse
@@ -113,10 +114,11 @@ type apiSchema struct {
 	Properties       ordered[*apiSchema]
 }
 
-// Operations returns the calls of a tag, in the order of the document.
+// Operations returns the calls of a tag, of the service and then to receivers of
+// webhooks, in the order of the document.
 func (d *apiDocument) Operations(tag string) ([]*apiOperation, error) {
 	var list []*apiOperation
-	for _, path := range d.Paths {
+	for _, path := range slices.Concat(d.Paths, d.Webhooks) {
 		var common []*apiParameter // of all methods
 		for _, item := range path.Value {
 			if item.Name == "parameters" {

@@ -2,6 +2,7 @@ package httpadapter
 
 import (
 	"html"
+	"maps"
 	"net/http"
 	"regexp"
 	"strings"
@@ -30,7 +31,9 @@ func TestDocs(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{doc.Info.Title, doc.Info.Description, "audio_length_error", "Prefer", "YYYY-MM-DD"}
-	for path, item := range doc.Paths.Map() {
+	paths := doc.Paths.Map()
+	maps.Copy(paths, doc.Webhooks)
+	for path, item := range paths {
 		for method, o := range item.Operations() {
 			want = append(want, `<span class="method">`+method+`</span> <code>`+path+`</code>`, o.Summary)
 			for status := range o.Responses.Map() {

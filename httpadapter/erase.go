@@ -4,6 +4,7 @@ import "net/http"
 
 // deleteSession erases a session for good.
 func (a *adapter) deleteSession(c *call) error {
+	c.session = c.params[0]
 	if err := c.account.Delete(c.r.Context(), c.params[0]); err != nil {
 		return err
 	}

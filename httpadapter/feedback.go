@@ -53,6 +53,7 @@ func (c *call) feedback(set func(f *voicescreen.Feedback, values []any) error) e
 	if err != nil {
 		return refuse(http.StatusUnprocessableEntity, err.Error())
 	}
+	c.session = id
 	if err := c.account.Feedback(c.r.Context(), id, label); err != nil {
 		return err
 	}

@@ -10,10 +10,12 @@ import (
 	"net/http"
 	"os"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/audit"
 )
 
 // Options configures the handler. Nil and zero fields mean the default.
@@ -43,6 +45,10 @@ type Options struct {
 	// Limits bounds what else a request may hold, and how long it may take.
 	Limits Limits
 
+	// Audit, if not nil, takes a record of every call with a valid key and of
+	// every one whose key is refused. See the doc of the package. Default: none.
+	Audit *audit.Log
+
 	// Observe, if not nil, is called once for each request when it was
 	// answered, and must not wait. See Metrics.
 	Observe func(Observation)
@@ -57,6 +63,7 @@ type adapter struct {
 	keys   *Keys
 	opts   Options // without zero fields
 	rate   *limiter
+	coming uploads
 }
 
 // New returns a handler that serves the engine to the holders of keys. Each
@@ -92,6 +99,8 @@ type call struct {
 	params  []string
 	key     Key                  // zero until known, and where none is needed
 	account *voicescreen.Account // of key
+	session string               // that the call is about, as the caller says; "" until known
+	asks    bool                 // whether it is the question for a result
 	read    bool                 // whether the body was read from
 	timer   *timedBody           // of the body; nil until it is timed
 	late    bool                 // whether it came too slowly
@@ -103,13 +112,13 @@ func (a *adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var id [8]byte
 	rand.Read(id[:]) // never fails
 	requestID := hex.EncodeToString(id[:])
-	h := w.Header()
-	h.Set("X-Request-Id", requestID)
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Content-Type-Options", "nosniff")
+	setHeader(w.Header(), requestID)
 	rec := &recorder{ResponseWriter: w}
 	c := &call{w: rec, r: r, limits: &a.opts.Limits}
 	log := a.opts.Logger.With("request_id", requestID)
+	if a.opts.Audit != nil {
+		rec.before = func(status int) error { return a.audit(c, log, strconv.Itoa(status)) }
+	}
 	defer func() {
 		if p := recover(); p != nil {
 			if p == http.ErrAbortHandler {
@@ -118,11 +127,21 @@ func (a *adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			log.Error("panic", "stack", string(debug.Stack())) // not p, which may quote what it met
 			a.fail(c, log, errPanic)
 		}
+		if rec.status == 0 { // it was not answered
+			a.audit(c, log, outcomeNone)
+		}
 		a.report(c, log, rec.status, time.Since(start))
 	}()
-	if err := a.serve(c); err != nil {
+	if err := a.serve(c, log); err != nil {
 		a.fail(c, log, err)
 	}
+}
+
+// setHeader sets what every answer has.
+func setHeader(h http.Header, requestID string) {
+	h.Set("X-Request-Id", requestID)
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
 }
 
 // report tells the log and Options.Observe of a request that was answered.
@@ -143,10 +162,14 @@ func (a *adapter) report(c *call, log *slog.Logger, status int, took time.Durati
 var errPanic = errors.New("httpadapter: panic")
 
 // serve does the checks that all calls have in common, and the call.
-func (a *adapter) serve(c *call) error {
+func (a *adapter) serve(c *call, log *slog.Logger) error {
 	route, params, allow := find(c.r.Method, c.r.URL)
+	c.route, c.params = route, params
 	if route == nil || route.scope != 0 {
 		if err := a.authenticate(c); err != nil {
+			return err
+		}
+		if err := a.rate.limit(c); err != nil {
 			return err
 		}
 	}
@@ -158,16 +181,16 @@ func (a *adapter) serve(c *call) error {
 	case route == nil:
 		return refuse(http.StatusNotFound, "no such path")
 	}
-	c.route, c.params = route, params
 	if route.scope != 0 && route.scope != anyScope {
 		if err := c.require(route.scope); err != nil {
 			return err
 		}
 	}
-	if route.scope != 0 {
-		if err := a.rate.limit(c); err != nil {
-			return err
-		}
+	if err := c.takesNoBody(); err != nil {
+		return err
+	}
+	if err := a.auditable(c, log); err != nil {
+		return err
 	}
 	return route.handle(a, c)
 }
@@ -177,11 +200,12 @@ func (a *adapter) authenticate(c *call) error {
 	if key == "" {
 		return refuse(http.StatusForbidden, "missing API key")
 	}
-	info, ok := a.keys.Lookup(key)
+	info, ok := a.keys.find(key)
+	c.key = info
 	if !ok {
 		return refuse(http.StatusForbidden, "invalid API key")
 	}
-	c.key, c.account = info, a.engine.Account(info.Account)
+	c.account = a.engine.Account(info.Account)
 	return nil
 }
 
@@ -197,7 +221,10 @@ func (c *call) require(s Scope) error {
 // that is left is to break the connection off.
 func (a *adapter) fail(c *call, log *slog.Logger, err error) {
 	answer := toAnswer(err)
-	if answer.status == http.StatusInternalServerError && !errors.Is(err, errPanic) && !errors.Is(err, context.Canceled) {
+	if errors.Is(err, context.Canceled) && c.r.Context().Err() != nil {
+		answer = gone
+	}
+	if answer.status == http.StatusInternalServerError && !errors.Is(err, errPanic) {
 		log.Error("internal error", "error", err)
 	}
 	if c.w.(*recorder).status != 0 {
@@ -255,15 +282,40 @@ func (c *call) fieldBody() ([]byte, error) {
 	return body, nil
 }
 
+// takesNoBody reads the body of a call for which none is meant, as net/http does
+// before it sends the answer: that would wait for it as long as for an upload.
+func (c *call) takesNoBody() error {
+	if c.r.Body == nil || c.r.Body == http.NoBody || c.route.method != http.MethodGet && c.route.method != http.MethodDelete {
+		return nil
+	}
+	_, err := c.fieldBody()
+	return err
+}
+
 func (c *call) json(status int, body any) error { return writeJSON(c.w, status, body) }
 
-// recorder notes the status of an answer.
+// recorder notes the status of an answer, once before has let it pass.
 type recorder struct {
 	http.ResponseWriter
-	status int
+	status  int
+	before  func(status int) error // nil for nothing
+	refused bool                   // by before: another answer went out in place of this one
 }
 
 func (r *recorder) WriteHeader(status int) {
+	if r.refused {
+		return
+	}
+	if r.status == 0 && r.before != nil && r.before(status) != nil {
+		r.refused = true
+		r.status = http.StatusInternalServerError
+		h := r.Header()
+		id := h.Get("X-Request-Id")
+		clear(h)
+		setHeader(h, id)
+		writeJSON(r.ResponseWriter, r.status, message{internalError}) // a message is always JSON
+		return
+	}
 	if r.status == 0 {
 		r.status = status
 	}
@@ -272,7 +324,10 @@ func (r *recorder) WriteHeader(status int) {
 
 func (r *recorder) Write(b []byte) (int, error) {
 	if r.status == 0 {
-		r.status = http.StatusOK
+		r.WriteHeader(http.StatusOK)
+	}
+	if r.refused {
+		return len(b), nil
 	}
 	return r.ResponseWriter.Write(b)
 }

@@ -53,6 +53,7 @@ func (a *adapter) initiate(c *call) error {
 	if err != nil {
 		return err
 	}
+	c.session = id
 	return c.json(http.StatusCreated, struct {
 		SessionID string `json:"session_id"`
 	}{id})
@@ -124,8 +125,8 @@ func flatten(f fields, maxDepth int, problems map[string]problem) fields {
 // text of one in a form.
 func metadataObject(v any, maxDepth int) (fields, bool) {
 	switch v := v.(type) {
-	case map[string]any:
-		return toFields(v), true
+	case fields:
+		return v, true
 	case string:
 		if !strings.HasPrefix(v, "{") {
 			return nil, false

@@ -5,9 +5,14 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
+	"net/url"
+	"reflect"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
+	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/internal/cost"
 	"github.com/voicescreen/voicescreen/models"
 )
 
@@ -128,6 +133,9 @@ func TestInitiateRefuses(t *testing.T) {
 		"age boolean":          {`{"user_id":"p1","is_initiated":true,"metadata.age":true}`, problems{"metadata.age": m}},
 		"age huge":             {`{"user_id":"p1","is_initiated":true,"metadata.age":1e99}`, problems{"metadata.age": m}},
 		"age twice":            {ok + "&metadata.age=3&metadata.age=4", problems{"metadata.age": m}},
+		"age twice, nested":    {`{"user_id":"p1","is_initiated":true,"metadata":{"age":3,"age":4}}`, problems{"metadata.age": m}},
+		"age twice, metadata":  {`{"user_id":"p1","is_initiated":true,"metadata":{"age":3},"metadata":{"age":4}}`, problems{"metadata.age": m}},
+		"age an object":        {`{"user_id":"p1","is_initiated":true,"metadata":{"age":{"years":3}}}`, problems{"metadata.age": m}},
 		"weight 0":             {ok + "&metadata.weight=0", problems{"metadata.weight": m}},
 		"gender":               {ok + "&metadata.gender=F", problems{"metadata.gender": m}},
 		"race":                 {ok + "&metadata.race=green", problems{"metadata.race": m}},
@@ -196,7 +204,9 @@ func FuzzParseFields(f *testing.F) {
 	f.Add("multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data; name=\"session_id\"\r\n\r\na\r\n--x--\r\n")
 	f.Add(jsonType, `{"session_id":"a","actual_score":[1,2],"data":"[1,2]"}`)
 	f.Fuzz(func(t *testing.T, contentType, body string) {
-		fields, err := defaultLimits.parseFields(contentType, []byte(body))
+		var fields fields
+		var err error
+		cost.Check(t, len(contentType)+len(body), func() { fields, err = defaultLimits.parseFields(contentType, []byte(body)) })
 		if err != nil && fields != nil {
 			t.Error("got fields with an error")
 		}
@@ -214,6 +224,46 @@ func FuzzParseFields(f *testing.F) {
 					t.Errorf("got item %d", item)
 				}
 			}
+		}
+	})
+}
+
+// FuzzMetadata sets one field of the metadata, in a form and in JSON. What is
+// read is the same either way, and what is accepted can be stored.
+func FuzzMetadata(f *testing.F) {
+	for _, v := range [][2]string{{"age", "44"}, {"gender", "female"}, {"race", "Other"}, {"ethnicity", "x"}, {"zipcode", "02139"}, {"language", "TRUE"}, {"weight", "-0"}} {
+		f.Add(v[0], v[1])
+	}
+	f.Fuzz(func(t *testing.T, name, value string) {
+		form := url.Values{"user_id": {"u"}, "is_initiated": {"true"}, "metadata." + name: {value}}.Encode()
+		var req voicescreen.InitiateRequest
+		var problems map[string]problem
+		cost.Check(t, len(form), func() {
+			fields, err := defaultLimits.parseFields(formType, []byte(form))
+			if err != nil {
+				t.Fatal(err)
+			}
+			req, problems = parseInitiate(fields, defaultLimits.Depth)
+		})
+		if text, err := json.Marshal(req.Metadata); len(problems) == 0 && req.Validate() == nil {
+			var back models.Metadata
+			if err != nil || json.Unmarshal(text, &back) != nil || !reflect.DeepEqual(back, req.Metadata) {
+				t.Errorf("%q %q: accepted, and written as %s with error %v", name, value, text, err)
+			}
+		}
+		if !utf8.ValidString(name) || !utf8.ValidString(value) {
+			return // JSON cannot say it
+		}
+		body, err := json.Marshal(map[string]any{"user_id": "u", "is_initiated": true, "metadata": map[string]string{name: value}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fields, err := defaultLimits.parseFields(jsonType, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, others := parseInitiate(fields, defaultLimits.Depth); !reflect.DeepEqual(again, req) || !maps.Equal(others, problems) {
+			t.Errorf("%q %q: got %+v and %v of JSON, want %+v and %v as of a form", name, value, again, others, req, problems)
 		}
 	})
 }

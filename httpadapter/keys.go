@@ -7,13 +7,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
+
+	"github.com/voicescreen/voicescreen/internal/durable"
 )
 
 // ErrNoKey says that there is no key of an ID.
@@ -23,11 +22,6 @@ const (
 	keyPrefix   = "vk_"
 	idBytes     = 8  // 64 bits: enough that two keys of a file never share an ID
 	secretBytes = 32 // 256 random bits
-
-	// pollEvery is how often a lookup looks whether the file has changed.
-	// Chosen: a change must take effect within a second, and a stat every
-	// quarter of a second costs nothing that can be measured.
-	pollEvery = 250 * time.Millisecond
 )
 
 // accountName is what an account may be called: it stands in log lines and
@@ -68,22 +62,13 @@ type keySet map[string]*keyRecord
 // number of processes may use one file; what one changes, the others accept
 // within a second. Keys is safe for concurrent use.
 type Keys struct {
-	path string // "" in memory
+	file *durable.File[keySet]
 	now  func() time.Time
-
-	set     atomic.Pointer[keySet]
-	checked atomic.Int64 // time of the last look at the file, Unix nanoseconds
-
-	mu   sync.Mutex  // protects what follows, and the order of changes
-	seen fs.FileInfo // of the file that set was read from
-	err  error       // why the file cannot be read now
 }
 
 // NewKeys returns an empty set of keys that is kept in memory only.
 func NewKeys() *Keys {
-	k := &Keys{now: time.Now}
-	k.set.Store(&keySet{})
-	return k
+	return &Keys{file: durable.Memory(keySet{}), now: time.Now}
 }
 
 // Create makes a key for an account and returns it: vk_<id>_<secret>. It
@@ -133,10 +118,11 @@ func (k *Keys) CreateUntil(expires time.Time, account string, scopes ...Scope) (
 // List returns all keys, also those that expired or were revoked, ordered by
 // account, creation and ID.
 func (k *Keys) List() ([]Key, error) {
-	if err := k.reload(); err != nil {
+	set, err := k.read()
+	if err != nil {
 		return nil, err
 	}
-	return k.set.Load().list(), nil
+	return set.list(), nil
 }
 
 func (s keySet) list() []Key {
@@ -203,24 +189,39 @@ func (k *Keys) RevokeAccount(account string) (n int, err error) {
 // revoked. How long it takes says nothing about a secret.
 // The caller must not change the Scopes.
 func (k *Keys) Lookup(key string) (Key, bool) {
-	k.poll()
+	info, ok := k.find(key)
+	if !ok {
+		return Key{}, false
+	}
+	return info, true
+}
+
+// find is Lookup that tells more of a key that is refused: all that is known of
+// one that expired or was revoked, and the ID alone where the secret is wrong.
+func (k *Keys) find(key string) (info Key, live bool) {
+	set := k.file.Get()
 	id, _, ok := splitKey(key)
 	if !ok {
 		return Key{}, false
 	}
-	r, ok := (*k.set.Load())[id]
-	if !ok && k.reload() == nil { // a key that was made just now is valid at once
-		r, ok = (*k.set.Load())[id]
+	r, ok := set[id]
+	if !ok { // a key that was made just now is valid at once
+		if set, err := k.file.Read(); err == nil {
+			r, ok = set[id]
+		}
 	}
 	if !ok {
 		r = &keyRecord{} // compare with a sum that nothing has
 	}
 	sum := sha256.Sum256([]byte(key))
 	same := subtle.ConstantTimeCompare(sum[:], r.sum[:]) == 1
-	if !ok || !same || !r.Live(k.now()) {
+	if !ok {
 		return Key{}, false
 	}
-	return r.Key, true
+	if !same {
+		return Key{ID: id}, false
+	}
+	return r.Key, r.Live(k.now())
 }
 
 // splitKey takes a key apart. It says false for anything that is not of the

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/voicescreen/voicescreen/internal/cost"
 )
 
 func newKeyFile(t testing.TB) (*Keys, string) {
@@ -254,23 +256,6 @@ func TestKeysConcurrentChanges(t *testing.T) {
 	}
 }
 
-func TestLockTimeout(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "lock")
-	unlock, err := lockFile(name, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := lockFile(name, 20*time.Millisecond); err == nil || !strings.Contains(err.Error(), "another process") {
-		t.Errorf("got %v, want an error about another process", err)
-	}
-	unlock()
-	unlock, err = lockFile(name, 0)
-	if err != nil {
-		t.Fatalf("got %v after the lock was given up", err)
-	}
-	unlock()
-}
-
 func TestOpenKeysRefuses(t *testing.T) {
 	if _, err := OpenKeys(filepath.Join(t.TempDir(), "none.json")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v, want fs.ErrNotExist", err)
@@ -334,7 +319,9 @@ func FuzzParseKeyFile(f *testing.F) {
 	f.Add([]byte(`{"format":"voicescreen-keys/1","keys":[]}`))
 	f.Add([]byte(`{"format":"voicescreen-keys/1","keys":[{"id":"0011223344556677","account":"a","scopes":["read"],"created_at":"2026-01-02T03:04:05Z","sha256":""}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		set, err := parseKeyFile(data)
+		var set keySet
+		var err error
+		cost.Check(t, len(data), func() { set, err = parseKeyFile(data) })
 		if err != nil {
 			return
 		}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"sync"
 	"time"
 )
 
@@ -41,6 +42,12 @@ type Limits struct {
 	// over a line of 1.4 Mbit/s. They replace a server's ReadTimeout.
 	StallTime  time.Duration
 	UploadTime time.Duration
+
+	// Uploads is how many submissions of one key may be on their way at once;
+	// more are answered 429, with Retry-After, before they are read. Default:
+	// 800, which leaves a fifth of an engine's queue, as it is by default, to
+	// other keys, however many of this one's stall.
+	Uploads int
 }
 
 func (l Limits) withDefaults() Limits {
@@ -51,6 +58,7 @@ func (l Limits) withDefaults() Limits {
 	positive(&l.BodyTime, 10*time.Second)
 	positive(&l.StallTime, 30*time.Second)
 	positive(&l.UploadTime, requestTime)
+	positive(&l.Uploads, 800)
 	return l
 }
 
@@ -65,6 +73,36 @@ func positive[T int | time.Duration](p *T, value T) {
 // fields must fit, where the two share a call.
 func (l *Limits) besideFile() int64 {
 	return max(int64(l.Parts)*int64(l.Field), int64(l.Body))
+}
+
+// uploads counts the submissions of each key that are on their way. It is safe
+// for concurrent use.
+type uploads struct {
+	mu sync.Mutex     // protects n
+	n  map[string]int // by key ID; without those that have none
+}
+
+// enter counts a submission of a key until leave is called, and refuses it if
+// there are limit already.
+func (u *uploads) enter(key string, limit int) (leave func(), err error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.n == nil {
+		u.n = map[string]int{}
+	}
+	if u.n[key] >= limit {
+		a := refuse(http.StatusTooManyRequests, "too many uploads with this API key at once")
+		a.header = map[string]string{"Retry-After": retryAfter}
+		return nil, a
+	}
+	u.n[key]++
+	return func() {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		if u.n[key]--; u.n[key] == 0 {
+			delete(u.n, key)
+		}
+	}, nil
 }
 
 // timedBody reads a body that must not come too slowly. It is for one

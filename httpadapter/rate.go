@@ -11,7 +11,8 @@ import (
 
 // RateLimit bounds the requests of each key with a token bucket: it holds
 // Burst requests when it is full, and gains PerSecond each second. A request
-// that finds it empty is answered 429 with Retry-After.
+// that finds it empty is answered 429 with Retry-After. Every request with a
+// valid key counts, also one that is refused for its path or its scope.
 //
 // Answers then carry the fields RateLimit-Policy and RateLimit of
 // draft-ietf-httpapi-ratelimit-headers-10, where the quota q is Burst, the

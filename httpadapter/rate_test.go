@@ -50,6 +50,28 @@ func TestRateLimit(t *testing.T) {
 	})
 }
 
+// What the key may not do, or nobody can, counts like everything else: each
+// such request is logged, and recorded in the audit log, too.
+func TestRateLimitCountsWhatIsRefused(t *testing.T) {
+	for _, c := range []struct {
+		ask  request
+		want int
+	}{
+		{request{method: "GET", path: "/v2/nothing"}, http.StatusNotFound},
+		{request{method: "PUT", path: "/v2/initiate"}, http.StatusMethodNotAllowed},
+		{request{method: "DELETE", path: "/v2/users/p1"}, http.StatusUnauthorized},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newServiceWith(t, nil, &Options{Rate: RateLimit{PerSecond: 1, Burst: 2}})
+			c.ask.key = s.newKey("clinic", ScopeRead)
+			for range 2 {
+				s.want(c.want, c.ask)
+			}
+			s.want(http.StatusTooManyRequests, c.ask)
+		})
+	}
+}
+
 // Who asks as many as can be, gets as many as the bucket holds.
 func TestRateLimitConcurrent(t *testing.T) {
 	l := newLimiter(RateLimit{PerSecond: 1e-9, Burst: 100})

@@ -1,6 +1,8 @@
 package httpadapter
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -19,6 +21,7 @@ func (a *adapter) result(c *call) error { return a.sendResult(c, c.params[0]) }
 // sendResult answers 200 while the result is waited for and when it is there,
 // and 417 if there is and will be none.
 func (a *adapter) sendResult(c *call, sessionID string) error {
+	c.session, c.asks = sessionID, true
 	if err := c.require(ScopeRead); err != nil {
 		return err
 	}
@@ -57,18 +60,36 @@ func (a *adapter) results(c *call) error {
 		}
 		page.Limit = min(page.Limit, maxPage)
 	}
-	list, next, err := c.account.Results(c.r.Context(), c.params[0], page)
-	if err != nil {
-		return err
+	// Without a limit all is answered at once, and still read page by page: a
+	// result with its features takes ten times the memory of its item.
+	items, asked := []json.RawMessage{}, page.Limit
+	page.Limit = cmp.Or(asked, maxPage)
+	for more := true; more; more = asked == 0 && page.Cursor != "" {
+		if items, page.Cursor, err = c.appendPage(items, page, full); err != nil {
+			return err
+		}
 	}
-	if next != "" {
-		c.w.Header().Set("Link", fmt.Sprintf("<%s>; rel=\"next\"", nextPage(c.r, page.Limit, next)))
-	}
-	items := make([]any, len(list))
-	for i, r := range list {
-		items[i] = newItem(r, full)
+	if page.Cursor != "" {
+		c.w.Header().Set("Link", fmt.Sprintf("<%s>; rel=\"next\"", nextPage(c.r, asked, page.Cursor)))
 	}
 	return c.json(http.StatusOK, items)
+}
+
+// appendPage appends the results of a page as they stand in a listing, and
+// returns the cursor of the next one.
+func (c *call) appendPage(items []json.RawMessage, page voicescreen.Page, full bool) (_ []json.RawMessage, next string, err error) {
+	list, next, err := c.account.Results(c.r.Context(), c.params[0], page)
+	if err != nil {
+		return nil, "", err
+	}
+	for _, r := range list {
+		item, err := json.Marshal(newItem(r, full))
+		if err != nil {
+			return nil, "", err
+		}
+		items = append(items, item)
+	}
+	return items, next, nil
 }
 
 // nextPage is the path and query of the page behind a request's, as the caller

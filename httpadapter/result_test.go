@@ -1,14 +1,19 @@
 package httpadapter
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+	"weak"
 
+	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/store"
 )
@@ -72,6 +77,63 @@ func TestListingPages(t *testing.T) {
 	if _, next := s.list(path + "?limit=1&detail=full"); !strings.Contains(next, "detail=full") {
 		t.Errorf("got next %q, want the query kept", next)
 	}
+}
+
+// Of a listing without a limit the service never holds the results of more than
+// a page, with their features, however many the user has.
+func TestListingHoldsOnePage(t *testing.T) {
+	const sessions = 3*maxPage + 7
+	s := newService(t)
+	st := &longListing{Store: s.store, sessions: sessions}
+	e, err := voicescreen.New(st, &voicescreen.Options{Workers: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close(context.Background())
+	s.handler.(*adapter).engine = e
+	ids, next := s.list("/v2/predict/users/p1")
+	if len(ids) != sessions || next != "" || !slices.IsSorted(ids) {
+		t.Errorf("got %d sessions and next page %q, want all %d in their order", len(ids), next, sessions)
+	}
+	if most := maxPage + 2*st.largest; st.held > most {
+		t.Errorf("%d results were held at once, want at most a page and what is read for the next, %d", st.held, most)
+	}
+}
+
+// longListing is a store in which every user has so many sessions. At each call
+// of List it counts those of former calls that are still in use.
+type longListing struct {
+	store.Store
+	sessions int
+	lent     []weak.Pointer[models.Score]
+	held     int // at most
+	largest  int // batch that was asked for
+}
+
+func (l *longListing) List(_ context.Context, account, user string, after *store.Cursor, limit int) ([]*store.Session, error) {
+	runtime.GC()
+	held := 0
+	for _, p := range l.lent {
+		if p.Value() != nil {
+			held++
+		}
+	}
+	l.held, l.largest = max(l.held, held), max(l.largest, limit)
+	next := 0
+	if after != nil {
+		if _, err := fmt.Sscanf(after.ID, "session-%d", &next); err != nil {
+			return nil, err
+		}
+		next++
+	}
+	var list []*store.Session
+	for ; next < l.sessions && len(list) < limit; next++ {
+		r := &store.Session{Account: account, ID: fmt.Sprintf("session-%06d", next), UserID: user, State: store.Succeeded,
+			Product: store.DepressionBinary, Scores: testScores([]models.Category{models.Depression})}
+		l.lent = append(l.lent, weak.Make(&r.Scores[0]))
+		list = append(list, r)
+	}
+	return list, nil
 }
 
 func TestDeepfakeResult(t *testing.T) {

@@ -42,12 +42,15 @@ func (a *adapter) healthz(c *call) error {
 	return c.json(http.StatusOK, state{"ok"})
 }
 
-// readyz says whether requests can be served now: the engine is ready and the
-// keys can be read.
+// readyz says whether requests can be served now: the engine is ready, the
+// keys can be read and the audit log can be written.
 func (a *adapter) readyz(c *call) error {
 	err := a.engine.Ready(c.r.Context())
 	if err == nil {
 		err = a.keys.Check()
+	}
+	if err == nil && a.opts.Audit != nil {
+		err = a.opts.Audit.Err()
 	}
 	if err != nil {
 		a.opts.Logger.Warn("not ready", "error", err)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/internal/cost"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -63,6 +64,30 @@ func TestExpectContinue(t *testing.T) {
 			t.Errorf("got %q %v, want %s", line, err, want)
 		}
 	}
+}
+
+// Calls that take no body wait for one no longer than others do, and take one
+// that comes.
+func TestBodiesOfCallsWithoutOne(t *testing.T) {
+	s := newServiceWith(t, nil, &Options{Limits: Limits{BodyTime: 200 * time.Millisecond}})
+	addr := s.listen()
+	id := s.initiate("p1")
+	for line, want := range map[string]int{
+		"GET /healthz":                      http.StatusOK,
+		"GET /v2/predict/users/p1":          http.StatusOK,
+		"GET /v2/predict/sessions/" + id:    http.StatusExpectationFailed,
+		"DELETE /v2/users/somebody":         http.StatusNoContent,
+		"GET /v2/predict/users/p1?detail=x": http.StatusUnprocessableEntity,
+	} {
+		head := line + " HTTP/1.1\r\nHost: x\r\nX-API-Key: " + s.key + "\r\nContent-Length: "
+		if status, body := wire(t, addr, head+"3\r\n\r\nabc"); status != want {
+			t.Errorf("%s: got %d %s, want %d", line, status, body, want)
+		}
+		if status, body := wire(t, addr, head+"300\r\n\r\nabc"); status != http.StatusUnprocessableEntity {
+			t.Errorf("%s with a slow body: got %d %s, want 422", line, status, body)
+		}
+	}
+	s.wantNothing(id)
 }
 
 // Bodies that end too early, over a real connection.
@@ -200,8 +225,12 @@ func FuzzSubmit(f *testing.F) {
 			req := httptest.NewRequest("POST", path, strings.NewReader(body))
 			req.Header.Set("Content-Type", contentType)
 			req.Header.Set("X-API-Key", s.key)
-			w := httptest.NewRecorder()
-			s.handler.ServeHTTP(w, req)
+			var w *httptest.ResponseRecorder
+			cost.Check(t, len(contentType)+len(body), func() {
+				w = httptest.NewRecorder()
+				req.Body = io.NopCloser(strings.NewReader(body))
+				s.handler.ServeHTTP(w, req)
+			})
 			switch w.Code {
 			case 404, 406, 413, 422: // there is no session to be used
 			default:

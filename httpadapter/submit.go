@@ -13,6 +13,14 @@ import (
 
 // submit takes a recording: 202 when it will be analysed.
 func (a *adapter) submit(c *call) error {
+	leave, err := a.coming.enter(c.key.ID, c.limits.Uploads)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if err := a.engine.Busy(c.r.Context()); err != nil {
+		return err // before the body is read
+	}
 	body, err := a.openBody(c)
 	if err != nil {
 		return err
@@ -53,6 +61,11 @@ func (a *adapter) predict(c *call) error {
 		if err := c.require(ScopeSubmit); err != nil {
 			return err
 		}
+		leave, err := a.coming.enter(c.key.ID, c.limits.Uploads)
+		if err != nil {
+			return err
+		}
+		defer leave()
 		return a.submitFile(c, u, file)
 	}
 	if u.sessionID == "" {
@@ -109,7 +122,9 @@ func (a *adapter) openUpload(c *call, body uploadBody) *upload {
 	if first, err := body.Peek(1); err == nil && first[0] == '{' {
 		return nil // JSON, whatever it is called
 	}
-	return &upload{mr: multipart.NewReader(body, params["boundary"]), body: body.limit,
+	boundary := "--" + params["boundary"]
+	head, _ := body.Peek(len(boundary)) // an error comes again
+	return &upload{mr: multipart.NewReader(body, params["boundary"]), body: body.limit, begins: string(head) == boundary,
 		limits: c.limits, maxFile: a.opts.MaxUpload}
 }
 
@@ -118,6 +133,7 @@ func (a *adapter) openUpload(c *call, body uploadBody) *upload {
 // temporary file when it is.
 func (a *adapter) submitFile(c *call, u *upload, part io.Reader) error {
 	file := bufio.NewReaderSize(&limitedReader{part, a.opts.MaxUpload}, readAhead)
+	c.session = u.sessionID
 	opts := &voicescreen.SubmitOptions{Product: c.route.product, SampleRate: serviceRate}
 	head, _ := file.Peek(28) // an error comes again
 	if u.sessionID != "" && (u.rate != 0 || hasRate(head, serviceRate)) {
@@ -132,8 +148,8 @@ func (a *adapter) submitFile(c *call, u *upload, part io.Reader) error {
 		}
 		return c.acknowledge(ack, err)
 	}
-	if err := a.engine.Ready(c.r.Context()); errors.Is(err, voicescreen.ErrBusy) || errors.Is(err, voicescreen.ErrClosed) {
-		return err // before the body is read
+	if err := a.engine.Busy(c.r.Context()); err != nil && c.r.Context().Err() == nil {
+		return err // before the file is read; if reading ended the request, reading says why
 	}
 	s, err := spool(a.opts.TempDir, file)
 	if err != nil {
@@ -149,6 +165,7 @@ func (a *adapter) submitFile(c *call, u *upload, part io.Reader) error {
 	if u.rate != 0 {
 		opts.SampleRate = u.rate
 	}
+	c.session = u.sessionID
 	ack, err := c.account.Submit(c.r.Context(), u.sessionID, s, opts)
 	return c.acknowledge(ack, err)
 }

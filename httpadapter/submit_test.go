@@ -90,6 +90,10 @@ func TestSubmitRefuses(t *testing.T) {
 	send := func(fields ...field) request { return form("POST", "/v2/prediction/", fields...) }
 	whole := send(field{"session_id", sid}, field{"file", file})
 	cut := func(n int) request { r := whole; r.body = r.body[:len(r.body)-n]; return r }
+	large := send(field{"session_id", sid}, field{"file", string(testWAV(t, 44100, 1, 10))})
+	other, elsewhere := large, large
+	other.contentType = "multipart/form-data; boundary=other"
+	elsewhere.body = strings.Replace(large.body, `name="file"`, `name="audio"`, 1)
 	typed := func(contentType string) request { r := whole; r.contentType = contentType; return r }
 	for name, c := range map[string]struct {
 		r    request
@@ -125,6 +129,8 @@ func TestSubmitRefuses(t *testing.T) {
 		}(), 406, "broke off"},
 		"no boundary":       {typed("multipart/form-data"), 406, "multipart"},
 		"other boundary":    {typed("multipart/form-data; boundary=other"), 406, "multipart"},
+		"other, large":      {other, 406, "multipart"},
+		"in another field":  {elsewhere, 406, "no file"},
 		"broken type":       {typed("multipart/form-data; boundary"), 406, "multipart"},
 		"not multipart":     {request{method: "POST", path: "/v2/prediction/", contentType: "audio/wav", body: file}, 406, "multipart"},
 		"no body":           {request{method: "POST", path: "/v2/prediction/"}, 406, "multipart"},
@@ -196,6 +202,10 @@ func TestQueueFull(t *testing.T) {
 	}
 	if w := s.do(request{method: "GET", path: "/readyz", key: "none"}); w.Code != http.StatusServiceUnavailable {
 		t.Errorf("readyz: got %d, want 503", w.Code)
+	}
+	// It is said before the body is asked for.
+	if status, body := wire(t, s.listen(), fmt.Sprintf("POST /v2/prediction/ HTTP/1.1\r\nHost: x\r\nX-API-Key: %s\r\nExpect: 100-continue\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 100000\r\n\r\n", s.key)); status != http.StatusServiceUnavailable {
+		t.Errorf("got %d %s, want 503 and not to be asked for the body", status, body)
 	}
 	s.finish(first, nil, nil)
 	s.want(http.StatusAccepted, form("POST", "/v2/prediction/", field{"session_id", id}, field{"file", recording}))

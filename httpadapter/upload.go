@@ -2,6 +2,7 @@ package httpadapter
 
 import (
 	"bytes"
+	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -10,6 +11,8 @@ import (
 	"net/http"
 	"os"
 	"unicode/utf8"
+
+	"github.com/voicescreen/voicescreen/internal/stream"
 )
 
 const (
@@ -32,6 +35,7 @@ type upload struct {
 	body      *limitedReader // under mr: bounds what stands beside the file
 	limits    *Limits
 	maxFile   int64
+	begins    bool // whether the body begins with its first boundary
 	parts     int
 	sessionID string // "" until known
 	rate      int    // allowed_sample_rate in Hz; 0 until known
@@ -49,6 +53,9 @@ func (u *upload) next() (file io.Reader, err error) {
 		if err == io.EOF {
 			return nil, nil
 		}
+		if err != nil && u.parts == 0 && !u.begins {
+			return nil, notMultipart // however much of it there is
+		}
 		if err != nil {
 			return nil, partFault(err)
 		}
@@ -65,11 +72,14 @@ func (u *upload) next() (file io.Reader, err error) {
 			return part, nil
 		}
 		text, err := io.ReadAll(io.LimitReader(part, int64(u.limits.Field)+1))
+		if err == nil && len(text) > u.limits.Field {
+			err = fieldsTooLarge
+		}
+		if err != nil && !u.hasFile && part.FileName() != "" && errors.Is(partFault(err), fieldsTooLarge) {
+			return nil, refuse(http.StatusNotAcceptable, "the upload holds no file in the field \"file\"")
+		}
 		if err != nil {
 			return nil, partFault(err)
-		}
-		if len(text) > u.limits.Field {
-			return nil, fieldsTooLarge
 		}
 		if err := u.set(name, string(text)); err != nil {
 			return nil, err
@@ -111,7 +121,7 @@ func uploadFault(err error) error {
 	if errors.As(err, &a) {
 		return a
 	}
-	return refuse(http.StatusNotAcceptable, "the upload broke off or is not a readable multipart body")
+	return notMultipart
 }
 
 // partFault is uploadFault for what stands beside the file.
@@ -144,6 +154,7 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 }
 
 var (
+	notMultipart   = refuse(http.StatusNotAcceptable, "the upload broke off or is not a readable multipart body")
 	tooLarge       = refuse(http.StatusRequestEntityTooLarge, "the recording is too large")
 	fieldsTooLarge = refuse(http.StatusRequestEntityTooLarge, "a field of the upload is too large")
 )
@@ -197,39 +208,55 @@ func (f *fileReader) Read(p []byte) (n int, err error) {
 	return 0, f.err
 }
 
-// spool writes a file to a temporary one and returns that, at its beginning.
-// It is gone when it is closed, or with the process where the system allows.
+// spool writes a file to a temporary one and returns a reader of that. It is
+// gone when it is closed, or with the process where the system allows. It is
+// encrypted, whether the store is or not, under a key that is only in memory.
+// Closing it makes what the disk keeps of it unreadable.
 func spool(dir string, r io.Reader) (_ *spooled, err error) {
 	f, err := os.CreateTemp(dir, "voicescreen-upload-*") // mode 0600
 	if err != nil {
 		return nil, fmt.Errorf("httpadapter: temporary file: %w", err)
 	}
-	s := &spooled{File: f}
+	s := &spooled{file: f}
 	os.Remove(f.Name()) // on Windows in Close, where an open file stays
 	defer func() {
 		if err != nil {
 			s.Close()
 		}
 	}()
-	w := &spoolWriter{f: f}
-	if _, err := io.CopyBuffer(w, r, make([]byte, readAhead)); err != nil {
-		if w.err != nil {
-			return nil, fmt.Errorf("httpadapter: write temporary file: %w", w.err)
-		}
+	key := make([]byte, stream.KeySize)
+	rand.Read(key) // never fails
+	defer clear(key)
+	file := &spoolWriter{f: f}
+	w := stream.NewWriter(file, key)
+	_, err = io.CopyBuffer(w, r, make([]byte, readAhead))
+	if err == nil {
+		err = w.Close()
+	}
+	if file.err != nil {
+		return nil, fmt.Errorf("httpadapter: write temporary file: %w", file.err)
+	}
+	if err != nil {
 		return nil, uploadFault(err)
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, fmt.Errorf("httpadapter: rewind temporary file: %w", err)
 	}
+	s.content = stream.NewReader(f, key)
 	return s, nil
 }
 
 // spooled is a temporary file.
-type spooled struct{ *os.File }
+type spooled struct {
+	file    *os.File
+	content *stream.Reader
+}
+
+func (s *spooled) Read(p []byte) (int, error) { return s.content.Read(p) }
 
 func (s *spooled) Close() error {
-	err := s.File.Close()
-	os.Remove(s.Name())
+	err := s.file.Close()
+	os.Remove(s.file.Name())
 	return err
 }
 

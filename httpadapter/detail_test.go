@@ -1,0 +1,23 @@
+package httpadapter
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/voicescreen/voicescreen/models"
+)
+
+// TestDetailSaysWhetherABaselineWasUsed keeps the shape of results that were
+// not compared with any: version 1 of the service never changes.
+func TestDetailSaysWhetherABaselineWasUsed(t *testing.T) {
+	for baseline, want := range map[int]string{0: "", 3: `"baseline":3`} {
+		b, err := json.Marshal(newScoreDetail(&models.Score{Category: models.Anxiety, Decision: models.Negative, Baseline: baseline}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(b); strings.Contains(got, "baseline") != (want != "") || !strings.Contains(got, want) {
+			t.Errorf("compared with %d: got %s, want %q in it", baseline, got, want)
+		}
+	}
+}
