@@ -16,9 +16,13 @@ import (
 
 // analyzeOptions are the flags of "analyze".
 type analyzeOptions struct {
+	prior   float64
 	json    bool
 	models  []string
 	channel int
+	gender  string
+	earlier []string
+	scoring scoringFlags
 }
 
 func newAnalyze() *cobra.Command {
@@ -49,25 +53,23 @@ gives {"file":…,"error":…}. FILE may be "-" for standard input.
 	}
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON, one object a line")
 	cmd.Flags().StringArrayVar(&o.models, "model", nil, "a model file that replaces the shipped one of its category (repeatable)")
+	cmd.Flags().Float64Var(&o.prior, "deepfake-prior", 0, priorHelp)
+	cmd.Flags().StringVar(&o.gender, "gender", "", "of the speaker of all files, such as Female or Male (default: by the voice)")
+	cmd.Flags().StringArrayVar(&o.earlier, "baseline", nil, "an earlier recording of the same person to compare with (repeatable)")
+	o.scoring.add(cmd)
 	cmd.Flags().IntVar(&o.channel, "channel", 0, "the channel to take of a recording with several, from 1 on")
 	return cmd
 }
 
-// loadModels loads model files.
-func loadModels(paths []string) ([]models.Scorer, error) {
-	var scorers []models.Scorer
-	for _, path := range paths {
-		s, err := models.LoadFile(path)
-		if err != nil {
-			return nil, err
-		}
-		scorers = append(scorers, s)
-	}
-	return scorers, nil
-}
+// priorHelp is the help of --deepfake-prior.
+const priorHelp = "share of synthetic recordings, 0 to 1, that the deepfake score is to suppose (default that of the model, 0.5 of the shipped one)"
 
 func runAnalyze(cmd *cobra.Command, files []string, o analyzeOptions) error {
-	scorers, err := loadModels(o.models)
+	scoring := voicescreen.ScoringOptions{DeepfakePrior: o.prior}
+	if err := o.scoring.set(&scoring); err != nil {
+		return err
+	}
+	scorers, err := loadModels(o.models, scoring.BaseRates)
 	if err != nil {
 		return err
 	}
@@ -76,12 +78,17 @@ func runAnalyze(cmd *cobra.Command, files []string, o analyzeOptions) error {
 	engine, err := voicescreen.New(st, &voicescreen.Options{
 		Workers: -1, // nothing is queued
 		Models:  scorers,
+		Scoring: scoring,
 	})
 	if err != nil {
 		return err
 	}
 	defer engine.Close(context.WithoutCancel(cmd.Context())) // has nothing to drain
 
+	about, err := o.about(cmd.Context())
+	if err != nil {
+		return err
+	}
 	write := writeAnalysis
 	if o.json {
 		write = writeAnalysisJSON
@@ -89,7 +96,7 @@ func runAnalyze(cmd *cobra.Command, files []string, o analyzeOptions) error {
 	newWork := func() func(i int) measured {
 		return func(i int) measured {
 			var buf bytes.Buffer
-			a, err := analyzeFile(cmd.Context(), engine, files[i], cmd.InOrStdin(), o.channel)
+			a, err := analyzeFile(cmd.Context(), engine, files[i], cmd.InOrStdin(), o.channel, about)
 			if err != nil {
 				if o.json {
 					_ = json.NewEncoder(&buf).Encode(fileError{files[i], plain(err)}) // of two strings
@@ -105,6 +112,27 @@ func runAnalyze(cmd *cobra.Command, files []string, o analyzeOptions) error {
 	return printEach(cmd, files, "analysing", newWork)
 }
 
+// about is what the flags say about the recordings.
+func (o *analyzeOptions) about(ctx context.Context) (*voicescreen.AnalyzeOptions, error) {
+	var a voicescreen.AnalyzeOptions
+	if o.gender != "" {
+		g, err := models.ParseGender(o.gender)
+		if err != nil {
+			return nil, usagef("--gender is %q, want Female, Male, Other, Prefer Not to Specify, Transgender Female or Transgender Male", o.gender)
+		}
+		a.Metadata.Gender = g
+	}
+	m := voicescreen.NewMeasurer()
+	for _, path := range o.earlier {
+		c, err := readFile(ctx, path, nil, o.channel)
+		if err != nil {
+			return nil, fmt.Errorf("baseline %s: %w", path, err)
+		}
+		a.Earlier = append(a.Earlier, m.Measure(c).Features)
+	}
+	return &a, nil
+}
+
 // fileError is the line of a file that could not be analysed.
 type fileError struct {
 	File  string `json:"file"`
@@ -112,12 +140,12 @@ type fileError struct {
 }
 
 // analyzeFile analyses one channel of a file, 0 for the only one.
-func analyzeFile(ctx context.Context, e *voicescreen.Engine, path string, stdin io.Reader, channel int) (*voicescreen.Analysis, error) {
+func analyzeFile(ctx context.Context, e *voicescreen.Engine, path string, stdin io.Reader, channel int, about *voicescreen.AnalyzeOptions) (*voicescreen.Analysis, error) {
 	c, err := readFile(ctx, path, stdin, channel)
 	if err != nil {
 		return nil, err
 	}
-	return e.AnalyzeChannel(ctx, c)
+	return e.AnalyzeWith(ctx, c, about)
 }
 
 // analysisJSON is one line of "analyze --json".

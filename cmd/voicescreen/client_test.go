@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	startTime  = 10 * time.Second // a server listens
+	startTime  = 30 * time.Second // a server listens, on a busy machine
 	resultTime = 60 * time.Second // an analysis is done, on a busy machine
 	endTime    = 30 * time.Second // a server has drained
 )

@@ -268,6 +268,33 @@ func TestServeWithoutKeys(t *testing.T) {
 	s.stop()
 }
 
+// A server tells the accounts of its file: here one whose address is not
+// public, so that the attempt fails before anything leaves the machine.
+func TestServeTellsAccounts(t *testing.T) {
+	dir := t.TempDir()
+	keyFile, hooks := filepath.Join(dir, "keys.json"), filepath.Join(dir, "webhooks.json")
+	key := strings.TrimSpace(ok(t, "keys", "create", "--keys", keyFile, "--account", "clinic-a").stdout)
+	ok(t, "webhooks", "set", "--webhooks", hooks, "--account", "clinic-a", "--url", "https://localhost/canary")
+	start := func() *server {
+		return startServer(t, "--db", filepath.Join(dir, "clinic.db"), "--keys", keyFile, "--webhooks", hooks, "--retain", "720h")
+	}
+	s := start()
+	s.deepfake(key)
+	tries := 0
+	for s.stop(); !strings.Contains(s.stderr.String(), "not a public one"); s.stop() { // the notice outlives the server
+		if tries++; tries > 10 {
+			t.Fatalf("got log %s, want a notice that was not sent", s.stderr)
+		}
+		s = start()
+		time.Sleep(time.Second)
+	}
+	for _, secret := range []string{"canary", "localhost", "patient-19"} {
+		if strings.Contains(s.stderr.String(), secret) {
+			t.Errorf("got log %s, want no %s", s.stderr, secret)
+		}
+	}
+}
+
 func TestServeErrors(t *testing.T) {
 	dir := t.TempDir()
 	keyFile := filepath.Join(dir, "keys.json")
@@ -281,6 +308,7 @@ func TestServeErrors(t *testing.T) {
 		"not a database":   {"--db", text, "--keys", keyFile},
 		"not a model":      {"--db", filepath.Join(dir, "b.db"), "--keys", keyFile, "--model", keyFile},
 		"address in use":   {"--addr", "256.0.0.1:1", "--db", filepath.Join(dir, "c.db"), "--keys", keyFile},
+		"not webhooks":     {"--db", filepath.Join(dir, "e.db"), "--keys", keyFile, "--webhooks", keyFile},
 		"no such database": {"--db", filepath.Join(dir, "none", "d.db"), "--keys", keyFile},
 	} {
 		o := cli(t, append([]string{"serve"}, args...)...)

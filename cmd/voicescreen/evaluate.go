@@ -3,22 +3,28 @@ package main
 import (
 	"context"
 	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/models"
-	"github.com/voicescreen/voicescreen/models/evaluate"
+	"github.com/voicescreen/voicescreen/models/evaluate/report"
 	"github.com/voicescreen/voicescreen/models/fit"
 )
 
 // evaluateOptions are the flags of "evaluate".
 type evaluateOptions struct {
-	task, manifest, model, scores, use string
+	task, manifest, model, scores, use, report string
+	json, gate                                 bool
+	threshold                                  float64
+	corpus                                     corpusOptions
 }
 
 func newEvaluate() *cobra.Command {
@@ -26,16 +32,25 @@ func newEvaluate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "evaluate --task TASK --manifest FILE.csv",
 		Short: "Measure a model on labelled recordings",
-		Long: `Score every recording of a manifest and print how well the scores tell the
-classes apart: equal error rate and area under the ROC curve, with 95 % bootstrap
-intervals. Where the manifest has the columns source_repo or system, the bootstrap
-draws whole groups of one source and one system: recordings of one group resemble
-each other.
+		Long: `Score every recording of a manifest and print how well the scores meet the labels:
+equal error rate, area under the ROC curve, calibration, decisions with and without
+the indeterminate band, classes, and figures by kind, system, source and group of
+people, each with its 95 % interval. Where the manifest has the column speaker, for
+depression and anxiety, or source_repo or system, the bootstrap also draws whole
+groups, of one person or else of one source and one system: recordings of one group
+resemble each other.
 
 ` + manifestHelp + `
 
+` + corpusHelp + ` With --use only one
+part of it is taken: train, dev or test.
+
+Every recording is scored, however short or poor. With --gate those are left out,
+and counted, that the quality gate of the service would refuse.
+
 With --scores the scores are written as CSV, path,label,score, in the order of the
-manifest: the probability of the positive class, 0 to 1.`,
+manifest: the probability of the positive class, 0 to 1. The columns total, of the
+questionnaire, and group, of whom or of what a recording is, follow where known.`,
 		Example: "  voicescreen evaluate --task deepfake --manifest speech/manifest.csv --scores scores.csv\n" +
 			"  voicescreen evaluate --task depression --manifest clinic.csv --model mine.json",
 		Args: usageArgs(cobra.NoArgs),
@@ -44,16 +59,24 @@ manifest: the probability of the positive class, 0 to 1.`,
 			if err != nil {
 				return err
 			}
-			if o.manifest == "" {
-				return usagef("--manifest is missing")
+			if err := o.corpus.check(o.manifest); err != nil {
+				return err
+			}
+			if !(o.threshold >= 0 && o.threshold <= 1) {
+				return usagef("--threshold is %v, want 0 to 1", o.threshold)
 			}
 			return runEvaluate(cmd, task, o)
 		},
 	}
 	addTask(cmd, &o.task, &o.manifest)
+	o.corpus.add(cmd)
 	cmd.Flags().StringVar(&o.use, "use", "", "take only the rows with this value in the column use")
 	cmd.Flags().StringVar(&o.model, "model", "", "the model file (default the shipped model)")
 	cmd.Flags().StringVar(&o.scores, "scores", "", "write the scores to this file")
+	cmd.Flags().StringVar(&o.report, "report", "", "write a page with plots to this file")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print the figures as JSON")
+	cmd.Flags().BoolVar(&o.gate, "gate", false, "leave out what the quality gate refuses")
+	cmd.Flags().Float64Var(&o.threshold, "threshold", 0, "probability from which a recording counts as positive without the band (default the class, else 0.5)")
 	return cmd
 }
 
@@ -62,44 +85,75 @@ func runEvaluate(cmd *cobra.Command, task models.Category, o evaluateOptions) er
 	if err != nil {
 		return err
 	}
-	m, err := readManifest(o.manifest, task)
+	scores, page, err := outputs(o.scores, o.report)
 	if err != nil {
 		return err
+	}
+	defer scores.discard()
+	defer page.discard()
+	rows, scored, err := scoreRows(cmd, scorer, task, o)
+	if err != nil {
+		return err
+	}
+	if err := scores.finish(func(w io.Writer) error { return writeScores(w, rows, scored) }); err != nil {
+		return err
+	}
+	r := report.New(task, scorer.Info(), scored, report.Options{Gated: o.gate, Threshold: o.threshold, Seed: bootstrapSeed})
+	if err := page.finish(r.WriteHTML); err != nil {
+		return err
+	}
+	if o.json {
+		e := json.NewEncoder(cmd.OutOrStdout())
+		e.SetIndent("", "  ")
+		return e.Encode(r)
+	}
+	return r.WriteText(cmd.OutOrStdout())
+}
+
+// scoreRows scores the recordings of the manifest or the corpus.
+func scoreRows(cmd *cobra.Command, scorer models.Scorer, task models.Category, o evaluateOptions) ([]fit.Row, []report.Row, error) {
+	if o.corpus.name != "" {
+		return scoreCorpus(cmd, scorer, task, o.corpus, o.use)
+	}
+	m, err := readManifest(o.manifest, task)
+	if err != nil {
+		return nil, nil, err
 	}
 	if o.use != "" {
 		m.rows = slices.DeleteFunc(m.rows, func(r fit.Row) bool { return r.Use != o.use })
 	}
 	if len(m.rows) == 0 {
-		return fmt.Errorf("manifest %s: no row has the use %q", o.manifest, o.use)
+		return nil, nil, fmt.Errorf("manifest %s: no row has the use %q", o.manifest, o.use)
 	}
 	if o.use == "" && slices.ContainsFunc(m.rows, func(r fit.Row) bool { return r.Use == "train" }) {
 		fmt.Fprintln(cmd.ErrOrStderr(), "voicescreen: warning: the manifest holds rows whose use is train; figures on what a model was trained on are too good")
 	}
-	var out *output
-	if o.scores != "" {
-		if out, err = newOutput(o.scores); err != nil {
-			return err
-		}
-		defer out.discard()
-	}
-	scores, err := each(m, cmd, "scoring", func(ctx context.Context, in *models.Recording) (float64, error) {
-		return scoreOf(ctx, scorer, task, in)
+	scored, err := each(m, cmd, "scoring", func(ctx context.Context, r *fit.Row, in *models.Recording) (report.Row, error) {
+		return reportRow(ctx, scorer, task, r, in)
 	})
-	if err != nil {
-		return err
-	}
-	if out != nil {
-		if err := out.finish(func(w io.Writer) error { return writeScores(w, m.rows, scores) }); err != nil {
-			return err
+	return m.rows, scored, err
+}
+
+// outputs opens the files to write; nil where there is no path.
+func outputs(scores, page string) (s, p *output, err error) {
+	if scores != "" {
+		if s, err = newOutput(scores); err != nil {
+			return nil, nil, err
 		}
 	}
-	return printMetrics(cmd.OutOrStdout(), task, scorer.Info(), m.rows, scores)
+	if page != "" {
+		if p, err = newOutput(page); err != nil {
+			s.discard()
+			return nil, nil, err
+		}
+	}
+	return s, p, nil
 }
 
 // taskScorer loads the model at path, or takes the shipped one of the task.
 func taskScorer(task models.Category, path string) (models.Scorer, error) {
 	if path != "" {
-		s, err := models.LoadFile(path)
+		s, err := loadModel(path, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -131,26 +185,62 @@ func categoryIndex(info models.Info, c models.Category) int {
 	return -1
 }
 
-// scoreOf scores one recording.
-func scoreOf(ctx context.Context, s models.Scorer, task models.Category, in *models.Recording) (float64, error) {
-	i := categoryIndex(s.Info(), task)
+// reportRow scores one recording.
+func reportRow(ctx context.Context, s models.Scorer, task models.Category, r *fit.Row, in *models.Recording) (report.Row, error) {
+	row := report.Row{
+		Positive: r.Positive, Source: r.Source, System: r.System, Kind: r.Kind,
+		SNR: in.Analysis.Quality.SNR, Groups: r.Groups(),
+	}
+	switch {
+	case task != models.Deepfake && r.Person() != "": // whatever they are labelled, recordings of one person resemble each other
+		row.Cluster = r.Person()
+	case r.Source != "" || r.System != "":
+		row.Cluster = r.Cluster()
+	}
+	if r.HasTotal {
+		row.Class = models.SeverityOf(task, r.Total)
+	}
+	if f := (voicescreen.AudioOptions{}).Refusal(task, in.Analysis); f != nil {
+		row.Refused = f.Code
+	}
+	in.Metadata = r.Metadata
 	scores, err := s.Score(ctx, in)
 	if err != nil {
-		return 0, err
+		return row, err
 	}
+	i := categoryIndex(s.Info(), task)
 	if i >= len(scores) {
-		return 0, errors.New("the model gives no score")
+		return row, errors.New("the model gives no score")
 	}
-	return scores[i].Probability, nil
+	row.Score = scores[i]
+	return row, nil
 }
 
-func writeScores(w io.Writer, rows []fit.Row, scores []float64) error {
+// writeScores writes path, label and score of each row, the total of the
+// questionnaire where every row has one, and the group where any has one.
+func writeScores(w io.Writer, rows []fit.Row, scored []report.Row) error {
+	totals := !slices.ContainsFunc(rows, func(r fit.Row) bool { return !r.HasTotal })
+	groups := slices.ContainsFunc(scored, func(r report.Row) bool { return r.Cluster != "" })
+	head := []string{"path", "label", "score"}
+	if totals {
+		head = append(head, "total")
+	}
+	if groups {
+		head = append(head, "group")
+	}
 	cw := csv.NewWriter(w)
-	if err := cw.Write([]string{"path", "label", "score"}); err != nil {
+	if err := cw.Write(head); err != nil {
 		return err
 	}
 	for i, r := range rows {
-		if err := cw.Write([]string{r.Path, r.Label, strconv.FormatFloat(scores[i], 'g', -1, 64)}); err != nil {
+		record := []string{r.Path, r.Label, strconv.FormatFloat(scored[i].Score.Probability, 'g', -1, 64)}
+		if totals {
+			record = append(record, strconv.Itoa(r.Total))
+		}
+		if groups {
+			record = append(record, strings.Trim(strings.ReplaceAll(scored[i].Cluster, "\x00", " "), " "))
+		}
+		if err := cw.Write(record); err != nil {
 			return err
 		}
 	}
@@ -158,51 +248,5 @@ func writeScores(w io.Writer, rows []fit.Row, scores []float64) error {
 	return cw.Error()
 }
 
-const (
-	level         = 0.95 // of the intervals
-	bootstrapSeed = 1    // fixed, so that the same scores give the same intervals
-)
-
-// printMetrics prints how well scores tell the classes apart.
-func printMetrics(w io.Writer, task models.Category, info models.Info, rows []fit.Row, scores []float64) error {
-	positive := make([]bool, len(rows))
-	clusters := make([]string, len(rows))
-	sources := make([]string, len(rows))
-	n, grouped := 0, false
-	for i := range rows {
-		r := &rows[i]
-		positive[i] = r.Positive
-		clusters[i] = r.Source + "\x00" + r.System + "\x00" + strconv.FormatBool(r.Positive)
-		sources[i] = r.Source
-		grouped = grouped || r.Source != "" || r.System != ""
-		if r.Positive {
-			n++
-		}
-	}
-	p := &printer{w: w}
-	p.printf("task      %v\nmodel     %s %s\nrows      %d, %d of them positive\n", task, info.Name, info.Version, len(rows), n)
-	if n == 0 || n == len(rows) {
-		p.printf("EER, AUC  undefined: all rows are of one class\n")
-		return p.err
-	}
-	interval := func(stat evaluate.Statistic) evaluate.Interval {
-		if grouped {
-			return evaluate.BootstrapClusters(positive, clusters, level, evaluate.Resamples, bootstrapSeed, stat)
-		}
-		return evaluate.Bootstrap(positive, level, evaluate.Resamples, bootstrapSeed, stat)
-	}
-	rate, threshold := evaluate.EER(scores, positive)
-	eer := interval(evaluate.EEROf(scores, positive))
-	auc := interval(evaluate.AUCOf(scores, positive))
-	p.printf("EER       %.2f %% (95 %% interval %.2f to %.2f), at a score of %.4f\n", 100*rate, 100*eer.Low, 100*eer.High, threshold)
-	p.printf("AUC       %.4f (95 %% interval %.4f to %.4f)\n", evaluate.AUC(scores, positive), auc.Low, auc.High)
-	if within := evaluate.WithinAUC(scores, positive, sources); grouped && within == within { // a number
-		p.printf("          %.4f within sources\n", within)
-	}
-	by := "recordings"
-	if grouped {
-		by = "groups of one source and one system"
-	}
-	p.printf("          intervals from %d bootstrap resamples of %s\n", evaluate.Resamples, by)
-	return p.err
-}
+// bootstrapSeed is fixed, so that the same scores give the same intervals.
+const bootstrapSeed = 1

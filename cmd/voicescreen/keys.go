@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/voicescreen/voicescreen/audit"
 	"github.com/voicescreen/voicescreen/httpadapter"
 )
 
@@ -44,6 +45,7 @@ func (k *keyFlags) check() error {
 func newKeysCreate() *cobra.Command {
 	var (
 		k       keyFlags
+		trail   auditFlags
 		scopes  []string
 		expires time.Duration
 	)
@@ -82,7 +84,7 @@ account see the same sessions, and none of those of other accounts.`,
 			if err != nil {
 				return err
 			}
-			key, err := keys.CreateUntil(until, k.account, parsed...)
+			key, err := createKey(keys, until, k.account, parsed, &trail)
 			if err != nil {
 				return err
 			}
@@ -92,10 +94,33 @@ account see the same sessions, and none of those of other accounts.`,
 		},
 	}
 	k.add(cmd, "the account that the key works in (required)")
+	trail.add(cmd)
 	cmd.Flags().StringSliceVar(&scopes, "scopes", nil,
 		fmt.Sprintf("what the key may be used for, of %s,admin (default all but admin)", scopeList(httpadapter.DefaultScopes())))
 	cmd.Flags().DurationVar(&expires, "expires", 0, "how long the key is valid, such as 720h (default for ever)")
 	return cmd
+}
+
+// createKey makes a key and notes it in the audit log. A key that could not be
+// noted is revoked.
+func createKey(keys *httpadapter.Keys, until time.Time, account string, scopes []httpadapter.Scope, trail *auditFlags) (key string, err error) {
+	if err := trail.check(); err != nil {
+		return "", err
+	}
+	l, err := trail.openQuiet()
+	if err != nil {
+		return "", err
+	}
+	e := audit.Event{Account: account, Action: "keys create", Outcome: "failed"}
+	key, err = keys.CreateUntil(until, account, scopes...)
+	if err != nil {
+		return "", errors.Join(err, note(l, audit.Event{Action: e.Action, Outcome: e.Outcome}))
+	}
+	e.Key, e.Outcome = keyID(key), "done"
+	if err := note(l, e); err != nil {
+		return "", errors.Join(err, keys.Revoke(e.Key))
+	}
+	return key, nil
 }
 
 func scopeList(scopes []httpadapter.Scope) string {
@@ -170,8 +195,9 @@ func printKeys(w io.Writer, list []httpadapter.Key, account string) error {
 
 func newKeysRevoke() *cobra.Command {
 	var (
-		k  keyFlags
-		id string
+		k     keyFlags
+		trail auditFlags
+		id    string
 	)
 	cmd := &cobra.Command{
 		Use:   "revoke --keys FILE (--account NAME | --id ID)",
@@ -192,25 +218,51 @@ refused within a second, also by servers that run already.`,
 			if err != nil {
 				return err
 			}
-			if id != "" {
-				if err := keys.Revoke(id); err != nil {
-					return err
-				}
-				fmt.Fprintln(cmd.ErrOrStderr(), "The key is revoked.")
-				return nil
+			if err := trail.check(); err != nil {
+				return err
 			}
-			n, err := keys.RevokeAccount(k.account)
+			l, err := trail.openQuiet()
 			if err != nil {
 				return err
 			}
-			if n == 0 {
-				return fmt.Errorf("account %s has no valid keys", k.account)
+			said, err := revokeKeys(keys, id, k.account)
+			e := audit.Event{Action: "keys revoke", Outcome: "failed"}
+			if err == nil { // only then are the two what they should be
+				e.Account, e.Key, e.Outcome = k.account, keyID(id), "done"
 			}
-			fmt.Fprintf(cmd.ErrOrStderr(), "%d of the keys of account %s are revoked.\n", n, k.account)
+			if err := errors.Join(err, note(l, e)); err != nil {
+				return err
+			}
+			fmt.Fprintln(cmd.ErrOrStderr(), said)
 			return nil
 		},
 	}
+	trail.add(cmd)
 	k.add(cmd, "the account whose keys are revoked")
 	cmd.Flags().StringVar(&id, "id", "", "the ID of one key, as listed")
 	return cmd
+}
+
+// keyID returns the ID of a key, which may be given itself.
+func keyID(key string) string {
+	if parts := strings.Split(key, "_"); len(parts) == 3 {
+		return parts[1]
+	}
+	return key
+}
+
+// revokeKeys revokes the key of an ID or, without one, those of an account, and
+// says what it did.
+func revokeKeys(keys *httpadapter.Keys, id, account string) (said string, err error) {
+	if id != "" {
+		return "The key is revoked.", keys.Revoke(id)
+	}
+	n, err := keys.RevokeAccount(account)
+	if err != nil {
+		return "", err
+	}
+	if n == 0 {
+		return "", fmt.Errorf("account %s has no valid keys", account)
+	}
+	return fmt.Sprintf("%d of the keys of account %s are revoked.", n, account), nil
 }

@@ -114,8 +114,8 @@ func newRoot() *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
 		newAnalyze(), newFeatures(),
-		newServe(), newKeys(),
-		newTrain(), newEvaluate(),
+		newServe(), newKeys(), newDB(), newWebhooks(), newAudit(),
+		newTrain(), newEvaluate(), newCalibrate(), newSimulate(), newThresholds(), newModel(),
 		newVersion(),
 	)
 	return root

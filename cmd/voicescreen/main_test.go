@@ -15,6 +15,7 @@ import (
 	"github.com/go-audio/audio"
 	"github.com/go-audio/wav"
 	"github.com/spf13/cobra"
+	"go.uber.org/goleak"
 )
 
 const (
@@ -39,7 +40,12 @@ func TestMain(m *testing.M) {
 			fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
 			return 1
 		}
-		return m.Run()
+		code := m.Run()
+		if err := goleak.Find(); code == 0 && err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		return code
 	}())
 }
 
@@ -159,6 +165,21 @@ func TestUsageErrors(t *testing.T) {
 		"serve --dev --rate -1",
 		"serve --dev --rate nan",
 		"serve --dev --rate 1 --burst -1",
+		"serve --dev --audit-key k",
+		"serve --dev --max-upload -1",
+		"serve --dev --max-upload 5000",
+		"serve --dev --max-wait -1s",
+		"audit verify",
+		"audit verify --head 12 audit.log",
+		"serve --dev --retain 1h",
+		"serve --dev --retain -1h",
+		"webhooks lst",
+		"webhooks set --webhooks w.json --url https://a.example/",
+		"webhooks set --webhooks w.json --account a",
+		"webhooks set --account a --url https://a.example/",
+		"webhooks rotate --webhooks w.json --account a --keep -1h",
+		"webhooks remove --webhooks w.json",
+		"webhooks list",
 		"keys crate",
 		"keys create",
 		"keys create --keys k.json",

@@ -16,9 +16,10 @@ import (
 // manifestHelp describes manifests in the help of the commands that read them.
 const manifestHelp = `The manifest is a CSV file with the columns path and label; paths are relative to
 it. Labels are bonafide or 0 and spoof or 1 for deepfake; negative, false or 0 and
-positive, true or 1 for depression and anxiety. Of other columns source_repo,
-system, speaker, licence and use are taken notice of. Recordings are mono WAV
-files at 8 to 192 kHz.`
+positive, true or 1 for depression and anxiety, where the sum of the questionnaire
+in a column phq_9 or gad_7 may stand in their place. Of other columns source_repo,
+system, speaker, licence and use are taken notice of, and by evaluate kind, language,
+gender, age, race and ethnicity. Recordings are mono WAV files at 8 to 192 kHz.`
 
 // addTask adds the flags of the commands that read a manifest.
 func addTask(cmd *cobra.Command, task, manifest *string) {
@@ -73,7 +74,7 @@ const maxReported = 10
 // each computes something of the recording of every row, in order. If one
 // cannot be read there is no result: a figure on the others would not be one
 // on the manifest.
-func each[T any](m *manifest, cmd *cobra.Command, what string, work func(ctx context.Context, in *models.Recording) (T, error)) ([]T, error) {
+func each[T any](m *manifest, cmd *cobra.Command, what string, work func(ctx context.Context, row *fit.Row, in *models.Recording) (T, error)) ([]T, error) {
 	type result struct {
 		v        T
 		warnings []string
@@ -87,7 +88,7 @@ func each[T any](m *manifest, cmd *cobra.Command, what string, work func(ctx con
 				return result{err: err}
 			}
 			r.warnings = warnings(c)
-			r.v, r.err = work(cmd.Context(), measurer.Measure(c))
+			r.v, r.err = work(cmd.Context(), &m.rows[i], measurer.Measure(c))
 			return r
 		}
 	}

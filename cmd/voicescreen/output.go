@@ -9,7 +9,8 @@ import (
 )
 
 // output is a file that appears under its name once it is complete. Opening it
-// finds out at once, before the work, whether it can be written.
+// finds out at once, before the work, whether it can be written. A nil output
+// is a file that nobody asked for.
 type output struct {
 	tmp  *os.File
 	path string
@@ -28,6 +29,9 @@ func newOutput(path string) (*output, error) {
 
 // finish writes the file and gives it its name.
 func (o *output) finish(write func(io.Writer) error) error {
+	if o == nil {
+		return nil
+	}
 	err := write(o.tmp)
 	if err == nil {
 		err = o.tmp.Chmod(0o644) // CreateTemp lets nobody else read it
@@ -44,6 +48,9 @@ func (o *output) finish(write func(io.Writer) error) error {
 
 // discard removes what finish did not give a name.
 func (o *output) discard() {
+	if o == nil {
+		return
+	}
 	o.tmp.Close()           // an error means that it is closed
 	os.Remove(o.tmp.Name()) // an error means that it was renamed
 }

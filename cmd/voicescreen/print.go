@@ -56,19 +56,68 @@ func reason(f *voicescreen.Failure, a *voicescreen.Analysis) string {
 }
 
 func (p *printer) score(s *models.Score) {
-	p.printf("\n  %-10s  %.0f of 100 (90 %% interval %.0f to %.0f), %s\n",
-		s.Category, 100*s.Probability, 100*s.Low, 100*s.High, band(s))
+	interval := ""
+	if s.Low <= s.High { // not where they are undefined
+		interval = fmt.Sprintf(" (90 %% interval %.0f to %.0f)", 100*s.Low, 100*s.High)
+	}
+	p.printf("\n  %-10s  %.0f of 100%s, %s\n", s.Category, 100*s.Probability, interval, band(s))
 	calibrated := "calibrated"
 	if !s.Calibrated {
 		calibrated = "not calibrated on labelled recordings"
 	}
 	p.printf("              model %s %s, %s, %.0f %% of its weight measured\n", s.Model, s.Version, calibrated, 100*s.Coverage)
+	if s.Baseline > 0 {
+		p.printf("              compared with %s of the same person\n", count(s.Baseline, "earlier recording"))
+	}
+	for _, c := range s.Cautions {
+		p.printf("              caution      %s\n", cautionText[c])
+	}
+	p.segments(s)
 	for i, c := range s.Contributions[:min(shownContributions, len(s.Contributions))] {
 		title := ""
 		if i == 0 {
 			title = "weighs most"
 		}
 		p.printf("              %-11s  %s  (%+.2f)\n", title, featureValue(c), c.Logits)
+	}
+}
+
+// count returns a count of things, such as "1 session" or "2 sessions".
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// cautionText says in words why a score is less sure than it looks.
+var cautionText = map[models.Caution]string{
+	models.LittleSpeech:  "too little speech to decide",
+	models.Noisy:         "speech hardly louder than the noise",
+	models.NarrowBand:    "a narrow band, as through a telephone",
+	models.Unfamiliar:    "unlike every recording that the model knows",
+	models.SeveralVoices: "perhaps more than one person speaks",
+}
+
+// segments prints the scores of the segments, if there are several, twelve to
+// a line: a minute fills two.
+func (p *printer) segments(s *models.Score) {
+	const perLine = 12
+	if len(s.Segments) < 2 {
+		return
+	}
+	title := "segments"
+	for i := 0; i < len(s.Segments); i += perLine {
+		p.printf("              %-11s  %4.0f s:", title, s.Segments[i].Start)
+		for _, part := range s.Segments[i:min(i+perLine, len(s.Segments))] {
+			if part.Probability != part.Probability { // undefined
+				p.printf("   -")
+				continue
+			}
+			p.printf(" %3.0f", 100*part.Probability)
+		}
+		p.printf("\n")
+		title = ""
 	}
 }
 

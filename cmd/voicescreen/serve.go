@@ -12,12 +12,15 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/audit"
 	"github.com/voicescreen/voicescreen/httpadapter"
+	"github.com/voicescreen/voicescreen/store/bolt"
 )
 
 const (
@@ -36,6 +39,15 @@ type serveOptions struct {
 	dev            bool
 	rate           httpadapter.RateLimit
 	metrics        string // address; "" for none
+	thresholds     string // file; "" for none
+	prior          float64
+	storeKey       storeKeyFlag
+	audit          auditFlags
+	limits         limitFlags
+	results        resultFlags
+	scoring        scoringFlags
+	baseline       bool
+	calibrate      time.Duration // how often; 0 for never
 }
 
 func newServe() *cobra.Command {
@@ -53,23 +65,19 @@ With --dev it makes a key and prints how to call the service with it. Without
 --db the database is then a temporary one, and without --keys the key is kept in
 memory.
 
+With a key in the file that --store-key names, or in the environment variable
+VOICESCREEN_STORE_KEY, a new database is encrypted, and the recordings too, and
+opened again with that key: 64 hexadecimal digits, such as "openssl rand -hex 32"
+makes. Who loses it has lost the data.
+
 The connection is not encrypted: put a proxy that speaks TLS before it.`,
 		Example: "  voicescreen serve --dev\n" +
 			"  voicescreen keys create --keys keys.json --account clinic-a\n" +
 			"  voicescreen serve --addr 127.0.0.1:8080 --db clinic.db --keys keys.json",
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !o.dev && (o.db == "" || o.keys == "") {
-				return usagef("--db and --keys are needed, or --dev for a trial")
-			}
-			if _, _, err := net.SplitHostPort(o.addr); err != nil {
-				return usagef("--addr is %q, want HOST:PORT", o.addr)
-			}
-			if o.rate.PerSecond < 0 || math.IsNaN(o.rate.PerSecond) || o.rate.Burst < 0 {
-				return usagef("--rate and --burst cannot be less than 0")
-			}
-			if _, _, err := net.SplitHostPort(o.metrics); o.metrics != "" && err != nil {
-				return usagef("--metrics-addr is %q, want HOST:PORT", o.metrics)
+			if err := o.check(); err != nil {
+				return err
 			}
 			return runServe(cmd.Context(), o, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
@@ -78,19 +86,47 @@ The connection is not encrypted: put a proxy that speaks TLS before it.`,
 	cmd.Flags().StringVar(&o.db, "db", "", "the database file")
 	cmd.Flags().StringVar(&o.keys, "keys", "", "the key file, see \"voicescreen keys\"")
 	cmd.Flags().StringArrayVar(&o.models, "model", nil, "a model file that replaces the shipped one of its category (repeatable)")
+	cmd.Flags().StringVar(&o.thresholds, "thresholds", "", "thresholds of the accounts, see \"voicescreen thresholds\"")
+	cmd.Flags().Float64Var(&o.prior, "deepfake-prior", 0, priorHelp)
 	cmd.Flags().Float64Var(&o.rate.PerSecond, "rate", 0, "requests a second that each key may make; 0 for any number")
 	cmd.Flags().IntVar(&o.rate.Burst, "burst", 0, "with --rate: requests that each key may make at once (default those of one second)")
 	cmd.Flags().StringVar(&o.metrics, "metrics-addr", "", "an address for /metrics in the format of Prometheus; anyone who reaches it may read it")
+	o.storeKey.add(cmd)
+	o.audit.add(cmd)
+	o.limits.add(cmd)
+	o.results.add(cmd)
+	o.scoring.add(cmd)
+	cmd.Flags().BoolVar(&o.baseline, "baseline", false, "compare each recording with the same user's earlier ones")
+	cmd.Flags().DurationVar(&o.calibrate, "calibrate", 0, "how often to learn from the labels that came, such as 24h; 0 for never")
 	cmd.Flags().BoolVar(&o.dev, "dev", false, "make a key and print how to call the service with it")
 	return cmd
 }
 
-func runServe(ctx context.Context, o serveOptions, stdout, stderr io.Writer) (err error) {
-	keys, key, err := serveKeys(o)
-	if err != nil {
+// check returns a usage error for flags that do not fit.
+func (o *serveOptions) check() error {
+	if !o.dev && (o.db == "" || o.keys == "") {
+		return usagef("--db and --keys are needed, or --dev for a trial")
+	}
+	if _, _, err := net.SplitHostPort(o.addr); err != nil {
+		return usagef("--addr is %q, want HOST:PORT", o.addr)
+	}
+	if o.rate.PerSecond < 0 || math.IsNaN(o.rate.PerSecond) || o.rate.Burst < 0 {
+		return usagef("--rate and --burst cannot be less than 0")
+	}
+	if _, _, err := net.SplitHostPort(o.metrics); o.metrics != "" && err != nil {
+		return usagef("--metrics-addr is %q, want HOST:PORT", o.metrics)
+	}
+	if err := errors.Join(o.audit.check(), o.limits.check(), o.results.check()); err != nil {
 		return err
 	}
-	scorers, err := loadModels(o.models)
+	if o.calibrate < 0 {
+		return usagef("--calibrate cannot be less than 0")
+	}
+	return nil
+}
+
+func runServe(ctx context.Context, o serveOptions, stdout, stderr io.Writer) (err error) {
+	keys, key, err := serveKeys(o)
 	if err != nil {
 		return err
 	}
@@ -102,19 +138,36 @@ func runServe(ctx context.Context, o serveOptions, stdout, stderr io.Writer) (er
 		defer os.RemoveAll(dir)
 		o.db = filepath.Join(dir, "dev.db")
 	}
-	if live, err := anyLive(keys); err != nil {
+	if err := warnWithoutKey(keys, o.keys, stderr); err != nil {
 		return err
-	} else if !live {
-		fmt.Fprintf(stderr, "voicescreen: warning: no key is valid yet; make one with \"voicescreen keys create --keys %s --account NAME\"\n", o.keys)
 	}
 	logger := slog.New(slog.NewTextHandler(stderr, nil))
+	trail, endTrail, err := o.audit.open(logger)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, endTrail()) }()
 	var metrics httpadapter.Metrics
-	engine, err := voicescreen.Open(o.db, &voicescreen.Options{Models: scorers, Logger: logger, OnResult: metrics.OnResult})
+	engine, err := openEngine(o, logger, trail, metrics.OnResult)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeEngine(engine)) }()
+	if o.calibrate > 0 {
+		learning, stop := context.WithCancel(ctx)
+		var learner sync.WaitGroup
+		learner.Go(func() { calibrateEvery(learning, engine, o.calibrate, logger) })
+		defer func() { stop(); learner.Wait() }()
+	}
+	metrics.Queue = engine.Queued
+	handler := httpadapter.New(engine, keys, o.limits.handler(&httpadapter.Options{Logger: logger, Rate: o.rate, Audit: trail, Observe: metrics.Observe}))
+	return listenAndServe(ctx, o, key, handler, &metrics, stdout)
+}
 
+// listenAndServe serves the handler on the address of o, and the metrics on
+// theirs, until ctx is done. It prints the addresses and, for a trial, the calls
+// with the key.
+func listenAndServe(ctx context.Context, o serveOptions, key string, handler http.Handler, metrics *httpadapter.Metrics, stdout io.Writer) error {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", o.addr)
 	if err != nil {
@@ -125,15 +178,43 @@ func runServe(ctx context.Context, o serveOptions, stdout, stderr io.Writer) (er
 		printCalls(stdout, "http://"+l.Addr().String(), key)
 	}
 	if o.metrics != "" {
-		metrics.Queue = engine.Queued
-		stop, err := serveMetrics(ctx, o.metrics, &metrics, stdout)
+		stop, err := serveMetrics(ctx, o.metrics, metrics, stdout)
 		if err != nil {
 			return errors.Join(err, l.Close())
 		}
 		defer stop()
 	}
-	handler := httpadapter.New(engine, keys, &httpadapter.Options{Logger: logger, Rate: o.rate, Observe: metrics.Observe})
-	return serve(ctx, l, httpadapter.NewServer(o.addr, handler))
+	return serve(ctx, l, o.limits.server(httpadapter.NewServer(o.addr, handler)))
+}
+
+// openEngine opens the database as the flags say.
+func openEngine(o serveOptions, logger *slog.Logger, trail *audit.Log, onResult func(context.Context, string, *voicescreen.Result)) (*voicescreen.Engine, error) {
+	storeKey, err := o.storeKey.read()
+	if err != nil {
+		return nil, err
+	}
+	thresholds, err := readThresholds(o.thresholds)
+	if err != nil {
+		return nil, err
+	}
+	scoring := voicescreen.ScoringOptions{Thresholds: thresholds, DeepfakePrior: o.prior, Baseline: o.baseline}
+	if err := o.scoring.set(&scoring); err != nil {
+		return nil, err
+	}
+	scorers, err := loadModels(o.models, scoring.BaseRates)
+	if err != nil {
+		return nil, err
+	}
+	opts := o.limits.engine(&voicescreen.Options{
+		Store: bolt.Options{Key: storeKey}, Models: scorers, Scoring: scoring, Logger: logger, OnResult: onResult,
+	})
+	if err := o.results.engine(opts, logger); err != nil {
+		return nil, err
+	}
+	if trail != nil {
+		opts.Results.Erased = httpadapter.AuditErased(trail)
+	}
+	return voicescreen.Open(o.db, opts)
 }
 
 // serveMetrics serves /metrics on a listener of its own until stop is called.
@@ -201,10 +282,13 @@ func serveKeys(o serveOptions) (keys *httpadapter.Keys, key string, err error) {
 	return keys, key, err
 }
 
-// anyLive says whether one of the keys is valid now.
-func anyLive(keys *httpadapter.Keys) (bool, error) {
+// warnWithoutKey says so if none of the keys of a file is valid now.
+func warnWithoutKey(keys *httpadapter.Keys, file string, stderr io.Writer) error {
 	list, err := keys.List()
-	return slices.ContainsFunc(list, func(k httpadapter.Key) bool { return k.Live(time.Now()) }), err
+	if err == nil && !slices.ContainsFunc(list, func(k httpadapter.Key) bool { return k.Live(time.Now()) }) {
+		fmt.Fprintf(stderr, "voicescreen: warning: no key is valid yet; make one with \"voicescreen keys create --keys %s --account NAME\"\n", file)
+	}
+	return err
 }
 
 // printCalls prints the calls of one prediction.

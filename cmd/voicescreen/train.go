@@ -16,6 +16,7 @@ type trainOptions struct {
 	task, manifest, out          string
 	name, version, licence, data string
 	seed                         uint64
+	corpus                       corpusOptions
 }
 
 func newTrain() *cobra.Command {
@@ -23,13 +24,19 @@ func newTrain() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "train --task TASK --manifest FILE.csv --out MODEL.json",
 		Short: "Fit a model to labelled recordings",
-		Long: `Fit a logistic regression to the recordings of a manifest and write a model file,
-with its figures from cross-validation in which no source, system or speaker is on
-both sides. Equal manifests, recordings and seeds give equal files.
+		Long: `Fit a model to the recordings of a manifest and write its file: a logistic
+regression, and for deepfake a kernel machine besides, with figures from
+cross-validation in which no source, system or speaker is on both sides. Equal
+manifests, recordings and seeds give equal files.
 
 ` + manifestHelp + `
-Rows whose use is train, or empty, are trained on; all others are only measured.`,
+Rows whose use is train, or empty, are trained on; all others are only measured.
+
+` + corpusHelp + `
+The published protocol is run, with what sex and age alone and the interviewer alone
+reach beside it, and the shipped model is brought up to all labels of the corpus.`,
 		Example: "  voicescreen train --task deepfake --manifest speech/manifest.csv --out deepfake.json\n" +
+			"  voicescreen train --task depression --corpus daic-woz --root DAIC --cache measured --out daic.json\n" +
 			"  voicescreen analyze --model deepfake.json testdata/short_en.wav",
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -37,20 +44,26 @@ Rows whose use is train, or empty, are trained on; all others are only measured.
 			switch {
 			case err != nil:
 				return err
-			case o.manifest == "":
-				return usagef("--manifest is missing")
 			case o.out == "":
 				return usagef("--out is missing, want the path of the model file to write")
+			}
+			if err := o.corpus.check(o.manifest); err != nil {
+				return err
+			}
+			if o.corpus.name != "" {
+				return trainCorpus(cmd, task, o)
 			}
 			return runTrain(cmd, task, o)
 		},
 	}
 	addTask(cmd, &o.task, &o.manifest)
+	o.corpus.add(cmd)
+	o.corpus.addCache(cmd)
 	cmd.Flags().StringVar(&o.out, "out", "", "the model file to write (required)")
 	cmd.Flags().StringVar(&o.name, "name", "", "name of the model (default \"voicescreen-TASK\")")
 	cmd.Flags().StringVar(&o.version, "version", "", "version of the model (default \"1.0.0\")")
 	cmd.Flags().StringVar(&o.licence, "licence", "", "licence of the model (default \"MIT\")")
-	cmd.Flags().StringVar(&o.data, "data", "", "what the recordings are, in words (default \"the manifest\")")
+	cmd.Flags().StringVar(&o.data, "data", "", "what the recordings are, in words (default \"the manifest\", or the name of the corpus)")
 	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "seed of the folds and of whatever else is drawn")
 	return cmd
 }
@@ -66,8 +79,8 @@ func runTrain(cmd *cobra.Command, task models.Category, o trainOptions) error {
 	}
 	defer out.discard()
 
-	bar := newProgress(cmd.ErrOrStderr(), len(m.rows), "reading")
-	defer bar.finish()
+	var bar *progress // of the first step on: only then is it known how many there are
+	defer func() { bar.finish() }()
 	var mu sync.Mutex // protects the bar and what is written above it
 	file, err := fit.Train(cmd.Context(), task, m.rows, &fit.Options{
 		Decode: func(path string) ([]float64, int, error) {
@@ -86,6 +99,9 @@ func runTrain(cmd *cobra.Command, task models.Category, o trainOptions) error {
 		Progress: func(done, total int) {
 			mu.Lock()
 			defer mu.Unlock()
+			if done == 1 {
+				bar = newProgress(cmd.ErrOrStderr(), total, "training")
+			}
 			bar.step()
 		},
 		Name: o.name, Version: o.version, Licence: o.licence, Data: o.data, Seed: o.seed,

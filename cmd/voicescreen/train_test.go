@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/csv"
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -122,6 +123,31 @@ func TestTrainAndEvaluate(t *testing.T) {
 	}
 }
 
+// For depression and anxiety the bootstrap is over people, wherever their
+// recordings come from, and the scores say whose they are.
+func TestEvaluateIsOverPeople(t *testing.T) {
+	manifest := labelled(t, 12, "0", "1")
+	var b strings.Builder
+	for i, line := range strings.Split(strings.TrimSpace(string(read(t, manifest))), "\n") {
+		more := ",speaker,source_repo"
+		if i > 0 {
+			more = fmt.Sprintf(",person %d,clinic", i/2)
+		}
+		b.WriteString(line + more + "\n")
+	}
+	write(t, manifest, []byte(b.String()))
+	scores := filepath.Join(t.TempDir(), "scores.csv")
+	o := ok(t, "evaluate", "--task", "depression", "--manifest", manifest, "--scores", scores)
+	low, high := figure(t, o.stdout, `Brier .*interval ([0-9.]+) to`), figure(t, o.stdout, `Brier .*interval [0-9.]+ to ([0-9.]+)`)
+	if !(low < high) {
+		t.Errorf("got the interval %v to %v, want one that resamples people\n%s", low, high, o.stdout)
+	}
+	rows := strings.Split(string(read(t, scores)), "\n")
+	if rows[0] != "path,label,score,group" || !strings.HasSuffix(rows[1], ",person 0") {
+		t.Errorf("got %q, want the person as the group", rows[:2])
+	}
+}
+
 // figure returns the number in text that the pattern captures.
 func figure(t *testing.T, text, pattern string) float64 {
 	t.Helper()
@@ -178,6 +204,26 @@ func TestEvaluateShippedModels(t *testing.T) {
 		if !strings.Contains(o.stdout, "rows      4, 2 of them positive") || !strings.Contains(o.stdout, "EER") {
 			t.Errorf("%s: got\n%s\nwant figures on 4 rows", task, o.stdout)
 		}
+	}
+}
+
+// The same figures as text, as JSON and on a page; the gate counts what it
+// refuses.
+func TestEvaluateForms(t *testing.T) {
+	manifest, page := labelled(t, 4, "0", "1"), filepath.Join(t.TempDir(), "report.html")
+	o := ok(t, "evaluate", "--task", "anxiety", "--manifest", manifest, "--json", "--report", page, "--gate")
+	var r struct {
+		Recordings int
+		Refused    map[string]int
+	}
+	if err := json.Unmarshal([]byte(o.stdout), &r); err != nil {
+		t.Fatal(err)
+	}
+	if r.Recordings != 0 || r.Refused["audio_length_error"]+r.Refused["no_speech_error"] != 4 {
+		t.Errorf("got %+v, want 4 buzzes of a second refused", r)
+	}
+	if b := read(t, page); !bytes.Contains(b, []byte("4 of 4 recordings refused")) {
+		t.Errorf("got %s, want the count of the gate", b)
 	}
 }
 

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/voicescreen/voicescreen/audit"
+)
+
+// auditEnv is where the key of the audit log may be.
+const auditEnv = "VOICESCREEN_AUDIT_KEY"
+
+// auditFlags are the flags of "serve" for the audit log.
+type auditFlags struct{ file, key, after string }
+
+func (a *auditFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&a.file, "audit", "", "the file of the audit log, see \"voicescreen audit\"")
+	cmd.Flags().StringVar(&a.key, "audit-key", "", auditKeyHelp)
+	cmd.Flags().StringVar(&a.after, "audit-after", "", "the file that a new audit log goes on from")
+}
+
+const auditKeyHelp = "a file with the key of the audit log, 64 hexadecimal digits (default: " + auditEnv + ", or no key)"
+
+func (a *auditFlags) check() error {
+	if a.file == "" && (a.key != "" || a.after != "") {
+		return usagef("--audit-key and --audit-after need --audit")
+	}
+	return nil
+}
+
+// open opens the audit log, nil if there is none, and notes its last record in
+// the log of the process, now and with end: kept there, it shows whether
+// records were deleted from the end of the file.
+func (a *auditFlags) open(logger *slog.Logger) (l *audit.Log, end func() error, err error) {
+	if a.file == "" {
+		return nil, func() error { return nil }, nil
+	}
+	key, err := readSecret(a.key, auditEnv)
+	if err != nil {
+		return nil, nil, err
+	}
+	l, err = audit.Open(a.file, &audit.Options{Key: key, After: a.after})
+	if err != nil {
+		return nil, nil, err
+	}
+	logger.Info("audit log opened", "head", l.Head())
+	return l, func() error {
+		head, err := l.Close()
+		logger.Info("audit log closed", "head", head)
+		return err
+	}, nil
+}
+
+// note records an event of the command line and closes the log; without a log it
+// does nothing.
+func note(l *audit.Log, e audit.Event) error {
+	if l == nil {
+		return nil
+	}
+	err := l.Append(e)
+	_, cerr := l.Close()
+	return errors.Join(err, cerr)
+}
+
+// openQuiet is open for a command that notes one event.
+func (a *auditFlags) openQuiet() (*audit.Log, error) {
+	l, _, err := a.open(slog.New(slog.DiscardHandler))
+	if errors.Is(err, audit.ErrLocked) {
+		return nil, fmt.Errorf("%w: while the service runs, name another file", err)
+	}
+	return l, err
+}
+
+func newAudit() *cobra.Command {
+	cmd := group(&cobra.Command{
+		Use:   "audit",
+		Short: "Verify the audit log of a service",
+		Long: `With "serve --audit FILE" a service records every call: the time, the account,
+the ID of the key, the action, the session and the status, one JSON object a
+line, and nothing of a patient. So it records each session that --retain erased,
+with the action "retention". Each record holds the hash of the one before it;
+with --audit-key hashes are made with a key, without which nobody can make them
+anew. One service at a time may write a file. "keys create" and "keys revoke"
+take --audit too, for a file of their own.
+
+FILE.head names the last record. To begin a new file, start the service with
+another --audit and with --audit-after FILE.`,
+		Example: "  voicescreen audit verify audit.log",
+	})
+	cmd.AddCommand(newAuditVerify())
+	return cmd
+}
+
+func newAuditVerify() *cobra.Command {
+	var (
+		key   string
+		heads []string
+	)
+	cmd := &cobra.Command{
+		Use:   "verify FILE…",
+		Short: "Find records that were changed, deleted or moved",
+		Long: `Verify the files of an audit log, in their order, and say in which line one is
+not as it was written. Records that were deleted from the end are seen with the
+file's head, FILE.head, or with --head: who can write the file can put back an
+old copy of both, but cannot change the number and the hash that the service
+logs when it starts and ends, and that this command prints.
+
+Without a key, who can write the files can also compute all hashes anew.`,
+		Example: "  voicescreen audit verify audit.log\n" +
+			"  voicescreen audit verify --audit-key audit.key --head 1234:0f3c… audit-2025.log audit-2026.log",
+		Args: usageArgs(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			opts := &audit.VerifyOptions{}
+			for _, text := range heads {
+				h, err := audit.ParseHead(text)
+				if err != nil {
+					return usagef("--head: %w", err)
+				}
+				opts.Heads = append(opts.Heads, h)
+			}
+			var err error
+			if opts.Key, err = readSecret(key, auditEnv); err != nil {
+				return err
+			}
+			s, err := audit.Verify(args, opts)
+			if err != nil {
+				return err
+			}
+			return printAudit(cmd.OutOrStdout(), &s, len(opts.Key) > 0)
+		},
+	}
+	cmd.Flags().StringVar(&key, "audit-key", "", auditKeyHelp)
+	cmd.Flags().StringArrayVar(&heads, "head", nil, "a record that the log must have, as it was once printed: NUMBER:HASH (repeatable)")
+	return cmd
+}
+
+// printAudit prints what a log holds that is as it was written, and what that
+// does not show.
+func printAudit(w io.Writer, s *audit.Summary, keyed bool) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d records, %d to %d, from %s to %s: as they were written\n", s.Records, s.First.Seq, s.Last.Seq,
+		s.Begin.Format(time.DateTime), s.End.Format(time.DateTime))
+	fmt.Fprintf(&b, "head %s\n", s.Last)
+	if s.After != "" {
+		fmt.Fprintf(&b, "goes on from %d:%s\n", s.First.Seq-1, s.After)
+	}
+	if s.Torn > 0 {
+		fmt.Fprintf(&b, "a crash cut a record off, %d times\n", s.Torn)
+	}
+	if s.Headless > 0 {
+		fmt.Fprintf(&b, "the log was opened without its head file, %d times: records before that may have been deleted\n", s.Headless)
+	}
+	if !s.Head {
+		b.WriteString("there is no head file: it cannot be seen whether records were deleted from the end\n")
+	}
+	if !keyed {
+		b.WriteString("without a key: who can write the files could have made them anew\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

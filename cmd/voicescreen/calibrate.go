@@ -1,0 +1,167 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/models/fit"
+	"github.com/voicescreen/voicescreen/store/bolt"
+)
+
+// calibrateOptions are the flags of "calibrate".
+type calibrateOptions struct {
+	db, task, out, since string
+	storeKey             storeKeyFlag
+	accounts             []string
+	dryRun, revert       bool
+	seed                 uint64
+	scoring              scoringFlags
+}
+
+func newCalibrate() *cobra.Command {
+	var o calibrateOptions
+	cmd := &cobra.Command{
+		Use:   "calibrate --db PATH [--task TASK]",
+		Short: "Learn from the labels that feedback brought",
+		Long: `Bring the depression and anxiety models up to all labels in the database: PHQ-9,
+interviews and PHQ-2 for depression, GAD-7 for anxiety. What was learned is used from
+then on if on held-out users it is not worse than the model in use, and is kept with the
+former models beside the database, as PATH.models; --revert goes back by one.
+
+It takes at least 20 users and 5 labels on either side of a score of 10. The server must not run on
+the database meanwhile; a running one learns by itself with "serve --calibrate".`,
+		Example: "  voicescreen calibrate --db clinic.db\n" +
+			"  voicescreen calibrate --db clinic.db --task depression --dry-run --out learned.json\n" +
+			"  voicescreen calibrate --db clinic.db --task depression --revert",
+		Args: usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return runCalibrate(cmd, o) },
+	}
+	cmd.Flags().StringVar(&o.db, "db", "", "the database file (required)")
+	cmd.Flags().StringVar(&o.task, "task", "", "depression or anxiety (default both)")
+	cmd.Flags().StringVar(&o.out, "out", "", "with --task: a file to write the learned model to as well")
+	cmd.Flags().StringVar(&o.since, "since", "", "leave out what was submitted before this day, as 2026-01-31")
+	cmd.Flags().StringArrayVar(&o.accounts, "account", nil, "take the labels of this account only (repeatable)")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "leave the model in use as it is")
+	cmd.Flags().BoolVar(&o.revert, "revert", false, "with --task: go back to the former model")
+	o.storeKey.add(cmd)
+	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "seed of the folds by which users are held out")
+	o.scoring.add(cmd)
+	return cmd
+}
+
+func runCalibrate(cmd *cobra.Command, o calibrateOptions) (err error) {
+	opts := voicescreen.CalibrateOptions{Accounts: o.accounts, DryRun: o.dryRun, Seed: o.seed}
+	switch {
+	case o.db == "":
+		return usagef("--db is missing")
+	case o.task == "" && (o.out != "" || o.revert):
+		return usagef("--out and --revert want --task")
+	}
+	if o.task != "" {
+		c, err := parseTask(o.task)
+		if err != nil {
+			return err
+		}
+		if _, err := shippedPrior(c); err != nil {
+			return err
+		}
+		opts.Categories = []models.Category{c}
+	}
+	if o.since != "" {
+		if opts.Since, err = time.Parse("2006-01-02", o.since); err != nil {
+			return usagef("--since is %q, want a day as 2026-01-31", o.since)
+		}
+	}
+	key, err := o.storeKey.read()
+	if err != nil {
+		return err
+	}
+	engineOptions := &voicescreen.Options{Workers: -1, Store: bolt.Options{Key: key}}
+	if err := o.scoring.set(&engineOptions.Scoring); err != nil {
+		return err
+	}
+	if _, err := os.Stat(o.db); errors.Is(err, fs.ErrNotExist) { // Open would make it
+		return fmt.Errorf("there is no database %s", o.db)
+	}
+	engine, err := voicescreen.Open(o.db, engineOptions)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeEngine(engine)) }()
+	if o.revert {
+		return engine.Revert(opts.Categories[0])
+	}
+	return learn(cmd, engine, &opts, o.out)
+}
+
+// learn calibrates, prints what came of it, and writes the one model that was
+// learned to a file if path is not "".
+func learn(cmd *cobra.Command, engine *voicescreen.Engine, opts *voicescreen.CalibrateOptions, path string) error {
+	var out *output
+	if path != "" {
+		var err error
+		if out, err = newOutput(path); err != nil {
+			return err
+		}
+		defer out.discard()
+	}
+	found, err := engine.Calibrate(cmd.Context(), opts)
+	if err != nil {
+		return err
+	}
+	for _, c := range found {
+		if err := printCalibration(cmd.OutOrStdout(), c); err != nil {
+			return err
+		}
+	}
+	if out == nil {
+		return nil
+	}
+	if found[0].Learned == nil {
+		return fmt.Errorf("nothing was learned: %s", found[0].Reason)
+	}
+	return out.finish(found[0].Learned.File.Write)
+}
+
+// printCalibration prints what came of the labels of one category.
+func printCalibration(w io.Writer, c *voicescreen.Calibration) error {
+	p := &printer{w: w}
+	what := "the model in use stays"
+	if c.Activated {
+		what = "a new model is in use"
+	}
+	p.printf("%v: %s\n  %s\n", c.Category, what, c.Reason)
+	if c.Skipped > 0 {
+		p.printf("  %s had no features, or no label for it\n", count(c.Skipped, "labelled session"))
+	}
+	if c.Damaged > 0 {
+		p.printf("  left out, as the database is damaged there: %s (see \"voicescreen db check\")\n", count(c.Damaged, "session"))
+	}
+	if c.Learned == nil {
+		return p.err
+	}
+	f := c.Learned.File
+	p.printf("  %s %s, %v, from %d sessions of %d users in %s\n", f.Name, f.Version, c.Learned.Kind,
+		f.Labels.Sessions, f.Labels.Users, count(f.Labels.Accounts, "account"))
+	p.printf("  labels: %d PHQ-9, %d PHQ-2, %d GAD-7, %d interviews, %s to %s\n",
+		f.Labels.PHQ9, f.Labels.PHQ2, f.Labels.GAD7, f.Labels.Interview, f.Labels.From, f.Labels.To)
+	if c.Learned.Fresh {
+		p.printf("  compared on %d sessions that came since the model in use was learned\n", c.Learned.New.Sessions)
+	}
+	for _, m := range []struct {
+		name string
+		h    fit.HeldOut
+	}{{"new", c.Learned.New}, {"in use before", c.Learned.Former}} {
+		p.printf("  held out, %-13s  log score %.4f, AUC %s (%s to %s), calibration error %s, Brier %s\n", m.name, m.h.LogScore,
+			text(m.h.AUC.Value, "%.3f"), text(m.h.AUC.Low, "%.3f"), text(m.h.AUC.High, "%.3f"), text(m.h.ECE, "%.3f"), text(m.h.Brier, "%.3f"))
+	}
+	return p.err
+}

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/store/bolt"
+)
+
+func newDB() *cobra.Command {
+	cmd := group(&cobra.Command{
+		Use:   "db",
+		Short: "Check, back up, compact and encrypt a database",
+		Long: `A database clinic.db consists of that file, of the directory clinic.db.audio with
+the recordings that wait, if it is encrypted of the file clinic.db.keyslots, and if
+models were learned from its labels of the file clinic.db.models: they belong
+together. These commands need it for themselves: a service that has
+it open must end first. Programs that embed the engine can back up its store while
+they use it (Engine.Backup).`,
+		Example: "  voicescreen db check clinic.db\n" +
+			"  voicescreen db backup clinic.db /backup/monday.db\n" +
+			"  voicescreen db restore /backup/monday.db clinic.db\n" +
+			"  voicescreen db encrypt clinic.db encrypted.db --store-key store.key",
+	})
+	cmd.AddCommand(newDBCheck(), newDBBackup(), newDBRestore(), newDBCompact(), newDBEncrypt(), newDBRekey())
+	return cmd
+}
+
+// dbCommand returns a command on a database, whose options run is given.
+func dbCommand(use, short, long, example string, args int, run func(cmd *cobra.Command, opts *bolt.Options, args []string) error) *cobra.Command {
+	var storeKey storeKeyFlag
+	cmd := &cobra.Command{
+		Use: use, Short: short, Long: long, Example: "  voicescreen db " + example,
+		Args: usageArgs(cobra.ExactArgs(args)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			key, err := storeKey.read()
+			if err != nil {
+				return err
+			}
+			return run(cmd, &bolt.Options{Key: key}, args)
+		},
+	}
+	storeKey.add(cmd)
+	return cmd
+}
+
+func newDBCheck() *cobra.Command {
+	return dbCommand("check PATH", "Find what is damaged in a database",
+		`Check the structure of the file, every record, the indexes, the recordings to
+their end, the keys, and the models that were learned from labels. Each fault is a line on standard output, which names
+sessions by their identifiers; with any, the exit status is 1.`,
+		"check clinic.db",
+		1, func(cmd *cobra.Command, opts *bolt.Options, args []string) error {
+			n := 0
+			c, err := checkDB(cmd, args[0], opts, &n)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "%s, %d recordings with %d bytes, %s\n", count(c.Sessions, "session"), c.Audio, c.Bytes, count(n, "fault"))
+			if n > 0 {
+				return errReported
+			}
+			return nil
+		})
+}
+
+// checkDB prints the faults of a database that is there, and counts them.
+func checkDB(cmd *cobra.Command, path string, opts *bolt.Options, n *int) (bolt.Contents, error) {
+	if err := mustExist(path); err != nil {
+		return bolt.Contents{}, err
+	}
+	report := func(fault string) error {
+		*n++
+		_, err := fmt.Fprintln(cmd.OutOrStdout(), fault)
+		return err
+	}
+	c, err := bolt.Check(cmd.Context(), path, opts, report)
+	if err != nil {
+		return c, err
+	}
+	if err := voicescreen.CheckModels(path); err != nil {
+		return c, report(err.Error())
+	}
+	return c, nil
+}
+
+func newDBBackup() *cobra.Command {
+	return dbCommand("backup PATH TO", "Copy a database, and check the copy",
+		`Copy a database with its recordings, keys and learned models to a place where there
+is none, and check the copy. That of an encrypted database is encrypted with the same key. It
+holds sessions that are erased later: erase old backups too.`,
+		"backup clinic.db /backup/monday.db --store-key store.key",
+		2, copyChecked)
+}
+
+func newDBRestore() *cobra.Command {
+	return dbCommand("restore BACKUP PATH", "Check a backup, and make a database of it",
+		`Check a backup, and copy it to a place where there is no database. Of a backup
+with faults nothing is copied: "db check" prints them.`,
+		"restore /backup/monday.db clinic.db --store-key store.key",
+		2, func(cmd *cobra.Command, opts *bolt.Options, args []string) error {
+			n := 0
+			if _, err := checkDB(cmd, args[0], opts, &n); err != nil {
+				return err
+			}
+			if n > 0 {
+				return fmt.Errorf("%s: the backup has %s, and is not restored", args[0], count(n, "fault"))
+			}
+			return copyChecked(cmd, opts, args)
+		})
+}
+
+// copyChecked copies a database and checks the copy.
+func copyChecked(cmd *cobra.Command, opts *bolt.Options, args []string) error {
+	err := withDB(args[0], opts, func(st *bolt.Store) error {
+		return voicescreen.CopyModels(args[0], args[1], func() error { return st.Backup(cmd.Context(), args[1]) })
+	})
+	if err != nil {
+		return err
+	}
+	n := 0
+	c, err := checkDB(cmd, args[1], opts, &n)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %d recordings, %s\n", args[1], count(c.Sessions, "session"), c.Audio, count(n, "fault"))
+	if n > 0 {
+		return errReported
+	}
+	return nil
+}
+
+func newDBCompact() *cobra.Command {
+	return dbCommand("compact PATH", "Give back the space of what was removed",
+		"Rewrite a database without the space of what was removed. It needs room for a\nsecond one beside it.",
+		"compact clinic.db",
+		1, func(cmd *cobra.Command, opts *bolt.Options, args []string) error {
+			if err := mustExist(args[0]); err != nil {
+				return err
+			}
+			before, after, err := bolt.Compact(args[0], opts)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d bytes, before %d\n", after, before)
+			return err
+		})
+}
+
+func newDBEncrypt() *cobra.Command {
+	return dbCommand("encrypt PATH TO", "Make an encrypted database of a plain one",
+		`Copy the sessions and recordings of a database that is not encrypted into a new
+one that is. The old one stays. Once it is removed its disk may still hold what it
+held: disks and file systems have their own means for that.`,
+		"encrypt clinic.db encrypted.db --store-key store.key",
+		2, func(cmd *cobra.Command, opts *bolt.Options, args []string) error {
+			if opts.Key == nil {
+				return usagef("--store-key is needed, or %s", envStoreKey)
+			}
+			if err := mustNotExist(args[1]); err != nil {
+				return err
+			}
+			return withDB(args[0], nil, func(from *bolt.Store) error {
+				var n int
+				err := voicescreen.CopyModels(args[0], args[1], func() error {
+					to, err := bolt.Open(args[1], opts)
+					if err != nil {
+						return err
+					}
+					n, err = bolt.Copy(cmd.Context(), to, from)
+					return errors.Join(err, to.Close())
+				})
+				if err != nil {
+					return err
+				}
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", args[1], count(n, "session"))
+				return err
+			})
+		})
+}
+
+func newDBRekey() *cobra.Command {
+	var file string
+	cmd := dbCommand("rekey PATH --new-key FILE", "Change the key of an encrypted database",
+		`Change the key of an encrypted database, in a moment. It does not help against
+somebody who has the old key and a copy of the key file from before.`,
+		"rekey clinic.db --store-key store.key --new-key new.key",
+		1, func(cmd *cobra.Command, opts *bolt.Options, args []string) error {
+			if file == "" {
+				return usagef("--new-key is missing")
+			}
+			key, err := readSecret(file, "")
+			if err != nil {
+				return err
+			}
+			if err := mustExist(args[0]); err != nil {
+				return err
+			}
+			return bolt.Rekey(args[0], opts.Key, key)
+		})
+	cmd.Flags().StringVar(&file, "new-key", "", "a file with the new key (required)")
+	return cmd
+}
+
+// withDB calls f with a database that is there.
+func withDB(path string, opts *bolt.Options, f func(*bolt.Store) error) error {
+	if err := mustExist(path); err != nil {
+		return err
+	}
+	st, err := bolt.Open(path, opts)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(st), st.Close())
+}
+
+// mustExist says that there is no database, which bolt.Open would make.
+func mustExist(path string) error {
+	_, err := os.Stat(path)
+	return err
+}
+
+func mustNotExist(path string) error {
+	_, err := os.Lstat(path)
+	if err == nil {
+		return fmt.Errorf("%s is there already", path)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/store"
+	"github.com/voicescreen/voicescreen/store/bolt"
+)
+
+// The life of a database: it is encrypted, checked, backed up, lost, restored,
+// compacted, and gets another key.
+func TestDB(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	for name, digits := range map[string]string{"one.key": "1a", "two.key": "2b"} {
+		if err := os.WriteFile(in(name), []byte(strings.Repeat(digits, secretSize)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	st, err := bolt.Open(in("plain.db"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	learned := `{"format":"voicescreen-learned/1","models":{"depression":[` + bayesText(t) + `]}}`
+	if err := os.WriteFile(in("plain.db.models"), []byte(learned), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	for _, id := range []string{"a", "b"} {
+		ref, err := st.PutAudio(t.Context(), strings.NewReader("audio"))
+		s := &store.Session{ID: id, UserID: "patient-41", State: store.Queued, CreatedAt: now, UpdatedAt: now, Due: now, Audio: ref}
+		if err := errors.Join(err, st.Create(t.Context(), s)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+	one, two := []string{"--store-key", in("one.key")}, []string{"--store-key", in("two.key")}
+	db := func(key []string, args ...string) string {
+		t.Helper()
+		return ok(t, append(append([]string{"db"}, args...), key...)...).stdout
+	}
+	refused := func(says string, key []string, args ...string) {
+		t.Helper()
+		o := cli(t, append(append([]string{"db"}, args...), key...)...)
+		if o.code == 0 || !strings.Contains(o.stderr+o.stdout, says) {
+			t.Errorf("db %v: got code %d and %q, want %q", args, o.code, o.stderr+o.stdout, says)
+		}
+	}
+	const whole = "2 sessions, 2 recordings"
+	want := func(out, says string) {
+		t.Helper()
+		if !strings.Contains(out, says) {
+			t.Errorf("got %q, want %q", out, says)
+		}
+	}
+	want(db(nil, "check", in("plain.db")), whole+" with 10 bytes, 0 faults")
+	want(db(one, "encrypt", in("plain.db"), in("clinic.db")), "2 sessions")
+	refused("is there already", one, "encrypt", in("plain.db"), in("clinic.db"))
+	refused("--store-key is needed", nil, "encrypt", in("plain.db"), in("other.db"))
+	want(db(one, "check", in("clinic.db")), whole)
+	refused("no key was given", nil, "check", in("clinic.db"))
+	refused("another one", two, "check", in("clinic.db"))
+	want(db(one, "backup", in("clinic.db"), in("backup.db")), whole+", 0 faults")
+	refused("is there already", one, "backup", in("clinic.db"), in("backup.db"))
+	for _, name := range []string{"clinic.db", "clinic.db.keyslots", "clinic.db.audio", "clinic.db.models"} {
+		if err := os.RemoveAll(in(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want(db(one, "restore", in("backup.db"), in("clinic.db")), whole+", 0 faults")
+	want(db(one, "compact", in("clinic.db")), "bytes, before")
+	for _, name := range []string{"backup.db.models", "clinic.db.models"} {
+		if text, err := os.ReadFile(in(name)); err != nil || !strings.Contains(string(text), "depression") {
+			t.Errorf("%s: got %q and error %v, want the learned models", name, text, err)
+		}
+	}
+	db(one, "rekey", in("clinic.db"), "--new-key", in("two.key"))
+	refused("another one", one, "check", in("clinic.db"))
+	want(db(two, "check", in("clinic.db")), whole)
+	for _, command := range []string{"check", "compact"} {
+		refused("no such file", nil, command, in("none.db"))
+	}
+
+	if err := os.WriteFile(in("backup.db.models"), []byte(learned[:len(learned)/2]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	refused("learned models", one, "check", in("backup.db"))
+	refused("is not restored", one, "restore", in("backup.db"), in("again.db"))
+	if err := os.WriteFile(in("backup.db.models"), []byte(learned), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	files, err := os.ReadDir(in("backup.db.audio"))
+	if err != nil || len(files) != 2 {
+		t.Fatalf("got %v and error %v", files, err)
+	}
+	if err := os.WriteFile(filepath.Join(in("backup.db.audio"), files[0].Name()), []byte("damaged"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	refused("audio is", one, "check", in("backup.db"))
+	refused("is not restored", one, "restore", in("backup.db"), in("again.db"))
+	if _, err := os.Stat(in("again.db")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("got %v: a backup with faults was restored", err)
+	}
+}
+
+// bayesText is a model of depression as it stands in its file.
+func bayesText(t *testing.T) string {
+	t.Helper()
+	shipped, err := models.Shipped()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range shipped {
+		b, ok := m.(*models.Bayes)
+		if !ok || b.File().Category != models.Depression {
+			continue
+		}
+		var text strings.Builder
+		if err := b.File().Write(&text); err != nil {
+			t.Fatal(err)
+		}
+		return text.String()
+	}
+	t.Fatal("no shipped model of depression learns")
+	return ""
+}

@@ -1,0 +1,354 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/voicescreen/voicescreen/audit"
+	"github.com/voicescreen/voicescreen/store/bolt"
+)
+
+const (
+	// envKills says how often servers are killed in all.
+	envKills     = "VOICESCREEN_TEST_KILLS"
+	defaultKills = 50
+
+	// siegeKills is how often the server of one database is killed. Chosen: to
+	// look at all of a store takes as long as the store is large, and each new
+	// one may be killed while it is made.
+	siegeKills = 25
+
+	// A server in four is killed within longestStart of its start, the others
+	// within longestLife of when they listen, so that a slow machine kills as
+	// many at work as a fast one. Chosen: the first is how long an idle machine
+	// takes to start one, in the second each client makes some fifty calls.
+	longestStart = 200 * time.Millisecond
+	longestLife  = 600 * time.Millisecond
+
+	visitors = 4 // at once, and one whose uploads never end
+)
+
+// siege is a server that is killed again and again, and its clients.
+type siege struct {
+	t        *testing.T
+	program  string
+	dir      string
+	storeKey []byte
+	args     []string
+	rnd      *rand.Rand
+	visitors []*visitor
+	faults   []string // that the clients did not see
+}
+
+func newSiege(t *testing.T, program string, storeKey []byte, seed uint64) *siege {
+	dir := t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name) }
+	s := &siege{t: t, program: program, dir: dir, storeKey: storeKey, rnd: rand.New(rand.NewPCG(seed, uint64(len(storeKey))))}
+	s.args = []string{"serve", "--addr", "127.0.0.1:0", "--db", file("clinic.db"), "--keys", file("keys.json"),
+		"--audit", file("audit.log"), "--webhooks", file("webhooks.json"), "--retain", "720h"}
+	if storeKey != nil {
+		if err := os.WriteFile(file("store.key"), fmt.Appendf(nil, "%x\n", storeKey), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s.args = append(s.args, "--store-key", file("store.key"))
+	}
+	key := strings.TrimSpace(ok(t, "keys", "create", "--keys", file("keys.json"), "--account", "clinic-a", "--scopes", "initiate,submit,read,feedback,admin").stdout)
+	ok(t, "webhooks", "set", "--webhooks", file("webhooks.json"), "--account", "clinic-a", "--url", "https://localhost/none") // is not called: it is not public
+	speech := read(t, short)
+	recordings := [][]byte{clip(speech, 0.5), clip(speech, 3.5)} // a failure and a result
+	for i := range visitors + 1 {
+		s.visitors = append(s.visitors, &visitor{
+			name: fmt.Sprintf("patient-%d", i), key: key, recordings: recordings, stalls: i == visitors,
+			rnd: rand.New(rand.NewPCG(seed, uint64(i+1))), acknowledged: map[string]int{},
+		})
+	}
+	return s
+}
+
+func (s *siege) db() string { return filepath.Join(s.dir, "clinic.db") }
+
+func (s *siege) fault(format string, args ...any) {
+	s.faults = append(s.faults, fmt.Sprintf(format, args...))
+}
+
+// live starts the server and lets the clients work until it is killed, or, if
+// it is the last, until they are done. Then the server ends.
+func (s *siege) live(last bool) {
+	cmd := exec.Command(s.program, s.args...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	defer cmd.Process.Kill()
+	killWithin := func(most time.Duration) {
+		time.AfterFunc(time.Duration(s.rnd.Int64N(int64(most))), func() { cmd.Process.Kill() })
+	}
+	early := !last && s.rnd.IntN(4) == 0
+	if early {
+		killWithin(longestStart)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	base, listens := strings.CutPrefix(strings.TrimSpace(line), "listening on ")
+	if err == nil && listens {
+		s.begun()
+		if !last && !early {
+			killWithin(longestLife)
+		}
+		var all sync.WaitGroup
+		for _, v := range s.visitors {
+			v.base = base
+			all.Go(func() {
+				if last {
+					v.finish(s.t.Context())
+				} else {
+					v.work(s.t.Context())
+				}
+			})
+		}
+		all.Wait()
+	}
+	if last {
+		if entries, err := os.ReadDir(s.db() + ".audio"); len(entries) > 0 || err != nil {
+			s.fault("%d audio files (%v) are there when all have their results", len(entries), err)
+		}
+		_ = cmd.Process.Signal(os.Interrupt)
+	}
+	err = cmd.Wait()
+	if exit := (*exec.ExitError)(nil); last && err != nil || errors.As(err, &exit) && exit.Exited() {
+		s.fault("the server ended with %v: %s", err, stderr.String())
+	}
+}
+
+// begun looks at what must hold when a server listens and nobody has called.
+func (s *siege) begun() {
+	if parts, err := filepath.Glob(s.db() + ".audio/*.part"); len(parts) > 0 || err != nil {
+		s.fault("%d unfinished audio files (%v) are left after the start", len(parts), err)
+	}
+	if _, err := audit.Verify([]string{filepath.Join(s.dir, "audit.log")}, nil); err != nil {
+		s.fault("the audit log: %v", err)
+	}
+}
+
+// check looks at all of the database while nobody has it open.
+func (s *siege) check() {
+	if _, err := os.Stat(s.db()); errors.Is(err, fs.ErrNotExist) {
+		return // the server was killed before it made one
+	}
+	c, err := bolt.Check(s.t.Context(), s.db(), &bolt.Options{Key: s.storeKey}, func(fault string) error {
+		s.fault("%s", fault)
+		return nil
+	})
+	if err != nil {
+		s.fault("%v", err)
+	}
+	if entries, err := os.ReadDir(s.db() + ".audio"); err != nil || len(entries) != c.Audio {
+		s.fault("%d audio files (%v), want %d", len(entries), err, c.Audio)
+	}
+}
+
+// run kills the server n times and lets it then finish. It stops early when
+// something is wrong, and returns what.
+func (s *siege) run(n int) (faults []string) {
+	for kill := range n {
+		s.live(false)
+		if s.rnd.IntN(2) == 0 {
+			s.check() // not always: it does what else the start of the server does
+		}
+		for _, f := range s.allFaults() {
+			faults = append(faults, fmt.Sprintf("kill %d: %s", kill+1, f))
+		}
+		if len(faults) > 0 {
+			return faults
+		}
+	}
+	s.live(true)
+	s.check()
+	return s.allFaults()
+}
+
+func (s *siege) allFaults() []string {
+	all := s.faults
+	for _, v := range s.visitors {
+		all = append(all, v.faults...)
+	}
+	return all
+}
+
+// finish looks at all sessions until each has what it is to have.
+func (v *visitor) finish(ctx context.Context) {
+	v.http = &http.Client{}
+	defer v.http.CloseIdleConnections()
+	end := time.Now().Add(resultTime)
+	for _, s := range v.visits {
+		for {
+			if v.look(ctx, s) != nil {
+				v.faults = append(v.faults, "the server does not answer")
+				return
+			}
+			if s.gone || !s.submitted || s.result != "" {
+				break
+			}
+			if time.Now().After(end) {
+				v.faults = append(v.faults, fmt.Sprintf("session %s: no result after %v", s.id, resultTime))
+				return
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
+}
+
+// TestWhatIsAcknowledgedSurvivesKills kills servers under load, half of them of
+// encrypted databases: nothing that was acknowledged is lost, nothing erased
+// comes back, each recording that was accepted gets one result that never
+// changes, the database is whole and no audio is left.
+func TestWhatIsAcknowledgedSurvivesKills(t *testing.T) {
+	kills := defaultKills
+	if text := os.Getenv(envKills); text != "" {
+		var err error
+		if kills, err = strconv.Atoi(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, key := range map[string][]byte{"plain": nil, "encrypted": bytes.Repeat([]byte{0xc3}, bolt.KeySize)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			total, done, losses := map[string]int{}, 0, 0
+			for seed := uint64(1); done < kills/2; seed++ {
+				s := newSiege(t, built, key, seed)
+				n := min(siegeKills, kills/2-done)
+				for _, fault := range s.run(n) {
+					losses++
+					t.Errorf("database %d: %s", seed, fault)
+				}
+				done += n
+				for _, v := range s.visitors {
+					v.count(total)
+				}
+			}
+			summary, _ := json.Marshal(total) // numbers by name
+			t.Logf("%d kills, acknowledged %s: %d faults", done, summary, losses)
+			if total["submit"] < kills/2 || total["result"] < kills/4 {
+				t.Errorf("too little was acknowledged to show anything")
+			}
+		})
+	}
+}
+
+// count adds what was acknowledged.
+func (v *visitor) count(total map[string]int) {
+	for what, n := range v.acknowledged {
+		total[what] += n
+	}
+	for _, s := range v.visits {
+		switch {
+		case strings.Contains(s.result, "internal_error"): // killed in each of three attempts
+			total["given up"]++
+		case s.result != "":
+			total["result"]++
+		}
+	}
+}
+
+// plantedKills is how many kills it may take until a planted fault is seen.
+// Chosen: those below are seen within the first few.
+const plantedKills = 60
+
+// plantedFault is a change of the program's source.
+type plantedFault struct {
+	file    string      // relative to the root of the module
+	changes [][2]string // text that stands there once, and what replaces it
+	says    string      // pattern of what somebody who notices says
+}
+
+var plantedFaults = map[string]plantedFault{
+	"a submission is acknowledged before it is stored": {
+		file: "submit.go",
+		changes: [][2]string{
+			{"import (", "import (\n\t\"time\""},
+			{"if err := a.enqueue(ctx, sessionID, ref, channel, &o); err != nil {",
+				"time.AfterFunc(100*time.Millisecond, func() { _ = a.enqueue(context.Background(), sessionID, ref, channel, &o) })\n\tif err := ctx.Err(); err != nil {"},
+		},
+		says: "its recording is lost|feedback of session .* got status 409",
+	},
+	"audio is removed before the commit": {
+		file: "store/bolt/sessions.go",
+		changes: [][2]string{
+			{"import (", "import (\n\t\"time\""},
+			{"to := records{analysis: found.former}",
+				"to := records{analysis: found.former}\n\tif before.Audio != after.Audio {\n\t\t_ = c.store.audio.letGo(before.Audio)\n\t\ttime.Sleep(20 * time.Millisecond)\n\t}"},
+		},
+		says: "its audio is missing",
+	},
+	"nothing is swept at the start": {
+		file:    "store/bolt/audio.go",
+		changes: [][2]string{{"return a.removeAll(gone)", "return nil"}},
+		says:    "unfinished audio files",
+	},
+}
+
+// TestPlantedFaultsAreSeenUnderKills builds the program with a fault in it and
+// kills that.
+func TestPlantedFaultsAreSeenUnderKills(t *testing.T) {
+	for name, fault := range plantedFaults {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			faults := newSiege(t, fault.build(t), nil, 1).run(plantedKills)
+			if text := strings.Join(faults, "\n"); !regexp.MustCompile(fault.says).MatchString(text) {
+				t.Errorf("after %d kills: got %q, want %q", plantedKills, text, fault.says)
+			} else {
+				t.Log(faults[0])
+			}
+		})
+	}
+}
+
+// build builds the program with the fault.
+func (f plantedFault) build(t *testing.T) (program string) {
+	t.Helper()
+	dir := t.TempDir()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	original := filepath.Join(root, f.file)
+	text := string(read(t, original))
+	for _, c := range f.changes {
+		if strings.Count(text, c[0]) != 1 {
+			t.Fatalf("%s: %q stands there %d times, want once: plant the fault elsewhere", f.file, c[0], strings.Count(text, c[0]))
+		}
+		text = strings.Replace(text, c[0], c[1], 1)
+	}
+	planted, overlay := filepath.Join(dir, "planted.go"), filepath.Join(dir, "overlay.json")
+	list, err := json.Marshal(map[string]map[string]string{"Replace": {original: planted}})
+	if err := errors.Join(err, os.WriteFile(planted, []byte(text), 0o600), os.WriteFile(overlay, list, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	program = filepath.Join(dir, "voicescreen.exe")
+	if out, err := exec.Command("go", "build", "-overlay", overlay, "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	return program
+}

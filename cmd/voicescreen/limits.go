@@ -1,0 +1,68 @@
+package main
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/httpadapter"
+)
+
+// limitFlags are the flags of "serve" for what is too much. The zero value of
+// each means the default of the library.
+type limitFlags struct {
+	upload     int // MiB
+	uploadTime time.Duration
+	stallTime  time.Duration
+	uploads    int
+	queue      int
+	wait       time.Duration
+}
+
+func (l *limitFlags) add(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.IntVar(&l.upload, "max-upload", 0, "the size of the largest recording in MiB, larger ones are answered 413 (default 100)")
+	f.DurationVar(&l.uploadTime, "upload-time", 0, "how long a whole upload may take (default 10m)")
+	f.DurationVar(&l.stallTime, "stall-time", 0, "how long nothing may come of an upload (default 30s)")
+	f.IntVar(&l.uploads, "uploads-per-key", 0, "how many uploads of one key may be on their way, more are answered 429 (default 800)")
+	f.IntVar(&l.queue, "queue", 0, "how many recordings may wait to be analysed, more are answered 503 (default 1000)")
+	f.DurationVar(&l.wait, "max-wait", 0, "how long the answer to \"Prefer: wait=N\" may be held (default 30s)")
+}
+
+// maxUploadMiB is what a WAV file can hold: it says its size in 32 bits.
+const maxUploadMiB = 4096
+
+func (l *limitFlags) check() error {
+	switch {
+	case l.upload < 0 || l.uploadTime < 0 || l.stallTime < 0 || l.uploads < 0 || l.queue < 0 || l.wait < 0:
+		return usagef("a limit cannot be less than 0")
+	case l.upload > maxUploadMiB:
+		return usagef("--max-upload is %d, want at most %d MiB", l.upload, maxUploadMiB)
+	}
+	return nil
+}
+
+// engine sets the limits of an engine's options, and returns these.
+func (l *limitFlags) engine(o *voicescreen.Options) *voicescreen.Options {
+	o.Queue.Limit = l.queue
+	o.Audio.MaxBytes = int64(l.upload) << 20
+	return o
+}
+
+// handler sets the limits of a handler's options, and returns these.
+func (l *limitFlags) handler(o *httpadapter.Options) *httpadapter.Options {
+	o.MaxUpload = int64(l.upload) << 20
+	o.MaxWait = l.wait
+	o.Limits.UploadTime = l.uploadTime
+	o.Limits.StallTime = l.stallTime
+	o.Limits.Uploads = l.uploads
+	return o
+}
+
+// server gives a server's answers the time that the limits add.
+func (l *limitFlags) server(s *http.Server) *http.Server {
+	s.WriteTimeout += l.uploadTime + l.wait
+	return s
+}

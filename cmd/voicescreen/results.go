@@ -1,0 +1,43 @@
+package main
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/httpadapter/webhook"
+)
+
+// resultFlags are the flags of "serve" for what becomes of results.
+type resultFlags struct {
+	retain   time.Duration
+	webhooks string // file; "" for none
+}
+
+func (r *resultFlags) add(cmd *cobra.Command) {
+	cmd.Flags().DurationVar(&r.retain, "retain", 0, "erase sessions this long after they were made, got their result or were given a label, such as 720h (default never)")
+	cmd.Flags().StringVar(&r.webhooks, "webhooks", "", "who is told of results, see \"voicescreen webhooks\"")
+}
+
+func (r *resultFlags) check() error {
+	if r.retain != 0 && r.retain < voicescreen.FeedbackWindow {
+		return usagef("--retain is %v, want %v or more: labels are taken until then", r.retain, voicescreen.FeedbackWindow)
+	}
+	return nil
+}
+
+// engine sets what becomes of results in an engine's options.
+func (r *resultFlags) engine(o *voicescreen.Options, logger *slog.Logger) error {
+	o.Results.Retain = r.retain
+	if r.webhooks == "" {
+		return nil
+	}
+	endpoints, err := webhook.Open(r.webhooks)
+	if err != nil {
+		return err
+	}
+	o.Results.Notify = webhook.New(endpoints, &webhook.Options{Logger: logger}).NotifyOptions()
+	return nil
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/voicescreen/voicescreen"
+)
+
+// lockedBuffer is a buffer that goroutines may share.
+type lockedBuffer struct {
+	mu sync.Mutex // protects b
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// TestServerCalibratesByItself learns at intervals until it is told to end, and
+// says so in a log that names nobody.
+func TestServerCalibratesByItself(t *testing.T) {
+	e, err := voicescreen.Open(labelledDB(t, 100), &voicescreen.Options{Workers: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := closeEngine(e); err != nil {
+			t.Error(err)
+		}
+	}()
+	var log lockedBuffer
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		calibrateEvery(ctx, e, time.Millisecond, slog.New(slog.NewTextHandler(&log, nil)))
+		close(done)
+	}()
+	deadline := time.Now().Add(time.Minute)
+	for !strings.Contains(log.String(), "category=depression activated=true") && time.Now().Before(deadline) {
+		time.Sleep(time.Millisecond)
+	}
+	stop()
+	<-done
+	got := log.String()
+	if !strings.Contains(got, "category=depression activated=true") || !strings.Contains(got, "category=anxiety activated=false") {
+		t.Errorf("got log\n%s, want depression learned and anxiety left", got)
+	}
+	if strings.Contains(got, "user1") || strings.Contains(got, "level=ERROR") {
+		t.Errorf("got log\n%s, want no user and no error", got)
+	}
+}
