@@ -2,8 +2,12 @@ package dam
 
 import (
 	"bytes"
+	"encoding/binary"
+	"encoding/json"
 	"errors"
+	"hash/crc32"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -51,6 +55,70 @@ func TestConversion(t *testing.T) {
 			t.Errorf("%s differs", name)
 		}
 	}
+}
+
+// emptyModel is a converted model of a shape whose numbers are all zero. It has
+// the size of one, and takes the memory of its header.
+type emptyModel struct {
+	head []byte
+	size int64
+}
+
+func newEmptyModel(t *testing.T, s Shape) *emptyModel {
+	t.Helper()
+	h := fileHeader{Shape: s}
+	var numbers int64
+	for name, dims := range s.Tensors() {
+		n := count(dims)
+		h.Tensors = append(h.Tensors, fileTensor{name, slices.Clone(dims), crc32.Checksum(make([]byte, 4*n), castagnoli)})
+		numbers += int64(n)
+	}
+	text, err := json.Marshal(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head := append(binary.LittleEndian.AppendUint32([]byte(fileMagic), uint32(len(text))), text...)
+	head = append(head, make([]byte, -len(head)&(fileAlign-1))...)
+	return &emptyModel{head, int64(len(head)) + 4*numbers}
+}
+
+func (m *emptyModel) ReadAt(p []byte, off int64) (int, error) {
+	n := 0
+	if off < int64(len(m.head)) {
+		n = copy(p, m.head[off:])
+	}
+	clear(p[n:])
+	return len(p), nil
+}
+
+// TestOpeningTakesLittleMoreThanTheWeights counts all that is allocated while a
+// model of the published width and two layers is opened, also what is free again
+// before the end. With twelve layers the share beyond the weights is smaller: one
+// tensor is a smaller part of them.
+func TestOpeningTakesLittleMoreThanTheWeights(t *testing.T) {
+	const most = 1.2 // of the weights
+	s := Published
+	s.Layers = 2
+	var weights float64
+	for _, dims := range s.Tensors() {
+		weights += 4 * float64(count(dims))
+	}
+	m := newEmptyModel(t, s)
+	before := allocated()
+	read, err := tensors(m, m.size, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := NewNetwork(s, read, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := allocated() - before
+	t.Logf("%.1f MB for weights of %.1f MB: %.3f times", got/1e6, weights/1e6, got/weights)
+	if !(got >= weights && got <= most*weights) {
+		t.Errorf("%.1f MB for weights of %.1f MB, want at most %.1f times", got/1e6, weights/1e6, most)
+	}
+	runtime.KeepAlive(n)
 }
 
 // Whichever byte is changed, of every seventh of the header and many others,
