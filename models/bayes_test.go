@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/voicescreen/voicescreen/models"
@@ -188,6 +189,30 @@ func TestSexIsTakenFromTheMetadataOrTheVoice(t *testing.T) {
 	wide := scoreOf(t, b, &models.Recording{Features: voice(map[string]float64{"pause.mean_s": 0.9, "pause.sd_s": 0.3})})
 	if wide.High-wide.Low <= narrow.High-narrow.Low {
 		t.Error("want a wider interval where the sex is not known")
+	}
+}
+
+// TestUnfamiliar says that what counts is how the features lie together: long
+// pauses that all last the same are unlike the norms, where the two go together,
+// and long and uneven ones are not.
+func TestUnfamiliar(t *testing.T) {
+	b := bayes(t, bayesFile())
+	for _, c := range []struct {
+		mean, sd, level float64
+		want            bool
+	}{
+		{0.5, 0.3, -30, false}, // the middle of the norms
+		{0.8, 0.6, -30, false}, // at 3, 3 and 0
+		{0.8, 0.0, -45, true},  // at 3, −3 and −3
+		{9.0, -9, -99, true},   // held to the same
+	} {
+		got := scoreOf(t, b, woman(map[string]float64{"pause.mean_s": c.mean, "pause.sd_s": c.sd, "level.mean_dbfs": c.level}))
+		if is := slices.Contains(got.Cautions, models.Unfamiliar); is != c.want {
+			t.Errorf("%+v: got cautions %v, want unfamiliar %v", c, got.Cautions, c.want)
+		}
+		if decided := got.Decision != models.Indeterminate; decided == c.want {
+			t.Errorf("%+v: got %v at probability %v", c, got.Decision, got.Probability)
+		}
 	}
 }
 

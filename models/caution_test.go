@@ -77,7 +77,7 @@ func TestCautionsOfARecording(t *testing.T) {
 }
 
 func TestCautionNames(t *testing.T) {
-	for c := models.LittleSpeech; c <= models.Unfamiliar; c++ {
+	for c := models.LittleSpeech; c <= models.SeveralVoices; c++ {
 		b, err := c.MarshalText()
 		if err != nil {
 			t.Fatal(err)
@@ -87,7 +87,7 @@ func TestCautionNames(t *testing.T) {
 			t.Errorf("%s: got %v, %v, want %v", b, got, err, c)
 		}
 	}
-	if _, err := models.Caution(9).MarshalText(); err == nil {
+	if _, err := (models.SeveralVoices + 1).MarshalText(); err == nil {
 		t.Error("an unknown caution has a name")
 	}
 }

@@ -152,6 +152,9 @@ func shippedDeepfake(t *testing.T, in *models.Recording) models.Score {
 	return s[0]
 }
 
+// same says whether two numbers are equal or both undefined.
+func same(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
+
 func TestSegmentJSON(t *testing.T) {
 	for _, want := range []models.Segment{{Start: 1, End: 2.5, Probability: 0.25}, {End: 4, Probability: math.NaN()}} {
 		b, err := json.Marshal(want)
@@ -162,8 +165,32 @@ func TestSegmentJSON(t *testing.T) {
 		if err := json.Unmarshal(b, &got); err != nil {
 			t.Fatal(err)
 		}
-		same := got.Probability == want.Probability || math.IsNaN(got.Probability) && math.IsNaN(want.Probability)
-		if got.Start != want.Start || got.End != want.End || !same {
+		if got.Start != want.Start || got.End != want.End || !same(got.Probability, want.Probability) {
+			t.Errorf("got %+v from %s, want %+v", got, b, want)
+		}
+	}
+}
+
+func TestScoreJSON(t *testing.T) {
+	whole := models.Score{Category: models.Anxiety, Model: "m", Version: "1", Calibrated: true, Prior: 0.1, Probability: 0.5, Low: 0.2, High: 0.8,
+		Decision: models.Positive, Severity: 2, Coverage: 0.75, Baseline: 3, Contributions: []models.Contribution{{Feature: "f", Value: 1, Unit: "s", Logits: 2}},
+		Segments: []models.Segment{{Start: 1, End: 2, Probability: 0.5}}, Cautions: []models.Caution{models.Noisy}}
+	unbounded := whole
+	unbounded.Low, unbounded.High = math.NaN(), math.NaN()
+	for _, want := range []models.Score{whole, unbounded} {
+		b, err := json.Marshal(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got models.Score
+		if err := json.Unmarshal(b, &got); err != nil {
+			t.Fatal(err)
+		}
+		if !same(got.Low, want.Low) || !same(got.High, want.High) {
+			t.Errorf("got bounds %v and %v from %s, want %v and %v", got.Low, got.High, b, want.Low, want.High)
+		}
+		got.Low, got.High, want.Low, want.High = 0, 0, 0, 0
+		if !reflect.DeepEqual(got, want) {
 			t.Errorf("got %+v from %s, want %+v", got, b, want)
 		}
 	}

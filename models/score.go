@@ -2,6 +2,8 @@ package models
 
 import (
 	"context"
+	"encoding/json"
+	"math"
 	"slices"
 
 	"github.com/voicescreen/voicescreen/dsp"
@@ -48,21 +50,72 @@ type Recording struct {
 
 // Score is what one model says about one category of one recording.
 type Score struct {
+	Category      Category
+	Model         string
+	Version       string
+	Calibrated    bool
+	Prior         float64 // share of positive recordings that Probability supposes; 0 if the model does not say
+	Probability   float64 // of PHQ-9 ≥ 10, of GAD-7 ≥ 10, or that the voice is synthetic; 0 to 1
+	Low, High     float64 // bounds of the 90 % interval of Probability; NaN if the model gives none
+	Decision      Decision
+	Severity      int            // 1-based index into SeverityNames(Category); 0 if the model gives none
+	Coverage      float64        // share of the model's weight whose features were measured, 0 to 1
+	Baseline      int            // how many earlier recordings of the person it was compared with; 0 if none
+	Contributions []Contribution // largest first
+	Segments      []Segment      // in order of time; deepfake only
+	Cautions      []Caution      // what makes the score less sure than it looks
+}
+
+// scoreJSON is a Score in JSON.
+type scoreJSON struct {
 	Category      Category       `json:"category"`
 	Model         string         `json:"model"`
 	Version       string         `json:"version"`
 	Calibrated    bool           `json:"calibrated"`
-	Prior         float64        `json:"prior,omitempty"` // share of positive recordings that Probability supposes; 0 if the model does not say
-	Probability   float64        `json:"probability"`     // of PHQ-9 ≥ 10, of GAD-7 ≥ 10, or that the voice is synthetic; 0 to 1
-	Low           float64        `json:"low"`             // bounds of the 90 % interval of Probability
-	High          float64        `json:"high"`
+	Prior         float64        `json:"prior,omitempty"`
+	Probability   float64        `json:"probability"`
+	Low           *float64       `json:"low"`
+	High          *float64       `json:"high"`
 	Decision      Decision       `json:"decision"`
-	Severity      int            `json:"severity,omitempty"` // 1-based index into SeverityNames(Category); 0 if the model gives none
-	Coverage      float64        `json:"coverage"`           // share of the model's weight whose features were measured, 0 to 1
-	Baseline      int            `json:"baseline"`           // how many earlier recordings of the person it was compared with; 0 if none
+	Severity      int            `json:"severity,omitempty"`
+	Coverage      float64        `json:"coverage"`
+	Baseline      int            `json:"baseline"`
 	Contributions []Contribution `json:"contributions,omitempty"`
-	Segments      []Segment      `json:"segments,omitempty"` // in order of time; deepfake only
-	Cautions      []Caution      `json:"cautions,omitempty"` // what makes the score less sure than it looks
+	Segments      []Segment      `json:"segments,omitempty"`
+	Cautions      []Caution      `json:"cautions,omitempty"`
+}
+
+// MarshalJSON has null for bounds that are NaN.
+func (s Score) MarshalJSON() ([]byte, error) {
+	return json.Marshal(scoreJSON{s.Category, s.Model, s.Version, s.Calibrated, s.Prior, s.Probability, orNull(s.Low), orNull(s.High),
+		s.Decision, s.Severity, s.Coverage, s.Baseline, s.Contributions, s.Segments, s.Cautions})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (s *Score) UnmarshalJSON(b []byte) error {
+	var in scoreJSON
+	if err := json.Unmarshal(b, &in); err != nil {
+		return err
+	}
+	*s = Score{in.Category, in.Model, in.Version, in.Calibrated, in.Prior, in.Probability, orNaN(in.Low), orNaN(in.High),
+		in.Decision, in.Severity, in.Coverage, in.Baseline, in.Contributions, in.Segments, in.Cautions}
+	return nil
+}
+
+// orNull is nil, null in JSON, if x is NaN.
+func orNull(x float64) *float64 {
+	if math.IsNaN(x) {
+		return nil
+	}
+	return &x
+}
+
+// orNaN is NaN if p is nil.
+func orNaN(p *float64) float64 {
+	if p == nil {
+		return math.NaN()
+	}
+	return *p
 }
 
 // Partial says that some of what the model needs was not measured.

@@ -26,11 +26,7 @@ type segmentJSON struct {
 
 // MarshalJSON has null for a probability that is NaN.
 func (s Segment) MarshalJSON() ([]byte, error) {
-	out := segmentJSON{Start: s.Start, End: s.End}
-	if !math.IsNaN(s.Probability) {
-		out.Probability = &s.Probability
-	}
-	return json.Marshal(out)
+	return json.Marshal(segmentJSON{s.Start, s.End, orNull(s.Probability)})
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote.
@@ -39,10 +35,7 @@ func (s *Segment) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &in); err != nil {
 		return err
 	}
-	*s = Segment{in.Start, in.End, math.NaN()}
-	if in.Probability != nil {
-		s.Probability = *in.Probability
-	}
+	*s = Segment{in.Start, in.End, orNaN(in.Probability)}
 	return nil
 }
 

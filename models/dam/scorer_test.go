@@ -109,6 +109,9 @@ func TestPublishedThresholds(t *testing.T) {
 		{1, 0.1522, 4, models.Positive},
 	} {
 		s := operations[c.task].score(c.raw, 1)
+		if _, err := json.Marshal(s); err != nil { // the bounds are not known
+			t.Error(err)
+		}
 		if s.Severity != c.severity || s.Decision != c.decision {
 			t.Errorf("%v of %v: got class %d, %v, want %d, %v", c.raw, s.Category, s.Severity, s.Decision, c.severity, c.decision)
 		}
