@@ -92,6 +92,9 @@ type Ack struct {
 	Status    Status // StatusProcessing
 }
 
+// Disclaimer stands wherever scores are shown to people.
+const Disclaimer = "Scores are investigational and support a decision; they are not a diagnosis."
+
 // Result is what is known of a session. One that was initiated and never
 // submitted has StatusInitiated, and no Product.
 type Result struct {

@@ -12,6 +12,7 @@ import (
 type detail struct {
 	Product     string              `json:"product,omitempty"`
 	SubmittedAt string              `json:"submitted_at,omitempty"`
+	Disclaimer  string              `json:"disclaimer"`
 	Scores      []scoreDetail       `json:"scores"`
 	Quality     map[string]*float64 `json:"quality"`  // of the recording, by feature name
 	Features    map[string]*float64 `json:"features"` // the others
@@ -56,9 +57,10 @@ func newDetail(r *voicescreen.Result, full bool) *detail {
 		return nil
 	}
 	d := &detail{
-		Scores:   make([]scoreDetail, len(r.Scores)),
-		Quality:  map[string]*float64{},
-		Features: map[string]*float64{},
+		Disclaimer: voicescreen.Disclaimer,
+		Scores:     make([]scoreDetail, len(r.Scores)),
+		Quality:    map[string]*float64{},
+		Features:   map[string]*float64{},
 	}
 	if r.Product.Valid() {
 		d.Product, d.SubmittedAt = r.Product.String(), stamp(r.SubmittedAt)

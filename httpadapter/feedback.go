@@ -12,35 +12,38 @@ import (
 
 // The feedback calls. The scores stand under actual_score or under data.
 func (a *adapter) feedbackPHQ2(c *call) error {
-	return c.feedback(func(f *voicescreen.Feedback, values []any) (err error) {
-		f.PHQ2, err = parseItems(values, 2)
+	return c.feedback(func(f *voicescreen.Feedback, values []any, form bool) (err error) {
+		f.PHQ2, err = parseItems(values, 2, form)
 		return err
 	})
 }
 
 func (a *adapter) feedbackPHQ9(c *call) error {
-	return c.feedback(func(f *voicescreen.Feedback, values []any) (err error) {
-		f.PHQ9, err = parseItems(values, 9)
+	return c.feedback(func(f *voicescreen.Feedback, values []any, form bool) (err error) {
+		f.PHQ9, err = parseItems(values, 9, form)
 		return err
 	})
 }
 
 func (a *adapter) feedbackGAD7(c *call) error {
-	return c.feedback(func(f *voicescreen.Feedback, values []any) (err error) {
-		f.GAD7, err = parseItems(values, 7)
+	return c.feedback(func(f *voicescreen.Feedback, values []any, form bool) (err error) {
+		f.GAD7, err = parseItems(values, 7, form)
 		return err
 	})
 }
 
 func (a *adapter) feedbackDepression(c *call) error {
-	return c.feedback(func(f *voicescreen.Feedback, values []any) (err error) {
+	return c.feedback(func(f *voicescreen.Feedback, values []any, _ bool) (err error) {
 		f.Depression, err = parseInterview(values)
 		return err
 	})
 }
 
+// setLabel reads the values of a parameter, in a form or in JSON, into a label.
+type setLabel func(f *voicescreen.Feedback, values []any, form bool) error
+
 // feedback reads the body with set and attaches the label.
-func (c *call) feedback(set func(f *voicescreen.Feedback, values []any) error) error {
+func (c *call) feedback(set setLabel) error {
 	body, err := c.fieldBody()
 	if err != nil {
 		return err
@@ -49,7 +52,7 @@ func (c *call) feedback(set func(f *voicescreen.Feedback, values []any) error) e
 	if err != nil {
 		return refuse(http.StatusUnprocessableEntity, err.Error())
 	}
-	id, label, err := parseFeedback(f, set)
+	id, label, err := parseFeedback(f, set, !isJSON(body))
 	if err != nil {
 		return refuse(http.StatusUnprocessableEntity, err.Error())
 	}
@@ -63,7 +66,7 @@ func (c *call) feedback(set func(f *voicescreen.Feedback, values []any) error) e
 
 // parseFeedback reads the parameters of a feedback call. An error names the
 // parameter at fault and no value.
-func parseFeedback(f fields, set func(*voicescreen.Feedback, []any) error) (id string, label voicescreen.Feedback, err error) {
+func parseFeedback(f fields, set setLabel, form bool) (id string, label voicescreen.Feedback, err error) {
 	id, p := f.text("session_id")
 	if p != "" {
 		return "", label, fmt.Errorf("session_id is %s", p)
@@ -74,7 +77,7 @@ func parseFeedback(f fields, set func(*voicescreen.Feedback, []any) error) (id s
 			continue
 		}
 		var l voicescreen.Feedback
-		if err := set(&l, f[name]); err != nil {
+		if err := set(&l, f[name], form); err != nil {
 			return "", label, fmt.Errorf("%s: %w", name, err)
 		}
 		if found && !sameLabel(l, label) {
@@ -93,19 +96,18 @@ func sameLabel(a, b voicescreen.Feedback) bool {
 		slices.Equal(a.PHQ9, b.PHQ9) && slices.Equal(a.GAD7, b.GAD7)
 }
 
-// parseItems reads the n items of a questionnaire: one JSON array, or from a
-// form the items repeated, separated by commas or as the text of a JSON array.
-func parseItems(values []any, n int) ([]int, error) {
-	list := values
-	if array, ok := values[0].([]any); ok && len(values) == 1 {
-		list = array
-		for _, v := range list {
-			if _, ok := v.(json.Number); !ok {
-				return nil, fmt.Errorf("want %d integers from 0 to 3", n)
-			}
-		}
-	} else {
+// parseItems reads the n items of a questionnaire: one array of JSON, or from a
+// form the items repeated, separated by commas or as the text of an array.
+func parseItems(values []any, n int, form bool) ([]int, error) {
+	var list []any
+	if form {
 		list = splitTexts(values)
+	} else {
+		array, ok := values[0].([]any)
+		if !ok || len(values) > 1 || slices.ContainsFunc(array, func(v any) bool { _, ok := v.(json.Number); return !ok }) {
+			return nil, fmt.Errorf("want %d integers from 0 to 3", n)
+		}
+		list = array
 	}
 	items := make([]int, 0, n)
 	for _, v := range list {
@@ -122,16 +124,11 @@ func parseItems(values []any, n int) ([]int, error) {
 }
 
 // splitTexts takes the values of a form apart at commas, without the brackets
-// of a JSON array. What is not text stays as it is.
+// of a JSON array.
 func splitTexts(values []any) []any {
 	var list []any
 	for _, v := range values {
-		text, ok := v.(string)
-		if !ok {
-			list = append(list, v)
-			continue
-		}
-		text = strings.TrimSpace(text)
+		text := strings.TrimSpace(v.(string))
 		if inner, ok := strings.CutPrefix(text, "["); ok {
 			if inner, ok = strings.CutSuffix(inner, "]"); ok {
 				text = inner

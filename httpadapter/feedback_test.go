@@ -13,11 +13,23 @@ import (
 )
 
 // itemSetters are those of the feedback calls, by their number of items.
-var itemSetters = map[int]func(*voicescreen.Feedback, []any) error{
-	2: func(f *voicescreen.Feedback, v []any) (err error) { f.PHQ2, err = parseItems(v, 2); return err },
-	9: func(f *voicescreen.Feedback, v []any) (err error) { f.PHQ9, err = parseItems(v, 9); return err },
-	7: func(f *voicescreen.Feedback, v []any) (err error) { f.GAD7, err = parseItems(v, 7); return err },
-	0: func(f *voicescreen.Feedback, v []any) (err error) { f.Depression, err = parseInterview(v); return err },
+var itemSetters = map[int]setLabel{
+	2: func(f *voicescreen.Feedback, v []any, form bool) (err error) {
+		f.PHQ2, err = parseItems(v, 2, form)
+		return err
+	},
+	9: func(f *voicescreen.Feedback, v []any, form bool) (err error) {
+		f.PHQ9, err = parseItems(v, 9, form)
+		return err
+	},
+	7: func(f *voicescreen.Feedback, v []any, form bool) (err error) {
+		f.GAD7, err = parseItems(v, 7, form)
+		return err
+	},
+	0: func(f *voicescreen.Feedback, v []any, _ bool) (err error) {
+		f.Depression, err = parseInterview(v)
+		return err
+	},
 }
 
 // label is a feedback call and what it must store.
@@ -97,6 +109,9 @@ func TestFeedbackRefuses(t *testing.T) {
 		"item null":         {path: "/v2/feedback/phq/2", body: `{"session_id":"SESSION","actual_score":[null,2]}`},
 		"item true":         {path: "/v2/feedback/phq/2", body: `{"session_id":"SESSION","actual_score":[true,2]}`},
 		"items as text":     {path: "/v2/feedback/phq/2", body: `{"session_id":"SESSION","actual_score":["1","2"]}`},
+		"items in one text": {path: "/v2/feedback/phq/2", body: `{"session_id":"SESSION","actual_score":"1,2"}`},
+		"an array as text":  {path: "/v2/feedback/phq/2", body: `{"session_id":"SESSION","data":"[1,2]"}`},
+		"items by repeats":  {path: "/v2/feedback/phq/2", body: `{"session_id":"SESSION","actual_score":1,"actual_score":2}`},
 		"nested":            {path: "/v2/feedback/phq/2", body: `{"session_id":"SESSION","actual_score":[[1,2]]}`},
 		"a number":          {path: "/v2/feedback/phq/2", body: `{"session_id":"SESSION","actual_score":3}`},
 		"an object":         {path: "/v2/feedback/phq/2", body: `{"session_id":"SESSION","actual_score":{"q1":1,"q2":2}}`},

@@ -28,18 +28,25 @@ type fields map[string][]any
 // space is '{', otherwise what the Content-Type says, otherwise a form. It
 // returns an error that wraps errBody if the body cannot be read.
 func (l *Limits) parseFields(contentType string, body []byte) (fields, error) {
-	body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")) // byte order mark
+	trimmed := trim(body)
 	media, params, _ := mime.ParseMediaType(contentType)
-	trimmed := bytes.TrimLeft(body, " \t\r\n")
 	switch {
 	case len(trimmed) == 0:
 		return fields{}, nil
-	case trimmed[0] == '{':
+	case isJSON(body):
 		return parseJSON(trimmed, l.Depth)
 	case media == "multipart/form-data":
-		return parseParts(multipart.NewReader(bytes.NewReader(body), params["boundary"]), l.Parts)
+		return parseParts(multipart.NewReader(bytes.NewReader(trimmed), params["boundary"]), l.Parts)
 	}
 	return parseForm(string(trimmed))
+}
+
+// isJSON says whether parseFields takes a body for JSON.
+func isJSON(body []byte) bool { return bytes.HasPrefix(trim(body), []byte("{")) }
+
+// trim returns a body without a byte order mark and space before it.
+func trim(body []byte) []byte {
+	return bytes.TrimLeft(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")), " \t\r\n")
 }
 
 // maxValues is how many values a JSON body may have. A body of the greatest
@@ -147,8 +154,10 @@ func shape(body []byte) (deepest, values int) {
 	return deepest, values
 }
 
+// parseForm reads a form as browsers write it, where a semicolon is a character
+// like others (URL Standard, application/x-www-form-urlencoded).
 func parseForm(body string) (fields, error) {
-	values, err := url.ParseQuery(strings.TrimRight(body, "\r\n"))
+	values, err := url.ParseQuery(strings.ReplaceAll(strings.TrimRight(body, "\r\n"), ";", "%3B"))
 	if err != nil {
 		return nil, fmt.Errorf("%w: not a valid form", errBody)
 	}

@@ -28,7 +28,7 @@ type metadataError struct {
 func (a *adapter) initiate(c *call) error {
 	body, err := c.fieldBody()
 	if err != nil {
-		return err
+		return unreadable(err)
 	}
 	f, err := c.limits.parseFields(c.r.Header.Get("Content-Type"), body)
 	req, problems := parseInitiate(f, c.limits.Depth)
@@ -46,8 +46,7 @@ func (a *adapter) initiate(c *call) error {
 		return err
 	}
 	if len(problems) > 0 {
-		return &answer{status: http.StatusUnprocessableEntity,
-			body: metadataError{"unsupported_metadata_spec", problems}}
+		return refuseFields(problems)
 	}
 	id, err := c.account.Initiate(c.r.Context(), req)
 	if err != nil {
@@ -57,6 +56,21 @@ func (a *adapter) initiate(c *call) error {
 	return c.json(http.StatusCreated, struct {
 		SessionID string `json:"session_id"`
 	}{id})
+}
+
+// refuseFields is the 422 of initiate.
+func refuseFields(problems map[string]problem) *answer {
+	return &answer{status: http.StatusUnprocessableEntity, body: metadataError{"unsupported_metadata_spec", problems}}
+}
+
+// unreadable gives the 422 for a body that did not come whole the shape that
+// initiate's have.
+func unreadable(err error) error {
+	var a *answer
+	if errors.As(err, &a) && a.status == http.StatusUnprocessableEntity {
+		return refuseFields(map[string]problem{"body": malformed})
+	}
+	return err
 }
 
 // parseInitiate reads the parameters of a session and says what is wrong with

@@ -95,6 +95,15 @@ func TestInitiateMetadata(t *testing.T) {
 	}
 }
 
+// A semicolon does not part the fields of a form: it is a character.
+func TestSemicolonInAForm(t *testing.T) {
+	s := newService(t)
+	s.want(http.StatusCreated, request{method: "POST", path: "/v2/initiate", beyond: true, contentType: formType, body: "user_id=a;b&is_initiated=true"})
+	if got, err := s.store.Get(t.Context(), "clinic", "session-1"); err != nil || got.UserID != "a;b" {
+		t.Errorf("got user %q, %v, want a;b", got.UserID, err)
+	}
+}
+
 func TestInitiateRefuses(t *testing.T) {
 	const u, m = "unprovided", "malformed"
 	type problems = map[string]string
@@ -214,7 +223,7 @@ func FuzzParseFields(f *testing.F) {
 			t.Error("got a request without a user")
 		}
 		for n, set := range itemSetters {
-			_, label, err := parseFeedback(fields, set)
+			_, label, err := parseFeedback(fields, set, !isJSON([]byte(body)))
 			items := append(append(label.PHQ2, label.PHQ9...), label.GAD7...)
 			if err == nil && len(items) != n {
 				t.Errorf("got %d items, want %d", len(items), n)

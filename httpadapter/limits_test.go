@@ -34,6 +34,21 @@ func (s *service) listenWith(change func(*http.Server)) (addr string) {
 
 // Clients that send so slowly that they never come to an end do not slow
 // others, and are answered or dropped when their time is over.
+// A body that breaks off is answered as others that cannot be read.
+func TestBrokenOffBodies(t *testing.T) {
+	s := newService(t)
+	addr := s.listen()
+	for path, want := range map[string]string{
+		"POST /v2/initiate":        `{"error":"unsupported_metadata_spec","context":{"body":"malformed"}}`,
+		"PATCH /v2/feedback/phq/2": `{"message":"the body broke off"}`,
+	} {
+		status, body := wire(t, addr, path+" HTTP/1.1\r\nHost: x\r\nX-API-Key: "+s.key+"\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nuser_no size\r\n")
+		if status != http.StatusUnprocessableEntity || strings.TrimSpace(body) != want {
+			t.Errorf("%s: got %d %s, want 422 %s", path, status, body, want)
+		}
+	}
+}
+
 func TestSlowClients(t *testing.T) {
 	const (
 		clients = 500

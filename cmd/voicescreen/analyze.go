@@ -39,7 +39,7 @@ needs 2. A file that was cut short is analysed as far as it goes.
 With --json each file gives one line, a JSON object; one that cannot be read
 gives {"file":…,"error":…}. FILE may be "-" for standard input.
 
-` + disclaimer,
+` + voicescreen.Disclaimer,
 		Example: "  voicescreen analyze testdata/interview_en.wav\n" +
 			"  voicescreen analyze --json *.wav > scores.jsonl\n" +
 			"  voicescreen analyze --channel 2 call.wav",
@@ -185,7 +185,7 @@ func writeAnalysisJSON(w io.Writer, file string, a *voicescreen.Analysis) error 
 		Scores:        scores,
 		Failures:      a.Failures,
 		Features:      featureNumbers(a.Features),
-		Disclaimer:    disclaimer,
+		Disclaimer:    voicescreen.Disclaimer,
 	})
 	if err != nil {
 		return fmt.Errorf("encode the scores: %w", err)

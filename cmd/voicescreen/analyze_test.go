@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/models"
 )
 
@@ -67,7 +68,7 @@ func TestAnalyzeJSON(t *testing.T) {
 
 func TestAnalyzeForPeople(t *testing.T) {
 	o := program(t, "analyze", interview)
-	for _, want := range []string{interview, "depression", "anxiety", "deepfake", "of 100", "weighs most", "signal to noise", disclaimer} {
+	for _, want := range []string{interview, "depression", "anxiety", "deepfake", "of 100", "weighs most", "signal to noise", voicescreen.Disclaimer} {
 		if !strings.Contains(o.stdout, want) {
 			t.Errorf("got\n%s\nwant %q in it", o.stdout, want)
 		}

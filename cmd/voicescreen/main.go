@@ -18,6 +18,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/voicescreen/voicescreen"
 )
 
 func main() {
@@ -105,7 +107,7 @@ func newRoot() *cobra.Command {
 		Use:   "voicescreen",
 		Short: "Screening scores from recordings of a voice",
 		Long: "voicescreen listens to recordings of a person speaking and gives scores for signs of\n" +
-			"depression, signs of anxiety, and the risk that the voice is synthetic.\n\n" + disclaimer,
+			"depression, signs of anxiety, and the risk that the voice is synthetic.\n\n" + voicescreen.Disclaimer,
 		Example:       "  voicescreen analyze testdata/interview_en.wav",
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -120,6 +122,3 @@ func newRoot() *cobra.Command {
 	)
 	return root
 }
-
-// disclaimer stands wherever scores are shown to people.
-const disclaimer = "Scores are investigational and support a decision; they are not a diagnosis."

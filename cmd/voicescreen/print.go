@@ -42,7 +42,7 @@ func writeAnalysis(w io.Writer, file string, a *voicescreen.Analysis) error {
 			p.printf("\n  %-10s  no score: %s\n", c, reason(f, a))
 		}
 	}
-	p.printf("\n  %s\n\n", disclaimer)
+	p.printf("\n  %s\n\n", voicescreen.Disclaimer)
 	return p.err
 }
 
