@@ -8,7 +8,7 @@
 // A [Network] is made by [NewNetwork], which asks a function for one tensor
 // after the other, by the names and shapes that [Shape.Tensors] lists, and
 // packs each for its multiplication before it asks for the next: the packed
-// weights, 0.74 GB at full size, are held once, and whoever reads a file needs
+// weights, 0.71 GB at full size, are held once, and whoever reads a file needs
 // room for one tensor. [Weights] is a set of tensors in memory.
 //
 // # Arithmetic

@@ -24,7 +24,7 @@ func Is(head []byte) bool {
 
 // Open loads the model at path: the published checkpoint, dam3.1.ckpt, or what
 // Convert made of it, which loads faster. The file is closed when Open returns.
-// Memory is that of the weights, 0.74 GB, one tensor, and the activations of
+// Memory is that of the weights, 0.71 GB, one tensor, and the activations of
 // Options.Chunks. Errors wrap ErrCheckpoint, ErrFile, ErrWeights or
 // ErrChecksum, or come from the file.
 func Open(path string, opts *ScorerOptions) (*Model, error) {
