@@ -15,7 +15,8 @@ import (
 // CalibrateOptions says what to learn from. Nil and zero fields mean the
 // default.
 type CalibrateOptions struct {
-	// Categories are what to learn. Default: depression and anxiety.
+	// Categories are what to learn. Default: depression and anxiety, without
+	// what Options.Models were given for, of which a Calibration says so.
 	Categories []models.Category
 
 	// Accounts are whose labels count. Default: those of all.
@@ -63,9 +64,12 @@ type Calibration struct {
 // Sessions that the store cannot read are left out and counted, and so is,
 // among the skipped ones, a session that is compared with such a one.
 //
+// Models that were given in Options.Models stay as they are, of whatever kind.
+//
 // The error is an InvalidError for a category that does not learn, ErrConflict
-// where Options.Models replaced the model by one that does not, ctx's, or
-// internal. Too few labels are no error: see Calibration.
+// where the model of one that is asked for, or by default of both, is of
+// Options.Models, ctx's, or internal. Too few labels are no error: see
+// Calibration.
 func (e *Engine) Calibrate(ctx context.Context, opts *CalibrateOptions) ([]*Calibration, error) {
 	ctx, leave, err := e.enter(ctx)
 	if err != nil {
@@ -76,19 +80,23 @@ func (e *Engine) Calibrate(ctx context.Context, opts *CalibrateOptions) ([]*Cali
 	if opts != nil {
 		o = *opts
 	}
-	if len(o.Categories) == 0 {
+	all := len(o.Categories) == 0
+	if all {
 		o.Categories = []models.Category{models.Depression, models.Anxiety}
 	}
 	if !e.learning.TryLock() {
 		return nil, fmt.Errorf("%w: a calibration is under way", ErrConflict)
 	}
 	defer e.learning.Unlock()
+	given := 0
 	for _, c := range o.Categories {
 		if c != models.Depression && c != models.Anxiety {
 			return nil, malformed("categories", fmt.Sprintf("the %v model does not learn from labels", c))
 		}
 		if _, err := e.bayes(c); err != nil {
-			return nil, err
+			if given++; !all || given == len(o.Categories) {
+				return nil, err
+			}
 		}
 	}
 	labelled, damaged, err := e.labelled(ctx, &o)
@@ -107,14 +115,13 @@ func (e *Engine) Calibrate(ctx context.Context, opts *CalibrateOptions) ([]*Cali
 	return out, nil
 }
 
-// bayes returns the model in use of a category.
+// bayes returns the model in use of a category that learns.
 func (e *Engine) bayes(c models.Category) (*models.Bayes, error) {
 	s := e.scorers()
-	b, ok := s.list[s.of[c]].(*models.Bayes)
-	if !ok {
-		return nil, fmt.Errorf("%w: the %v model in use does not learn from labels", ErrConflict, c)
+	if err := s.learns(c); err != nil {
+		return nil, err
 	}
-	return b, nil
+	return s.list[s.of[c]].(*models.Bayes), nil // as the shipped and the learned ones are
 }
 
 // scanPage is how many sessions are read from the store at a time. Chosen: a
@@ -205,6 +212,11 @@ func (s *labelledSession) label(c models.Category) (l fit.Label, ok bool) {
 // calibrate learns one category.
 func (e *Engine) calibrate(ctx context.Context, c models.Category, sessions []*labelledSession, o *CalibrateOptions) (*Calibration, error) {
 	out := &Calibration{Category: c}
+	former, err := e.bayes(c)
+	if err != nil {
+		out.Reason = err.Error()
+		return out, nil
+	}
 	var examples []fit.Example
 	for _, s := range sessions {
 		l, ok := s.label(c)
@@ -213,10 +225,6 @@ func (e *Engine) calibrate(ctx context.Context, c models.Category, sessions []*l
 			continue
 		}
 		examples = append(examples, fit.Example{Account: s.account, User: s.user, Time: s.at, Recording: s.in, Label: l})
-	}
-	former, err := e.bayes(c)
-	if err != nil {
-		return nil, err
 	}
 	prior, err := models.ShippedBayes(c)
 	if err != nil {

@@ -256,6 +256,54 @@ func TestCalibrateErrors(t *testing.T) {
 	}
 }
 
+// TestCalibrateLeavesGivenModels gives the engine a model of depression, of the
+// kind that learns, where another one was learned before.
+func TestCalibrateLeavesGivenModels(t *testing.T) {
+	st := newMemory(t)
+	addLabelled(t, st, "a", 100, 1)
+	opts := idle()
+	opts.Scoring.ModelFile = filepath.Join(t.TempDir(), "models")
+	learned := calibrate(t, newEngine(t, st, opts), voicescreen.CalibrateOptions{})
+	if !learned.Activated {
+		t.Fatalf("got %+v, want it learned and activated", learned)
+	}
+	before, err := os.ReadFile(opts.Scoring.ModelFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := *shippedBayes(t, models.Depression)
+	file.Version = "given"
+	given, err := models.NewBayes(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts.Models = []models.Scorer{given}
+	e := newEngine(t, st, opts)
+	found, err := e.Calibrate(t.Context(), nil)
+	if err != nil || len(found) != 2 {
+		t.Fatalf("got %v and error %v, want depression and anxiety", found, err)
+	}
+	if d := found[0]; d.Activated || d.Learned != nil || d.Skipped != 0 || !strings.Contains(d.Reason, "Options.Models") {
+		t.Errorf("depression: got %+v, want it left as it was given", d)
+	}
+	if a := found[1]; !strings.Contains(a.Reason, "too few labels") {
+		t.Errorf("anxiety: got %+v, want its labels looked at", a)
+	}
+	asked := &voicescreen.CalibrateOptions{Categories: []models.Category{models.Depression}}
+	if _, err := e.Calibrate(t.Context(), asked); !errors.Is(err, voicescreen.ErrConflict) {
+		t.Errorf("Calibrate: got error %v, want ErrConflict", err)
+	}
+	if err := e.Revert(models.Depression); !errors.Is(err, voicescreen.ErrConflict) {
+		t.Errorf("Revert: got error %v, want ErrConflict", err)
+	}
+	if got := inUse(t, e); got.Version != "given" {
+		t.Errorf("got version %s in use, want the given one", got.Version)
+	}
+	if after, err := os.ReadFile(opts.Scoring.ModelFile); err != nil || string(after) != string(before) {
+		t.Errorf("the model file changed, or error %v", err)
+	}
+}
+
 // TestBaseRatesMoveProbabilities says that a base rate reaches the scores.
 func TestBaseRatesMoveProbabilities(t *testing.T) {
 	score := func(rate float64) models.Score {

@@ -181,8 +181,11 @@ func (e *Engine) changeLearned(c models.Category, change func([]*models.BayesFil
 // Revert goes back from the learned model of a category that is in use to the
 // one before it, in the end to the shipped one. The model that was in use is
 // dropped. Scores that were given stay. The error is ErrConflict where none
-// was learned.
+// was learned, or where the model is of Options.Models.
 func (e *Engine) Revert(c models.Category) error {
+	if err := e.scorers().learns(c); err != nil {
+		return err
+	}
 	return e.changeLearned(c, func(list []*models.BayesFile) ([]*models.BayesFile, error) {
 		if len(list) == 0 {
 			return nil, fmt.Errorf("%w: the %v model in use was not learned from labels", ErrConflict, c)

@@ -26,8 +26,9 @@ type Options struct {
 	Audio   AudioOptions
 	Results ResultOptions
 
-	// Models replace the shipped scorers in the categories that they name.
-	// Where two name one category the later wins.
+	// Models replace the shipped scorers, and those that Calibrate learned, in
+	// the categories that they name, which then do not learn. Where two name
+	// one category the later wins.
 	Models []models.Scorer
 
 	Scoring ScoringOptions

@@ -9,9 +9,10 @@ import (
 
 // scorers are the scorers of an engine, one for each category.
 type scorers struct {
-	list []models.Scorer
-	of   map[models.Category]int // index into list
-	from *learnedModels          // what they were made with
+	list  []models.Scorer
+	of    map[models.Category]int // index into list
+	given int                     // index of the first of Options.Models
+	from  *learnedModels          // what they were made with
 }
 
 // newScorers returns the shipped scorers, in their place those that were
@@ -35,6 +36,7 @@ func newScorers(o *Options, learned *learnedModels) (*scorers, error) {
 		}
 		s.list = append(s.list, b)
 	}
+	s.given = len(s.list)
 	s.list = append(s.list, o.Models...)
 	for i, sc := range s.list {
 		if sc == nil {
@@ -71,6 +73,15 @@ func (e *Engine) scorers() *scorers {
 	}
 	e.models.Store(next)
 	return next
+}
+
+// learns returns ErrConflict where the model of a category was given: what is
+// learned would not be used.
+func (s *scorers) learns(c models.Category) error {
+	if s.of[c] < s.given {
+		return nil
+	}
+	return fmt.Errorf("%w: the %v model in use was given in Options.Models and does not learn from labels", ErrConflict, c)
 }
 
 // score returns one score for each category asked for, in that order, decided

@@ -37,7 +37,8 @@ then on if on held-out users it is not worse than the model in use, and is kept 
 former models beside the database, as PATH.models; --revert goes back by one.
 
 It takes at least 20 users and 5 labels on either side of a score of 10. The server must not run on
-the database meanwhile; a running one learns by itself with "serve --calibrate".`,
+the database meanwhile; a running one learns by itself with "serve --calibrate". A model
+that it is given with --model stays in use in place of what is learned here.`,
 		Example: "  voicescreen calibrate --db clinic.db\n" +
 			"  voicescreen calibrate --db clinic.db --task depression --dry-run --out learned.json\n" +
 			"  voicescreen calibrate --db clinic.db --task depression --revert",

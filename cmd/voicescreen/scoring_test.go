@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/models"
 )
 
 // lockedBuffer is a buffer that goroutines may share.
@@ -31,9 +32,30 @@ func (l *lockedBuffer) String() string {
 }
 
 // TestServerCalibratesByItself learns at intervals until it is told to end, and
-// says so in a log that names nobody.
+// says so in a log that names nobody. That a model was given is no error.
 func TestServerCalibratesByItself(t *testing.T) {
-	e, err := voicescreen.Open(labelledDB(t, 100), &voicescreen.Options{Workers: -1})
+	prior, err := shippedPrior(models.Anxiety)
+	if err != nil {
+		t.Fatal(err)
+	}
+	given, err := models.NewBayes(prior)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		models []models.Scorer
+		want   string // of anxiety
+	}{
+		"without --model":         {nil, "too few labels"},
+		"with --model of anxiety": {[]models.Scorer{given}, "given"},
+	} {
+		t.Run(name, func(t *testing.T) { calibratesByItself(t, c.models, c.want) })
+	}
+}
+
+// calibratesByItself wants depression learned, and a reason why anxiety is not.
+func calibratesByItself(t *testing.T, given []models.Scorer, reason string) {
+	e, err := voicescreen.Open(labelledDB(t, 100), &voicescreen.Options{Workers: -1, Models: given})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +78,8 @@ func TestServerCalibratesByItself(t *testing.T) {
 	stop()
 	<-done
 	got := log.String()
-	if !strings.Contains(got, "category=depression activated=true") || !strings.Contains(got, "category=anxiety activated=false") {
+	if !strings.Contains(got, "category=depression activated=true") ||
+		!strings.Contains(got, "category=anxiety activated=false") || !strings.Contains(got, reason) {
 		t.Errorf("got log\n%s, want depression learned and anxiety left", got)
 	}
 	if strings.Contains(got, "user1") || strings.Contains(got, "level=ERROR") {
