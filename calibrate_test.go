@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -302,6 +303,40 @@ func TestCalibrateLeavesGivenModels(t *testing.T) {
 	if after, err := os.ReadFile(opts.Scoring.ModelFile); err != nil || string(after) != string(before) {
 		t.Errorf("the model file changed, or error %v", err)
 	}
+}
+
+// TestOtherEnginesSwitch calibrates for the first time while another engine has
+// the same model file, which is not there yet, and that one reverts.
+func TestOtherEnginesSwitch(t *testing.T) {
+	st := newMemory(t)
+	addLabelled(t, st, "a", 100, 1)
+	opts := idle()
+	opts.Scoring.ModelFile = filepath.Join(t.TempDir(), "models")
+	a, b := newEngine(t, st, opts), newEngine(t, st, opts)
+	shipped := inUse(t, b).Version
+	if err := a.Revert(models.Depression); !errors.Is(err, voicescreen.ErrConflict) {
+		t.Errorf("got error %v where nothing was learned, want ErrConflict", err)
+	}
+	if _, err := os.Stat(opts.Scoring.ModelFile); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got error %v for the model file, want %v", err, fs.ErrNotExist)
+	}
+	switches := func(e *voicescreen.Engine, want string) {
+		t.Helper()
+		for end := time.Now().Add(soon); inUse(t, e).Version != want; time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("got version %s in use, want %s", inUse(t, e).Version, want)
+			}
+		}
+	}
+	first := calibrate(t, a, voicescreen.CalibrateOptions{})
+	if !first.Activated {
+		t.Fatalf("got %+v, want it learned and activated", first)
+	}
+	switches(b, first.Learned.File.Version)
+	if err := b.Revert(models.Depression); err != nil {
+		t.Fatal(err)
+	}
+	switches(a, shipped)
 }
 
 // TestBaseRatesMoveProbabilities says that a base rate reaches the scores.

@@ -31,7 +31,7 @@ type Engine struct {
 	store     store.Store
 	owned     bool                    // whether the store is this engine's alone, and closed with it
 	models    atomic.Pointer[scorers] // made with what learned held at some time
-	learned   atomic.Pointer[durable.File[*learnedModels]]
+	learned   *durable.File[*learnedModels]
 	learning  sync.Mutex     // one Calibrate at a time
 	measurers chan *Measurer // one for each analysis at a time; nil entries are made on first use
 	owner     string         // of the leases of this engine
@@ -107,6 +107,7 @@ func start(st store.Store, opts *Options, owned bool) (*Engine, error) {
 		opts:      o,
 		store:     st,
 		owned:     owned,
+		learned:   learned,
 		measurers: make(chan *Measurer, measurerCount(o.Workers)),
 		owner:     newID(),
 		wake:      make(chan struct{}, max(o.Workers, 1)),
@@ -117,7 +118,6 @@ func start(st store.Store, opts *Options, owned bool) (*Engine, error) {
 		notifier:  newNotifier(),
 	}
 	e.models.Store(scorers)
-	e.learned.Store(learned)
 	e.orphaned = e.now().Add(o.Queue.Lease)
 	e.defaultAccount = e.Account("")
 	for range cap(e.measurers) {
@@ -200,7 +200,7 @@ func (e *Engine) Backup(ctx context.Context, path string) error {
 	if !ok {
 		return fmt.Errorf("voicescreen: back up the store: %w", errors.ErrUnsupported)
 	}
-	err = withModels(e.learned.Load().Get(), path, func() error { return st.Backup(ctx, path) })
+	err = withModels(e.learned.Get(), path, func() error { return st.Backup(ctx, path) })
 	return e.internal("back up the store", err)
 }
 

@@ -91,18 +91,15 @@ func (l *learnedModels) with(c models.Category, list []*models.BayesFile) *learn
 	return out
 }
 
-// openLearned opens the file of learned models; without one they are in
-// memory.
+// openLearned opens the file of learned models, which need not be there yet;
+// without a path they are in memory.
 func openLearned(path string) (*durable.File[*learnedModels], error) {
 	empty := &learnedModels{}
 	if path == "" {
 		return durable.Memory(empty), nil
 	}
-	f, err := durable.OpenFile(path, learnedText)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return durable.Memory(empty), nil
-	case err != nil:
+	f, err := durable.OpenFileOr(path, empty, learnedText)
+	if err != nil {
 		return nil, fmt.Errorf("voicescreen: learned models: %w", err)
 	}
 	return f, nil
@@ -161,21 +158,17 @@ func withModels(l *learnedModels, path string, next func() error) error {
 // changeLearned replaces the list of models of a category by what change makes
 // of it, durably where there is a file.
 func (e *Engine) changeLearned(c models.Category, change func([]*models.BayesFile) ([]*models.BayesFile, error)) error {
-	file := e.learned.Load()
-	if path := e.opts.Scoring.ModelFile; path != "" {
-		var err error
-		if file, err = durable.CreateFile(path, file.Get(), learnedText); err != nil {
-			return fmt.Errorf("voicescreen: learned models: %w", err)
-		}
-		e.learned.Store(file)
-	}
-	return file.Change(func(l *learnedModels) (*learnedModels, error) {
+	err := e.learned.Change(func(l *learnedModels) (*learnedModels, error) {
 		list, err := change(slices.Clone(l.of[c]))
 		if err != nil {
 			return nil, err
 		}
 		return l.with(c, list[:min(len(list), formerModels+1)]), nil
 	})
+	if err != nil && !errors.Is(err, ErrConflict) {
+		return fmt.Errorf("voicescreen: learned models: %w", err)
+	}
+	return err
 }
 
 // Revert goes back from the learned model of a category that is in use to the

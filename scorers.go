@@ -61,7 +61,7 @@ func newScorers(o *Options, learned *learnedModels) (*scorers, error) {
 
 // scorers returns the scorers in use now.
 func (e *Engine) scorers() *scorers {
-	learned := e.learned.Load().Get()
+	learned := e.learned.Get()
 	s := e.models.Load()
 	if s.from == learned {
 		return s
