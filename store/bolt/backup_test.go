@@ -2,6 +2,7 @@ package bolt
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -157,6 +158,42 @@ func TestABackupThatFailsLeavesNothing(t *testing.T) {
 	if err != nil || len(entries) != 2 { // what was there
 		t.Errorf("got %v and error %v", entries, err)
 	}
+}
+
+// TestABackupThatIsBrokenOffLeavesNothing ends the context at each moment at
+// which a backup asks for it.
+func TestABackupThatIsBrokenOffLeavesNothing(t *testing.T) {
+	t.Parallel()
+	path, _ := filled(t, 2)
+	st := reopen(t, path)
+	dir := t.TempDir()
+	for asks := 0; ; asks++ {
+		err := st.Backup(&endingContext{t.Context(), asks}, filepath.Join(dir, "backup.db"))
+		if err == nil {
+			if asks < 10 {
+				t.Errorf("done after %d questions: this shows little", asks)
+			}
+			return
+		}
+		entries, readErr := os.ReadDir(dir)
+		if !strings.Contains(err.Error(), context.Canceled.Error()) || len(entries) > 0 || readErr != nil { // bbolt keeps the text alone
+			t.Fatalf("ended after %d questions: got error %v, and left %v (%v)", asks, err, entries, readErr)
+		}
+	}
+}
+
+// endingContext ends when it was asked a number of times.
+type endingContext struct {
+	context.Context
+	asks int // that are left
+}
+
+func (c *endingContext) Err() error {
+	if c.asks == 0 {
+		return context.Canceled
+	}
+	c.asks--
+	return nil
 }
 
 // TestCheckFindsWhatIsWrong plants faults one at a time.
