@@ -20,8 +20,9 @@ func newDB() *cobra.Command {
 the recordings that wait, if it is encrypted of the file clinic.db.keyslots, and if
 models were learned from its labels of the file clinic.db.models: they belong
 together. These commands need it for themselves: a service that has
-it open must end first. Programs that embed the engine can back up its store while
-they use it (Engine.Backup).`,
+it open must end first. A running one makes backups by itself with "serve --backup
+DIR --backup-every 24h", and programs that embed the engine can back up its store
+while they use it (Engine.Backup); check and restore take those as they are.`,
 		Example: "  voicescreen db check clinic.db\n" +
 			"  voicescreen db backup clinic.db /backup/monday.db\n" +
 			"  voicescreen db restore /backup/monday.db clinic.db\n" +
@@ -93,7 +94,8 @@ func newDBBackup() *cobra.Command {
 	return dbCommand("backup PATH TO", "Copy a database, and check the copy",
 		`Copy a database with its recordings, keys and learned models to a place where there
 is none, and check the copy. That of an encrypted database is encrypted with the same key. It
-holds sessions that are erased later: erase old backups too.`,
+holds sessions that are erased later: erase old backups too. The database must not be
+in use: a running service backs it up with "serve --backup DIR --backup-every 24h".`,
 		"backup clinic.db /backup/monday.db --store-key store.key",
 		2, copyChecked)
 }

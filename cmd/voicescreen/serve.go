@@ -48,6 +48,7 @@ type serveOptions struct {
 	scoring        scoringFlags
 	baseline       bool
 	calibrate      time.Duration // how often; 0 for never
+	backup         backupFlags
 }
 
 func newServe() *cobra.Command {
@@ -70,10 +71,18 @@ VOICESCREEN_STORE_KEY, a new database is encrypted, and the recordings too, and
 opened again with that key: 64 hexadecimal digits, such as "openssl rand -hex 32"
 makes. Who loses it has lost the data.
 
+With --backup DIR and --backup-every 24h it backs up the database at each midnight
+UTC, while calls and analyses go on: to DIR/20261122T000000Z.db, by the time, and
+the files beside it that belong to it (see "voicescreen db"), encrypted with the
+same key if the database is. DIR must be there at the start. After an error, which
+is logged, the next period tries again. A backup is there when its .db is: what has
+none broke off. Removing is up to you: old backups hold sessions erased since.
+
 The connection is not encrypted: put a proxy that speaks TLS before it.`,
 		Example: "  voicescreen serve --dev\n" +
 			"  voicescreen keys create --keys keys.json --account clinic-a\n" +
-			"  voicescreen serve --addr 127.0.0.1:8080 --db clinic.db --keys keys.json",
+			"  voicescreen serve --addr 127.0.0.1:8080 --db clinic.db --keys keys.json\n" +
+			"  voicescreen serve --db clinic.db --keys keys.json --backup /backup --backup-every 24h",
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.check(); err != nil {
@@ -98,6 +107,7 @@ The connection is not encrypted: put a proxy that speaks TLS before it.`,
 	o.scoring.add(cmd)
 	cmd.Flags().BoolVar(&o.baseline, "baseline", false, "compare each recording with the same user's earlier ones")
 	cmd.Flags().DurationVar(&o.calibrate, "calibrate", 0, "how often to learn from the labels that came, such as 24h; 0 for never; a model given with --model stays as it is")
+	o.backup.add(cmd)
 	cmd.Flags().BoolVar(&o.dev, "dev", false, "make a key and print how to call the service with it")
 	return cmd
 }
@@ -116,7 +126,7 @@ func (o *serveOptions) check() error {
 	if _, _, err := net.SplitHostPort(o.metrics); o.metrics != "" && err != nil {
 		return usagef("--metrics-addr is %q, want HOST:PORT", o.metrics)
 	}
-	if err := errors.Join(o.audit.check(), o.limits.check(), o.results.check()); err != nil {
+	if err := errors.Join(o.audit.check(), o.limits.check(), o.results.check(), o.backup.check()); err != nil {
 		return err
 	}
 	if o.calibrate < 0 {
@@ -153,11 +163,14 @@ func runServe(ctx context.Context, o serveOptions, stdout, stderr io.Writer) (er
 		return err
 	}
 	defer func() { err = errors.Join(err, closeEngine(engine)) }()
+	chores, stop := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	defer func() { stop(); running.Wait() }()
 	if o.calibrate > 0 {
-		learning, stop := context.WithCancel(ctx)
-		var learner sync.WaitGroup
-		learner.Go(func() { calibrateEvery(learning, engine, o.calibrate, logger) })
-		defer func() { stop(); learner.Wait() }()
+		running.Go(func() { calibrateEvery(chores, engine, o.calibrate, logger) })
+	}
+	if o.backup.dir != "" {
+		running.Go(func() { backupEvery(chores, engine, o.backup, logger) })
 	}
 	metrics.Queue = engine.Queued
 	handler := httpadapter.New(engine, keys, o.limits.handler(&httpadapter.Options{Logger: logger, Rate: o.rate, Audit: trail, Observe: metrics.Observe}))

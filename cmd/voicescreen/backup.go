@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/voicescreen/voicescreen"
+)
+
+// backupFlags are the flags of "serve" for backups of its database.
+type backupFlags struct {
+	dir   string // "" for none
+	every time.Duration
+}
+
+func (b *backupFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&b.dir, "backup", "", "a directory to back up the database to while it is served, with --backup-every")
+	cmd.Flags().DurationVar(&b.every, "backup-every", 0, "how often to back up, such as 24h, which is at midnight UTC")
+}
+
+const (
+	// backupName is the time in the name of a backup, UTC.
+	backupName = "20060102T150405Z.db"
+
+	// minBackupEvery keeps two backups from having one name.
+	minBackupEvery = time.Second
+)
+
+func (b *backupFlags) check() error {
+	if b.dir == "" && b.every == 0 {
+		return nil
+	}
+	if b.dir == "" {
+		return usagef("--backup-every needs --backup")
+	}
+	if b.every < minBackupEvery {
+		return usagef("--backup-every is %v, want %v or more", b.every, minBackupEvery)
+	}
+	if info, err := os.Stat(b.dir); err != nil || !info.IsDir() {
+		return usagef("--backup is %q, want a directory that is there", b.dir)
+	}
+	return nil
+}
+
+// backupEvery backs up the engine's store again and again until ctx is done. The
+// first backup waits for a multiple of the period and not for a whole one, so
+// that a service that starts often is backed up too.
+func backupEvery(ctx context.Context, e *voicescreen.Engine, b backupFlags, log *slog.Logger) {
+	now := time.Now()
+	timer := time.NewTimer(now.Truncate(b.every).Add(b.every).Sub(now))
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		}
+		timer.Reset(b.every)
+		path := filepath.Join(b.dir, time.Now().UTC().Format(backupName))
+		err := e.Backup(ctx, path)
+		switch {
+		case err == nil:
+			log.Info("backed up", "path", path)
+		case ctx.Err() == nil && !errors.Is(err, voicescreen.ErrClosed):
+			log.Error("back up", "error", err)
+		}
+	}
+}
