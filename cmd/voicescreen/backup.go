@@ -56,13 +56,14 @@ func backupEvery(ctx context.Context, e *voicescreen.Engine, b backupFlags, log 
 	timer := time.NewTimer(now.Truncate(b.every).Add(b.every).Sub(now))
 	defer timer.Stop()
 	for {
+		var at time.Time
 		select {
 		case <-ctx.Done():
 			return
-		case <-timer.C:
+		case at = <-timer.C:
 		}
 		timer.Reset(b.every)
-		path := filepath.Join(b.dir, time.Now().UTC().Format(backupName))
+		path := filepath.Join(b.dir, at.UTC().Format(backupName))
 		err := e.Backup(ctx, path)
 		switch {
 		case err == nil:
