@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
 
@@ -158,7 +159,8 @@ func newDBEncrypt() *cobra.Command {
 	return dbCommand("encrypt PATH TO", "Make an encrypted database of a plain one",
 		`Copy the sessions and recordings of a database that is not encrypted into a new
 one that is. The old one stays. Once it is removed its disk may still hold what it
-held: disks and file systems have their own means for that.`,
+held: disks and file systems have their own means for that. Sessions that are
+damaged are left out, and counted in an error.`,
 		"encrypt clinic.db encrypted.db --store-key store.key",
 		2, func(cmd *cobra.Command, opts *bolt.Options, args []string) error {
 			if opts.Key == nil {
@@ -169,18 +171,22 @@ held: disks and file systems have their own means for that.`,
 			}
 			return withDB(args[0], nil, func(from *bolt.Store) error {
 				var n int
+				var left store.DamagedError // what was left out: the copy is complete but for it
 				err := voicescreen.CopyModels(args[0], args[1], func() error {
 					to, err := bolt.Open(args[1], opts)
 					if err != nil {
 						return err
 					}
 					n, err = bolt.Copy(cmd.Context(), to, from)
-					return errors.Join(err, to.Close())
+					return errors.Join(left.Add(err), to.Close())
 				})
 				if err != nil {
 					return err
 				}
 				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", args[1], count(n, "session"))
+				if left.Records > 0 {
+					err = errors.Join(err, &left)
+				}
 				return err
 			})
 		})

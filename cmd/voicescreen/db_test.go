@@ -1,12 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"go.etcd.io/bbolt"
 
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/store"
@@ -108,6 +111,71 @@ func TestDB(t *testing.T) {
 	refused("is not restored", one, "restore", in("backup.db"), in("again.db"))
 	if _, err := os.Stat(in("again.db")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v: a backup with faults was restored", err)
+	}
+}
+
+// A database of which one record is damaged is copied but for that record, with
+// what was learned from its labels.
+func TestDBWithADamagedRecord(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	write(t, in("store.key"), []byte(strings.Repeat("1a", secretSize)))
+	write(t, in("plain.db.models"), []byte(`{"format":"voicescreen-learned/1","models":{"depression":[`+bayesText(t)+`]}}`))
+	st, err := bolt.Open(in("plain.db"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	for _, id := range []string{"a", "b", "c"} {
+		if err := st.Create(t.Context(), &store.Session{ID: id, UserID: "patient-41", State: store.Initiated, CreatedAt: now, UpdatedAt: now}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+	damageFirst(t, in("plain.db"))
+	for _, c := range []struct {
+		args []string
+		want []string
+		copy string // "" where none is made
+	}{
+		{[]string{"encrypt", in("plain.db"), in("encrypted.db"), "--store-key", in("store.key")}, []string{"encrypted.db: 2 sessions", "passed over: 1"}, "encrypted.db"},
+		{[]string{"backup", in("plain.db"), in("backup.db")}, []string{"is damaged", "3 sessions"}, "backup.db"},
+		{[]string{"restore", in("plain.db"), in("restored.db")}, []string{"is not restored"}, ""},
+	} {
+		o := cli(t, append([]string{"db"}, c.args...)...)
+		for _, want := range c.want {
+			if o.code != exitError || !strings.Contains(o.stdout+o.stderr, want) {
+				t.Errorf("db %s: got %+v, want code %d and %q", c.args[0], o, exitError, want)
+			}
+		}
+		if c.copy != "" && !bytes.Contains(read(t, in(c.copy+".models")), []byte("depression")) {
+			t.Errorf("db %s: want the learned models beside the copy", c.args[0])
+		}
+	}
+	ok(t, "db", "compact", in("plain.db"))
+	if !bytes.Contains(read(t, in("plain.db.models")), []byte("depression")) {
+		t.Error("db compact: want the learned models to stay")
+	}
+}
+
+// damageFirst turns over one bit of the first record of a plain database.
+func damageFirst(t *testing.T, path string) {
+	t.Helper()
+	db, err := bbolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(func(tx *bbolt.Tx) error {
+		sessions := tx.Bucket([]byte("sessions"))
+		k, v := sessions.Cursor().First()
+		record := bytes.Clone(v)
+		record[len(record)/2] ^= 0x10
+		return sessions.Put(k, record)
+	})
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
 	}
 }
 
