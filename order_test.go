@@ -55,7 +55,7 @@ var order = map[string][]string{
 
 	"internal/soak": {".", "httpadapter"}, // a long load on the whole service
 	"cmd/voicescreen": {
-		".", "audit", "dsp", "dsp/wav", "httpadapter", "httpadapter/webhook", "internal/records",
+		".", "audit", "dsp", "dsp/wav", "httpadapter", "httpadapter/webhook", "internal/durable", "internal/records",
 		"models", "models/dam", "models/evaluate", "models/evaluate/report", "models/fit", "models/fit/corpus",
 		"store", "store/bolt", "store/memory",
 	},

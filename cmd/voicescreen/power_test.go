@@ -22,6 +22,7 @@ import (
 // smallFiles are the files that commands replace, and how they are read.
 var smallFiles = map[string]func(path string) error{
 	"keys.json":        func(path string) error { _, err := httpadapter.OpenKeys(path); return err },
+	"thresholds.json":  func(path string) error { _, err := readThresholds(path); return err },
 	"webhooks.json":    func(path string) error { _, err := webhook.Open(path); return err },
 	"clinic.db.models": func(path string) error { return voicescreen.CheckModels(strings.TrimSuffix(path, ".models")) },
 }
@@ -29,12 +30,14 @@ var smallFiles = map[string]func(path string) error{
 // recordCommands records commands that replace small files, one process after
 // the other. Some are killed after they wrote the new file, or after they gave
 // it its name and before they made that durable; the next one goes on. What a
-// command prints, and its end, is an acknowledgement.
+// command prints, and its end, is an acknowledgement; but not the figures of
+// thresholds, which come before the file is touched.
 func recordCommands(t *testing.T) []diskfault.Step {
 	t.Helper()
 	db := labelledDB(t, 100)
 	dir := filepath.Dir(db)
-	keys, hooks := filepath.Join(dir, "keys.json"), filepath.Join(dir, "webhooks.json")
+	keys, hooks, thresholds := filepath.Join(dir, "keys.json"), filepath.Join(dir, "webhooks.json"), filepath.Join(dir, "thresholds.json")
+	scores := scoresFile(t, 40)
 	r := diskfault.NewRecorder(dir)
 	for _, c := range []struct {
 		kill diskfault.Kind // after the first call of this kind; 0 if it is not killed
@@ -50,6 +53,10 @@ func recordCommands(t *testing.T) []diskfault.Step {
 		{diskfault.Rename, []string{"webhooks", "set", "--webhooks", hooks, "--account", "b", "--url", "https://b.example/hook"}},
 		{0, []string{"webhooks", "rotate", "--webhooks", hooks, "--account", "a"}},
 		{0, []string{"webhooks", "remove", "--webhooks", hooks, "--account", "a"}},
+		{0, []string{"thresholds", "--task", "anxiety", "--scores", scores, "--account", "a", "--out", thresholds}},
+		{diskfault.Rename, []string{"thresholds", "--task", "anxiety", "--scores", scores, "--account", "b", "--out", thresholds}},
+		{diskfault.Write, []string{"thresholds", "--task", "depression", "--scores", scores, "--account", "a", "--out", thresholds}},
+		{0, []string{"thresholds", "--task", "depression", "--scores", scores, "--account", "a", "--out", thresholds}},
 		{0, []string{"calibrate", "--db", db, "--task", "depression"}},
 		{diskfault.Rename, []string{"calibrate", "--db", db, "--task", "depression", "--revert"}},
 		{0, []string{"calibrate", "--db", db, "--task", "depression"}},
@@ -59,10 +66,15 @@ func recordCommands(t *testing.T) []diskfault.Step {
 			stopped = stopped || c.kill != 0 && s.Call.Kind == c.kill && !s.Call.Failed
 			return stopped
 		}
+		before := len(r.Steps)
 		cmd := exec.Command(built, c.args...)
 		status, err := r.Run(cmd)
 		if err != nil || status.Signaled() != (c.kill != 0) || !status.Signaled() && status.ExitStatus() != 0 {
 			t.Fatalf("%v: got %v and error %v", c.args, status, err)
+		}
+		if c.args[0] == "thresholds" {
+			figures := func(s diskfault.Step) bool { return s.Call.Kind == diskfault.Say }
+			r.Steps = append(r.Steps[:before], slices.DeleteFunc(r.Steps[before:], figures)...)
 		}
 		if c.kill == 0 {
 			r.Steps = append(r.Steps, diskfault.Step{Call: &diskfault.Call{Kind: diskfault.Say, Data: []byte("done\n")}})
@@ -139,8 +151,8 @@ func lostFiles(t *testing.T, steps []diskfault.Step, n, enough int) []error {
 }
 
 // TestSmallFilesSurviveAPowerFailure lets the power fail at random points of
-// commands that change key files, webhooks and learned models, and shows that
-// each sync that they make would be missed.
+// commands that change key files, webhooks, thresholds and learned models, and
+// shows that each sync that they make would be missed.
 func TestSmallFilesSurviveAPowerFailure(t *testing.T) {
 	n, err := diskfault.NumCuts(100)
 	if err != nil {
@@ -155,8 +167,8 @@ func TestSmallFilesSurviveAPowerFailure(t *testing.T) {
 	for name := range smallFiles {
 		changes += len(versions(steps, name))
 	}
-	if changes < 13 {
-		t.Errorf("the commands replaced files %d times, want 13 or more", changes)
+	if changes < 17 {
+		t.Errorf("the commands replaced files %d times, want 17 or more", changes)
 	}
 	t.Logf("%d cut points, %d changes: %d losses", n, changes, len(losses))
 	for what, file := range map[string]string{"new files": "*.tmp", "names": "."} {

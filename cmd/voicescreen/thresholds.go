@@ -1,10 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/voicescreen/voicescreen/internal/durable"
 	"github.com/voicescreen/voicescreen/internal/records"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/models/evaluate"
@@ -309,23 +310,36 @@ func readThresholds(path string) (models.AccountThresholds, error) {
 	return a, nil
 }
 
-// writeThresholds puts thresholds into the file at path, which need not exist.
+// thresholdsText says how thresholds stand in their file, which holds no secret.
+var thresholdsText = durable.Format[models.AccountThresholds]{
+	Parse: func(data []byte) (models.AccountThresholds, error) {
+		return models.ReadThresholds(bytes.NewReader(data))
+	},
+	Text: func(a models.AccountThresholds) ([]byte, error) {
+		var b bytes.Buffer
+		err := models.WriteThresholds(&b, a)
+		return b.Bytes(), err
+	},
+	MaxBytes: 2 << 20, // as models.ReadThresholds
+	Mode:     0o644,
+}
+
+// writeThresholds puts thresholds into the file at path, which need not exist,
+// durably, and leaves those of other accounts and tasks as they are.
 func writeThresholds(path, account string, task models.Category, t models.Thresholds) error {
-	a, err := readThresholds(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	f, err := durable.CreateFile(path, models.AccountThresholds{}, thresholdsText)
+	if err == nil {
+		err = f.Change(func(a models.AccountThresholds) (models.AccountThresholds, error) {
+			a = a.Clone()
+			if a[account] == nil {
+				a[account] = map[models.Category]models.Thresholds{}
+			}
+			a[account][task] = t
+			return a, nil
+		})
 	}
-	if a == nil {
-		a = models.AccountThresholds{}
-	}
-	if a[account] == nil {
-		a[account] = map[models.Category]models.Thresholds{}
-	}
-	a[account][task] = t
-	out, err := newOutput(path)
 	if err != nil {
-		return err
+		return fmt.Errorf("thresholds: %w", err)
 	}
-	defer out.discard()
-	return out.finish(func(w io.Writer) error { return models.WriteThresholds(w, a) })
+	return nil
 }

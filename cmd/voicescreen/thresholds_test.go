@@ -2,10 +2,12 @@ package main
 
 import (
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/voicescreen/voicescreen/models"
@@ -54,6 +56,43 @@ func TestThresholds(t *testing.T) {
 	if len(a["a"][models.Anxiety].Classes) != 3 || a[models.AllAccounts][models.Depression].Low == nil {
 		t.Errorf("got %+v, want what both calls wrote", a)
 	}
+}
+
+// Calls at the same time do not lose each other's thresholds, and everybody may
+// read the file, as before.
+func TestThresholdsAtTheSameTime(t *testing.T) {
+	dir := t.TempDir()
+	path, other := filepath.Join(dir, "thresholds.json"), filepath.Join(dir, "other")
+	half := 0.5
+	const calls = 20
+	var wg sync.WaitGroup
+	for i := range calls {
+		wg.Go(func() {
+			if err := writeThresholds(path, fmt.Sprint("account ", i), models.Anxiety, models.Thresholds{Low: &half, High: &half}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	a, err := readThresholds(path)
+	if err != nil || len(a) != calls {
+		t.Errorf("got %d accounts and error %v, want %d", len(a), err, calls)
+	}
+	if err := os.WriteFile(other, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := mode(t, path), mode(t, other); got != want {
+		t.Errorf("got mode %v, want %v", got, want)
+	}
+}
+
+func mode(t *testing.T, path string) fs.FileMode {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Mode()
 }
 
 // The recordings of one group are held out together, and every part is used.

@@ -1,6 +1,7 @@
 package durable
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -45,7 +46,8 @@ type File[T any] struct {
 type Format[T any] struct {
 	Parse    func(data []byte) (T, error)
 	Text     func(value T) ([]byte, error)
-	MaxBytes int64 // what is read at most
+	MaxBytes int64       // what is read at most
+	Mode     fs.FileMode // of the file, before the umask; 0 for one that its owner alone may read
 }
 
 // Memory returns a File without a file.
@@ -65,8 +67,8 @@ func OpenFile[T any](path string, format Format[T]) (*File[T], error) {
 	return f, nil
 }
 
-// CreateFile is OpenFile that first makes a file with the value, readable by
-// its owner alone, if there is none.
+// CreateFile is OpenFile that first makes a file with the value if there is
+// none.
 func CreateFile[T any](path string, value T, format Format[T]) (*File[T], error) {
 	f, err := OpenFile(path, format)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -202,7 +204,7 @@ func (f *File[T]) write(value T) error {
 	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) { // a killed process left it
 		return err
 	}
-	tmp, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	tmp, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, cmp.Or(f.format.Mode, 0o600))
 	if err != nil {
 		return err
 	}
