@@ -125,6 +125,9 @@ func eachSession[T any](cmd *cobra.Command, c *corpus.Corpus, what string, work 
 		kept, values = append(kept, s), append(values, r.v)
 		return nil
 	})
+	if err == nil {
+		err = cmd.Context().Err() // no session is left out for an interrupt
+	}
 	if err != nil {
 		return nil, err
 	}

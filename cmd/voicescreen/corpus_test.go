@@ -1,15 +1,22 @@
 package main
 
 import (
+	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
+
+	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/models/fit/corpus"
 )
 
 // interviews writes a small corpus in the layout of DAIC-WOZ: in each of n
@@ -161,6 +168,28 @@ func TestEvaluateOnACorpus(t *testing.T) {
 	o = ok(t, "evaluate", "--task", "depression", "--corpus", "daic-woz", "--root", root, "--use", "dev")
 	if !strings.Contains(o.stdout, "rows      4,") {
 		t.Errorf("got\n%s\nwant the four sessions of dev", o.stdout)
+	}
+}
+
+// An interrupt at the very end does not make the session in work one that is
+// left out.
+func TestInterruptAtTheEndOfACorpus(t *testing.T) {
+	for range 100 { // the interrupt and the last result race
+		ctx, interrupt := context.WithCancel(t.Context())
+		cmd := &cobra.Command{}
+		cmd.SetContext(ctx)
+		cmd.SetErr(io.Discard)
+		c := &corpus.Corpus{Sessions: make([]corpus.Session, 2)}
+		values, err := eachSession(cmd, c, "scoring", func(_ *voicescreen.Measurer, s *corpus.Session) (int, error) {
+			if s == &c.Sessions[0] {
+				return 1, nil
+			}
+			interrupt()
+			return 0, ctx.Err()
+		})
+		if !errors.Is(err, context.Canceled) {
+			t.Fatalf("got %v, %d left out and error %v, want %v", values, len(c.Skipped), err, context.Canceled)
+		}
 	}
 }
 
