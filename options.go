@@ -104,7 +104,9 @@ type NotifyOptions struct {
 
 // ScoringOptions say what the probabilities of the models mean here.
 type ScoringOptions struct {
-	// Thresholds replace the models' own, account by account. New copies them.
+	// Thresholds replace the models' own, account by account. They are applied
+	// to the probability that DeepfakePrior and BaseRates make: whoever changes
+	// those chooses them anew. New copies them.
 	Thresholds models.AccountThresholds
 
 	// DeepfakePrior is the share of synthetic recordings among those that are
@@ -115,7 +117,8 @@ type ScoringOptions struct {
 	DeepfakePrior float64
 
 	// BaseRates are the shares of people with a PHQ-9 or a GAD-7 of 10 or
-	// more among those who are scored here, each between 0 and 1; see
+	// more among those who are scored here, each between 0 and 1, by which the
+	// probabilities of a model are restated before Thresholds are applied; see
 	// models.Bayes.WithBaseRate. A model that learned from labels has its base
 	// rate from them. Default: that of the shipped models, 0.080 of depression
 	// and 0.061 of anxiety, which are US adults.

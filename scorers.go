@@ -42,18 +42,11 @@ func newScorers(o *Options, learned *learnedModels) (*scorers, error) {
 		if sc == nil {
 			return nil, &InvalidError{Fields: map[string]Problem{"models": Unprovided}, Detail: "a scorer in Options.Models is nil"}
 		}
-		info := sc.Info()
-		for _, c := range info.Categories {
+		for _, c := range sc.Info().Categories {
 			s.of[c] = i
 		}
-		b, ok := sc.(*models.Bayes)
-		if !ok || info.Calibrated {
-			continue
-		}
-		if rate := o.Scoring.BaseRates[b.File().Category]; rate != 0 {
-			if s.list[i], err = b.WithBaseRate(rate); err != nil {
-				return nil, malformed("base_rates", err.Error())
-			}
+		if s.list[i], err = models.WithBaseRates(sc, o.Scoring.BaseRates); err != nil {
+			return nil, malformed("base_rates", err.Error())
 		}
 	}
 	return s, nil

@@ -243,6 +243,26 @@ func (b *Bayes) WithBaseRate(share float64) (*Bayes, error) {
 	return NewBayes(&f)
 }
 
+// WithBaseRates returns the scorer for people of whom the shares have a score of
+// 10 or more: [Bayes.WithBaseRate] of a Bayes whose category is among rates. One
+// that was calibrated has its base rate from labels; it, and any other scorer,
+// is returned as it is. The error is that of Bayes.WithBaseRate.
+func WithBaseRates(s Scorer, rates map[Category]float64) (Scorer, error) {
+	b, ok := s.(*Bayes)
+	if !ok || b.Info().Calibrated {
+		return s, nil
+	}
+	rate, ok := rates[b.file.Category]
+	if !ok {
+		return s, nil
+	}
+	moved, err := b.WithBaseRate(rate)
+	if err != nil {
+		return nil, err
+	}
+	return moved, nil
+}
+
 // knownShare is what stays of the standard deviation of a threshold, in
 // logits, when the base rate is given. Chosen: a share of 0.10 is one between
 // 0.08 and 0.12.

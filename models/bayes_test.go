@@ -303,6 +303,32 @@ func TestBaseRateMovesAllTogether(t *testing.T) {
 	}
 }
 
+// A scorer that has its base rate from labels, or is of a category that is not
+// named, stays.
+func TestBaseRatesAreForTheUncalibrated(t *testing.T) {
+	plain, learned := bayesFile(), bayesFile()
+	learned.IsCalibrated, learned.CalibratedOn = true, "labels"
+	rates := map[models.Category]float64{plain.Category: 0.3}
+	for name, c := range map[string]struct {
+		scorer models.Scorer
+		rates  map[models.Category]float64
+		moved  bool
+	}{
+		"uncalibrated":     {bayes(t, plain), rates, true},
+		"calibrated":       {bayes(t, learned), rates, false},
+		"another category": {bayes(t, plain), map[models.Category]float64{models.Anxiety: 0.3}, false},
+		"no rates":         {bayes(t, plain), nil, false},
+	} {
+		got, err := models.WithBaseRates(c.scorer, c.rates)
+		if err != nil || (got != c.scorer) != c.moved {
+			t.Errorf("%s: got a scorer that moved: %v, and error %v, want %v", name, got != c.scorer, err, c.moved)
+		}
+	}
+	if s, err := models.WithBaseRates(bayes(t, plain), map[models.Category]float64{plain.Category: 2}); s != nil || err == nil {
+		t.Errorf("a share of 2: got %v and error %v, want an error alone", s, err)
+	}
+}
+
 // TestBayesScoresAreNumbers scores vectors, earlier ones too, at the edges of
 // everything.
 func TestBayesScoresAreNumbers(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/voicescreen/voicescreen"
-	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/models/evaluate/report"
 	"github.com/voicescreen/voicescreen/models/fit"
 	"github.com/voicescreen/voicescreen/models/fit/corpus"
@@ -15,9 +14,9 @@ import (
 
 // scoreCorpus scores what the participants of a corpus say. What cannot be used
 // is printed and left out.
-func scoreCorpus(cmd *cobra.Command, scorer models.Scorer, task models.Category, o corpusOptions, split string) ([]fit.Row, []report.Row, error) {
+func scoreCorpus(cmd *cobra.Command, scorer *rowScorer, o corpusOptions, split string) ([]fit.Row, []report.Row, error) {
 	root := os.DirFS(o.root)
-	c, err := corpus.Open(o.name, root, task)
+	c, err := corpus.Open(o.name, root, scorer.task)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -34,7 +33,7 @@ func scoreCorpus(cmd *cobra.Command, scorer models.Scorer, task models.Category,
 		if err != nil {
 			return r, err
 		}
-		r.out, err = reportRow(cmd.Context(), scorer, task, &r.row, m.Measure(participant))
+		r.out, err = scorer.row(cmd.Context(), &r.row, m.Measure(participant))
 		return r, err
 	})
 	if err != nil {

@@ -25,6 +25,8 @@ type evaluateOptions struct {
 	json, gate                                 bool
 	threshold                                  float64
 	corpus                                     corpusOptions
+	prior                                      float64
+	scoring                                    scoringFlags
 }
 
 func newEvaluate() *cobra.Command {
@@ -50,7 +52,9 @@ and counted, that the quality gate of the service would refuse.
 
 With --scores the scores are written as CSV, path,label,score, in the order of the
 manifest: the probability of the positive class, 0 to 1. The columns total, of the
-questionnaire, and group, of whom or of what a recording is, follow where known.`,
+questionnaire, and group, of whom or of what a recording is, follow where known.
+--base-rate, --deepfake-prior and --fixed-gain are as of serve: to choose thresholds
+for a service that has them, score with the same.`,
 		Example: "  voicescreen evaluate --task deepfake --manifest speech/manifest.csv --scores scores.csv\n" +
 			"  voicescreen evaluate --task depression --manifest clinic.csv --model mine.json",
 		Args: usageArgs(cobra.NoArgs),
@@ -65,6 +69,9 @@ questionnaire, and group, of whom or of what a recording is, follow where known.
 			if !(o.threshold >= 0 && o.threshold <= 1) {
 				return usagef("--threshold is %v, want 0 to 1", o.threshold)
 			}
+			if o.prior != 0 && !(o.prior > 0 && o.prior < 1) {
+				return usagef("--deepfake-prior is %v, want more than 0 and less than 1", o.prior)
+			}
 			return runEvaluate(cmd, task, o)
 		},
 	}
@@ -76,12 +83,14 @@ questionnaire, and group, of whom or of what a recording is, follow where known.
 	cmd.Flags().StringVar(&o.report, "report", "", "write a page with plots to this file")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the figures as JSON")
 	cmd.Flags().BoolVar(&o.gate, "gate", false, "leave out what the quality gate refuses")
+	cmd.Flags().Float64Var(&o.prior, "deepfake-prior", 0, priorHelp)
+	o.scoring.add(cmd)
 	cmd.Flags().Float64Var(&o.threshold, "threshold", 0, "probability from which a recording counts as positive without the band (default the class, else 0.5)")
 	return cmd
 }
 
 func runEvaluate(cmd *cobra.Command, task models.Category, o evaluateOptions) error {
-	scorer, err := taskScorer(task, o.model)
+	scorer, err := newRowScorer(task, o)
 	if err != nil {
 		return err
 	}
@@ -91,7 +100,7 @@ func runEvaluate(cmd *cobra.Command, task models.Category, o evaluateOptions) er
 	}
 	defer scores.discard()
 	defer page.discard()
-	rows, scored, err := scoreRows(cmd, scorer, task, o)
+	rows, scored, err := scoreRows(cmd, scorer, o)
 	if err != nil {
 		return err
 	}
@@ -111,11 +120,11 @@ func runEvaluate(cmd *cobra.Command, task models.Category, o evaluateOptions) er
 }
 
 // scoreRows scores the recordings of the manifest or the corpus.
-func scoreRows(cmd *cobra.Command, scorer models.Scorer, task models.Category, o evaluateOptions) ([]fit.Row, []report.Row, error) {
+func scoreRows(cmd *cobra.Command, scorer *rowScorer, o evaluateOptions) ([]fit.Row, []report.Row, error) {
 	if o.corpus.name != "" {
-		return scoreCorpus(cmd, scorer, task, o.corpus, o.use)
+		return scoreCorpus(cmd, scorer, o.corpus, o.use)
 	}
-	m, err := readManifest(o.manifest, task)
+	m, err := readManifest(o.manifest, scorer.task)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -128,9 +137,7 @@ func scoreRows(cmd *cobra.Command, scorer models.Scorer, task models.Category, o
 	if o.use == "" && slices.ContainsFunc(m.rows, func(r fit.Row) bool { return r.Use == "train" }) {
 		fmt.Fprintln(cmd.ErrOrStderr(), "voicescreen: warning: the manifest holds rows whose use is train; figures on what a model was trained on are too good")
 	}
-	scored, err := each(m, cmd, "scoring", func(ctx context.Context, r *fit.Row, in *models.Recording) (report.Row, error) {
-		return reportRow(ctx, scorer, task, r, in)
-	})
+	scored, err := each(m, cmd, "scoring", scorer.row)
 	return m.rows, scored, err
 }
 
@@ -150,10 +157,32 @@ func outputs(scores, page string) (s, p *output, err error) {
 	return s, p, nil
 }
 
-// taskScorer loads the model at path, or takes the shipped one of the task.
-func taskScorer(task models.Category, path string) (models.Scorer, error) {
+// rowScorer scores labelled recordings by one model, whose probabilities suppose
+// what those of the service do.
+type rowScorer struct {
+	models.Scorer
+	task    models.Category
+	scoring voicescreen.ScoringOptions
+}
+
+func newRowScorer(task models.Category, o evaluateOptions) (*rowScorer, error) {
+	s := &rowScorer{task: task, scoring: voicescreen.ScoringOptions{DeepfakePrior: o.prior}}
+	if err := o.scoring.set(&s.scoring); err != nil {
+		return nil, err
+	}
+	model, err := taskScorer(task, o.model, s.scoring.BaseRates)
+	if err != nil {
+		return nil, err
+	}
+	s.Scorer, err = models.WithBaseRates(model, s.scoring.BaseRates)
+	return s, err
+}
+
+// taskScorer loads the model at path, or takes the shipped one of the task. The
+// rates are as of loadModel.
+func taskScorer(task models.Category, path string, rates map[models.Category]float64) (models.Scorer, error) {
 	if path != "" {
-		s, err := loadModel(path, nil)
+		s, err := loadModel(path, rates)
 		if err != nil {
 			return nil, err
 		}
@@ -185,34 +214,37 @@ func categoryIndex(info models.Info, c models.Category) int {
 	return -1
 }
 
-// reportRow scores one recording.
-func reportRow(ctx context.Context, s models.Scorer, task models.Category, r *fit.Row, in *models.Recording) (report.Row, error) {
+// row scores one recording.
+func (s *rowScorer) row(ctx context.Context, r *fit.Row, in *models.Recording) (report.Row, error) {
 	row := report.Row{
 		Positive: r.Positive, Source: r.Source, System: r.System, Kind: r.Kind,
 		SNR: in.Analysis.Quality.SNR, Groups: r.Groups(),
 	}
 	switch {
-	case task != models.Deepfake && r.Person() != "": // whatever they are labelled, recordings of one person resemble each other
+	case s.task != models.Deepfake && r.Person() != "": // whatever they are labelled, recordings of one person resemble each other
 		row.Cluster = r.Person()
 	case r.Source != "" || r.System != "":
 		row.Cluster = r.Cluster()
 	}
 	if r.HasTotal {
-		row.Class = models.SeverityOf(task, r.Total)
+		row.Class = models.SeverityOf(s.task, r.Total)
 	}
-	if f := (voicescreen.AudioOptions{}).Refusal(task, in.Analysis); f != nil {
+	if f := (voicescreen.AudioOptions{}).Refusal(s.task, in.Analysis); f != nil {
 		row.Refused = f.Code
 	}
-	in.Metadata = r.Metadata
+	in.Metadata, in.FixedGain = r.Metadata, s.scoring.FixedGain
 	scores, err := s.Score(ctx, in)
 	if err != nil {
 		return row, err
 	}
-	i := categoryIndex(s.Info(), task)
+	i := categoryIndex(s.Info(), s.task)
 	if i >= len(scores) {
 		return row, errors.New("the model gives no score")
 	}
 	row.Score = scores[i]
+	if s.task == models.Deepfake {
+		row.Score.SetPrior(s.scoring.DeepfakePrior)
+	}
 	return row, nil
 }
 

@@ -45,7 +45,9 @@ thresholds chosen on the other nine. Recordings that have one value in a column
 group, such as those of one person, are never on both sides.
 
 With --out the thresholds are written for the account, and those of other accounts
-and tasks that are in the file stay. "serve --thresholds" reads it.`,
+and tasks that are in the file stay. "serve --thresholds" reads it, and applies them
+to the probability after --base-rate and --deepfake-prior: they hold for a service
+with the flags with which the scores were made.`,
 		Example: "  voicescreen evaluate --task depression --manifest clinic.csv --scores scores.csv\n" +
 			"  voicescreen thresholds --task depression --scores scores.csv --undecided 0.2 --classes mae --account clinic-a --out thresholds.json",
 		Args: usageArgs(cobra.NoArgs),

@@ -227,6 +227,38 @@ func TestEvaluateForms(t *testing.T) {
 	}
 }
 
+// Thresholds are chosen on what evaluate writes and applied to what the service
+// scores: told the same, both have the same probability.
+func TestEvaluateSupposesWhatTheServiceDoes(t *testing.T) {
+	file, err := filepath.Abs(interview)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	manifest, scores := filepath.Join(dir, "manifest.csv"), filepath.Join(dir, "scores.csv")
+	write(t, manifest, []byte("path,label\n"+file+",0\n"+file+",1\n"))
+	told := []string{"--base-rate", "depression=0.39", "--base-rate", "anxiety=0.3", "--deepfake-prior", "0.01", "--fixed-gain"}
+	of := map[string]float64{}
+	for _, s := range parseLines(t, ok(t, append([]string{"analyze", "--json", file}, told...)...).stdout)[0].Scores {
+		of[s.Category.String()] = s.Probability
+	}
+	for _, task := range []string{"depression", "anxiety", "deepfake"} {
+		ok(t, append([]string{"evaluate", "--task", task, "--manifest", manifest, "--scores", scores}, told...)...)
+		s, err := readScores(scores, models.Depression) // whose labels are 0 and 1 too
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.score[0] != of[task] {
+			t.Errorf("%s: got %v, want that of analyze, %v", task, s.score[0], of[task])
+		}
+	}
+	for _, bad := range [][]string{{"--deepfake-prior", "1"}, {"--deepfake-prior", "nan"}, {"--base-rate", "depression=2"}} {
+		if o := cli(t, append([]string{"evaluate", "--task", "deepfake", "--manifest", manifest}, bad...)...); o.code != exitUsage {
+			t.Errorf("%v: got %+v, want a usage error", bad, o)
+		}
+	}
+}
+
 func TestEvaluateChoosesRowsByUse(t *testing.T) {
 	dir := t.TempDir()
 	manifest := filepath.Join(dir, "manifest.csv")
