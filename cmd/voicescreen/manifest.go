@@ -24,7 +24,7 @@ gender, age, race and ethnicity. Recordings are mono WAV files at 8 to 192 kHz.`
 // addTask adds the flags of the commands that read a manifest.
 func addTask(cmd *cobra.Command, task, manifest *string) {
 	cmd.Flags().StringVar(task, "task", "", "depression, anxiety or deepfake (required)")
-	cmd.Flags().StringVar(manifest, "manifest", "", "the manifest (required)")
+	cmd.Flags().StringVar(manifest, "manifest", "", "the manifest (required without --corpus)")
 }
 
 // parseTask returns the category of the flag --task.

@@ -61,8 +61,8 @@ reach beside it, and the shipped model is brought up to all labels of the corpus
 	o.corpus.addCache(cmd)
 	cmd.Flags().StringVar(&o.out, "out", "", "the model file to write (required)")
 	cmd.Flags().StringVar(&o.name, "name", "", "name of the model (default \"voicescreen-TASK\")")
-	cmd.Flags().StringVar(&o.version, "version", "", "version of the model (default \"1.0.0\")")
-	cmd.Flags().StringVar(&o.licence, "licence", "", "licence of the model (default \"MIT\")")
+	cmd.Flags().StringVar(&o.version, "version", "", "version of the model (default \"1.0.0\", or with --corpus that of the shipped model with \"+\" and the number of sessions)")
+	cmd.Flags().StringVar(&o.licence, "licence", "", "licence of the model (default \"MIT\", or with --corpus \"that of the corpus\")")
 	cmd.Flags().StringVar(&o.data, "data", "", "what the recordings are, in words (default \"the manifest\", or the name of the corpus)")
 	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "seed of the folds and of whatever else is drawn")
 	return cmd
