@@ -57,12 +57,16 @@ func (d *design) row(v models.Vector) []float64 {
 
 // rowWeights balances the classes, and within each the clusters of one source
 // and one system: a cluster of n rows has weight √n, so that neither many
-// clips of one system nor many small systems outvote the rest. They sum to the
-// number of rows.
+// clips of one system nor many small systems outvote the rest; one that a
+// bootstrap drew m times has m times that. They sum to the length of index.
 func rowWeights(rows []Row, index []int) []float64 {
 	size := map[string]float64{}
+	counted := map[int]bool{}
 	for _, i := range index {
-		size[rows[i].Cluster()]++
+		if !counted[i] {
+			counted[i] = true
+			size[rows[i].Cluster()]++
+		}
 	}
 	w := make([]float64, len(index))
 	var sum [2]float64

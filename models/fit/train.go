@@ -316,11 +316,12 @@ func all(n int) []int {
 // bootstraps.
 func (t *trainer) spread(ctx context.Context) (float64, error) {
 	clusters := map[string][]int{}
-	var keys []string
+	var keys [2][]string // of each class, from which as many are drawn as it has
 	for i := range t.train {
 		key := t.train[i].Cluster()
 		if clusters[key] == nil {
-			keys = append(keys, key)
+			class := b2i(t.train[i].Positive)
+			keys[class] = append(keys[class], key)
 		}
 		clusters[key] = append(clusters[key], i)
 	}
@@ -331,8 +332,10 @@ func (t *trainer) spread(ctx context.Context) (float64, error) {
 			return 0, err
 		}
 		var index []int
-		for range keys {
-			index = append(index, clusters[keys[rng.IntN(len(keys))]]...)
+		for _, class := range keys {
+			for range class {
+				index = append(index, clusters[class[rng.IntN(len(class))]]...)
+			}
 		}
 		slices.Sort(index)
 		m, err := t.fitRows(index)

@@ -166,6 +166,44 @@ func TestTrainOnVoiceFeatures(t *testing.T) {
 	}
 }
 
+// Refits on bootstraps have both classes, from however few sources the rows are.
+func TestTrainOnTwoSources(t *testing.T) {
+	rows := testRows(24)
+	for i := range rows {
+		rows[i].Source = fmt.Sprint("s", i/2%2)
+	}
+	for seed := range uint64(3) {
+		if _, err := Train(t.Context(), models.Depression, rows, &Options{Decode: voiceOf, Seed: seed}); err != nil {
+			t.Errorf("seed %d: %v", seed, err)
+		}
+	}
+}
+
+// A cluster that a bootstrap draws twice weighs twice as much as one that it
+// draws once.
+func TestRowWeightsOfABootstrap(t *testing.T) {
+	rows := []Row{{Source: "a"}, {Source: "a"}, {Source: "a"}, {Source: "a"}, {Source: "b"}, {Source: "c", Positive: true}}
+	weigh := func(index ...int) (a, b float64) {
+		for k, w := range rowWeights(rows, index) {
+			switch rows[index[k]].Source {
+			case "a":
+				a += w
+			case "b":
+				b += w
+			}
+		}
+		return a, b
+	}
+	a, b := weigh(0, 1, 2, 3, 4, 5)
+	if math.Abs(a/b-2) > 1e-12 {
+		t.Errorf("got a cluster of four at %v times one of one, want 2", a/b)
+	}
+	a, b = weigh(0, 0, 1, 1, 2, 2, 3, 3, 4, 5)
+	if math.Abs(a/b-4) > 1e-12 {
+		t.Errorf("drawn twice: got %v times, want 4", a/b)
+	}
+}
+
 // TestExamplesOfSpoofs checks the weights of made voices, and that they go
 // with the recording that they were made of.
 func TestExamplesOfSpoofs(t *testing.T) {
