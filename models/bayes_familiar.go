@@ -30,7 +30,8 @@ func (b *Bayes) isUnfamiliar(r Row) bool {
 //
 // over the n features that were measured, which is about 1 for recordings like
 // those of the norms; 0 if none was measured. Features are held within the
-// file's clip, so that a single broken one does not decide.
+// file's clip, so that a single broken one does not decide. How the person spoke
+// before does not count.
 func (b *Bayes) distance(r Row) (d float64, n int) {
 	have := r.measured()
 	if n = len(have); n == 0 {
@@ -38,7 +39,7 @@ func (b *Bayes) distance(r Row) (d float64, n int) {
 	}
 	z := mat.NewVecDense(n, nil)
 	for i, a := range have {
-		z.SetVec(i, r.Z[a])
+		z.SetVec(i, r.alone[a])
 	}
 	var chol mat.Cholesky
 	var solved mat.VecDense

@@ -15,6 +15,7 @@ type Row struct {
 	Female   float64   // probability that the norms of female voices are the right ones
 	Earlier  int       // how many earlier recordings of the person entered
 
+	alone        []float64     // Z of the measured without earlier recordings
 	female, male []float64     // Z of the measured by each sex's norms
 	gaps         []int         // what was not measured
 	rest         *mat.SymDense // covariance of the gaps given the measured; nil if there are none
@@ -26,7 +27,7 @@ func (b *Bayes) Row(in *Recording) Row {
 	n := len(b.file.Features)
 	r := Row{
 		Z: make([]float64, n), Measured: make([]bool, n), Counts: make([]bool, n),
-		Female: b.probablyFemale(in), female: make([]float64, n), male: make([]float64, n),
+		Female: b.probablyFemale(in), alone: make([]float64, n), female: make([]float64, n), male: make([]float64, n),
 	}
 	for i, x := range b.file.Features {
 		r.Counts[i] = in.FixedGain || !x.FixedGain
@@ -40,22 +41,26 @@ func (b *Bayes) Row(in *Recording) Row {
 		r.female[i], used = b.standard(i, x.Female, value, in.Earlier)
 		r.male[i], _ = b.standard(i, x.Male, value, in.Earlier)
 		r.Z[i] = r.Female*r.female[i] + (1-r.Female)*r.male[i]
+		r.alone[i] = r.Female*b.at(x.Female, value) + (1-r.Female)*b.at(x.Male, value)
 		r.Earlier = max(r.Earlier, used)
 	}
 	b.infer(&r)
 	return r
 }
 
+// at is where a value lies by a norm, within the file's clip.
+func (b *Bayes) at(norm Spread, v float64) float64 {
+	return min(max((v-norm.Center)/norm.Scale, -b.file.Clip), b.file.Clip)
+}
+
 // standard is the z of feature i by a norm, and how many of the earlier
 // recordings entered. See Bayes for the formula.
 func (b *Bayes) standard(i int, norm Spread, value float64, earlier []Vector) (z float64, used int) {
-	clip := b.file.Clip
-	at := func(v float64) float64 { return min(max((v-norm.Center)/norm.Scale, -clip), clip) }
-	z = at(value)
+	z = b.at(norm, value)
 	var mean, m float64
 	for _, v := range earlier {
 		if v.Schema == voiceSchema && finite(v.Values[b.index[i]]) {
-			mean += at(v.Values[b.index[i]])
+			mean += b.at(norm, v.Values[b.index[i]])
 			m++
 		}
 	}
@@ -66,7 +71,7 @@ func (b *Bayes) standard(i int, norm Spread, value float64, earlier []Vector) (z
 	if rho > 0 {
 		predict := rho / (rho + (1-rho)/m)
 		left := 1 - rho*predict
-		change := min(max((z-predict*mean/m)/math.Sqrt(left), -clip), clip) / math.Sqrt(left)
+		change := min(max((z-predict*mean/m)/math.Sqrt(left), -b.file.Clip), b.file.Clip) / math.Sqrt(left)
 		z = (1-b.file.Baseline)*z + b.file.Baseline*change
 	}
 	return z, int(m)

@@ -214,6 +214,12 @@ func TestUnfamiliar(t *testing.T) {
 			t.Errorf("%+v: got %v at probability %v", c, got.Decision, got.Probability)
 		}
 	}
+	// A great change since the last time is what the baseline listens for.
+	in := woman(map[string]float64{"pause.mean_s": 0.7, "pause.sd_s": 0.15, "level.mean_dbfs": -30})
+	in.Earlier = []models.Vector{voice(map[string]float64{"pause.mean_s": 0.2})}
+	if got := scoreOf(t, b, in); got.Baseline != 1 || len(got.Cautions) > 0 {
+		t.Errorf("beside an earlier recording: got %+v, want no caution", got)
+	}
 }
 
 // TestBaseline holds the comparison with earlier recordings to the definition:

@@ -58,6 +58,7 @@ func TestKernelContributions(t *testing.T) {
 	const gamma = 1e-4 // the second order is 1e-4 of the first
 	f := smallKernel()
 	f.Kernel.Gamma = gamma
+	f.Calibration = &models.Calibration{A: 1.6, B: 0.2}
 	l := linear(t, f)
 	logit := func(x map[string]float64) float64 {
 		p := l.ScoreVector(voice(x)).Probability

@@ -130,9 +130,13 @@ func (l *Linear) predict(v Vector) prediction {
 func (l *Linear) finish(p *prediction) Score {
 	f := l.file
 	var parts []Contribution
+	factor := 1.0
+	if f.Calibration != nil {
+		factor = f.Calibration.A
+	}
 	for i, x := range f.Features {
 		if finite(p.value[i]) && (x.Weight != 0 || f.Kernel != nil) {
-			parts = append(parts, Contribution{Feature: x.Name, Value: p.value[i], Unit: x.Unit, Logits: p.part[i]})
+			parts = append(parts, Contribution{Feature: x.Name, Value: p.value[i], Unit: x.Unit, Logits: factor * p.part[i]})
 		}
 	}
 	slices.SortStableFunc(parts, func(a, b Contribution) int { return cmp.Compare(math.Abs(b.Logits), math.Abs(a.Logits)) })

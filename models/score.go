@@ -158,9 +158,9 @@ func (s *Score) SeverityName() string {
 	return n[s.Severity-1]
 }
 
-// Contribution is what one named feature added to the model's predictor, in
-// logits: exactly where the model is linear, and to first order where it is a
-// [Kernel]. Contributions are ordered by magnitude, largest first.
+// Contribution is what one named feature added to the logit of the probability:
+// exactly where the model is linear, and to first order where it is a [Kernel].
+// Contributions are ordered by magnitude, largest first.
 type Contribution struct {
 	Feature string  `json:"feature"`
 	Value   float64 `json:"value"` // in Unit

@@ -55,10 +55,10 @@ func TestDistance(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	n := len(b.file.Features)
 	for range 20 {
-		r := Row{Z: make([]float64, n), Measured: make([]bool, n)}
+		r := Row{alone: make([]float64, n), Measured: make([]bool, n)}
 		var have []int
 		for i := range n {
-			r.Z[i] = rng.NormFloat64()
+			r.alone[i] = rng.NormFloat64()
 			if r.Measured[i] = rng.Float64() < 0.8; r.Measured[i] {
 				have = append(have, i)
 			}
@@ -68,7 +68,7 @@ func TestDistance(t *testing.T) {
 			for _, q := range have {
 				m[i] = append(m[i], b.file.Correlation[p][q])
 			}
-			m[i] = append(m[i], r.Z[p])
+			m[i] = append(m[i], r.alone[p])
 		}
 		for k := range m {
 			for i := range m {
@@ -83,14 +83,14 @@ func TestDistance(t *testing.T) {
 		}
 		want := 0.0
 		for i, p := range have {
-			want += r.Z[p] * m[i][len(have)] / m[i][i]
+			want += r.alone[p] * m[i][len(have)] / m[i][i]
 		}
 		want = math.Sqrt(want / float64(len(have)))
 		if got, k := b.distance(r); k != len(have) || math.Abs(got-want) > 1e-9*want {
 			t.Fatalf("got %v, want %v", got, want)
 		}
 	}
-	if got, _ := b.distance(Row{Z: make([]float64, n), Measured: make([]bool, n)}); got != 0 {
+	if got, _ := b.distance(Row{Measured: make([]bool, n)}); got != 0 {
 		t.Errorf("got %v of nothing measured, want 0", got)
 	}
 }
