@@ -14,18 +14,18 @@ type Fold struct{ Train, Test []int }
 // largest first to the fold with the fewest rows, in an order that the seed
 // shuffles among equals; a training set then leaves out, besides the sources
 // of its test rows, every row that shares a system or a speaker with one of
-// them. Each row is in exactly one test set. k is at most the number of
+// them. Each row is in exactly one test set. There are at most as many folds as
 // sources.
 //
-// A key of unknown value ("", "-" or beginning with "unknown") shares nothing;
-// a row whose source is unknown is a source of its own.
+// A key of unknown value ("", "-" or beginning with "unknown") shares nothing.
+// Where the source of a row is unknown its speaker stands in for it, and where
+// that is unknown too its system: dealt one by one, the rows of a speaker or a
+// system would be in every fold, and hardly any would be left to train on. A row
+// of which none is known is a source of its own.
 func Folds(rows []Row, k int, seed uint64) []Fold {
 	bySource := map[string][]int{}
 	for i := range rows {
-		key := rows[i].Source
-		if !known(key) {
-			key = "\x00" + rows[i].Path
-		}
+		key := rows[i].dealtBy()
 		bySource[key] = append(bySource[key], i)
 	}
 	sources := make([]string, 0, len(bySource))
@@ -52,6 +52,20 @@ func Folds(rows []Row, k int, seed uint64) []Fold {
 		folds[f].Train = apart(rows, folds[f].Test)
 	}
 	return folds
+}
+
+// dealtBy is what rows are dealt out whole by: the source, or what stands in for
+// it. See Folds.
+func (r *Row) dealtBy() string {
+	switch {
+	case r.Origin() != "":
+		return r.Source
+	case r.Person() != "":
+		return "\x00speaker " + r.Person()
+	case known(r.System):
+		return "\x00system " + r.System
+	}
+	return "\x00" + r.Path
 }
 
 // known says that a key names something.

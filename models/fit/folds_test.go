@@ -63,6 +63,51 @@ func TestFoldsOfUnknownSources(t *testing.T) {
 	}
 }
 
+// TestFoldsWithoutSources deals out rows whose source nobody knows: those of a
+// speaker, or else of a system, are tested together, and nearly all others are
+// left to train on.
+func TestFoldsWithoutSources(t *testing.T) {
+	var speakers, systems []Row
+	for i := range 1000 {
+		speakers = append(speakers, Row{Path: fmt.Sprint(i), Speaker: fmt.Sprint("speaker ", i%50), Positive: i%2 == 0})
+		row := Row{Path: fmt.Sprint(i), System: "-"}
+		if i%2 == 0 {
+			row.System, row.Positive = fmt.Sprint("system ", i/2%5), true
+		}
+		systems = append(systems, row)
+	}
+	for name, c := range map[string]struct {
+		rows  []Row
+		least int // rows to train on
+	}{
+		"50 speakers":                   {speakers, 900},
+		"five systems and what is real": {systems, 800},
+	} {
+		folds := Folds(c.rows, 10, 1)
+		if len(folds) != 10 {
+			t.Errorf("%s: got %d folds, want 10", name, len(folds))
+		}
+		tested := 0
+		for _, f := range folds {
+			tested += len(f.Test)
+			if len(f.Train) < c.least || len(f.Train)+len(f.Test) != len(c.rows) {
+				t.Errorf("%s: got %d rows to train on and %d to test, want at least %d and the others", name, len(f.Train), len(f.Test), c.least)
+			}
+			for _, i := range f.Test {
+				for _, j := range f.Train {
+					a, b := c.rows[i], c.rows[j]
+					if a.Speaker != "" && a.Speaker == b.Speaker || a.System == b.System && known(a.System) {
+						t.Fatalf("%s: %+v is tested by what was trained on %+v", name, a, b)
+					}
+				}
+			}
+		}
+		if tested != len(c.rows) {
+			t.Errorf("%s: %d rows are tested, want each once", name, tested)
+		}
+	}
+}
+
 func TestReadManifest(t *testing.T) {
 	const good = "label,colour,path,use,source_repo,system,speaker,licence\nspoof,red,a.wav,train,s/r,HiFi,LJ,\"MIT, or so\"\nbonafide,,b.wav,validate,,,,\n"
 	rows, err := ReadManifest(strings.NewReader(good), models.Deepfake)

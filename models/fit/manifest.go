@@ -253,6 +253,14 @@ func (r *Row) Person() string {
 	return r.Speaker
 }
 
+// Origin is the source of a row, "" if unknown.
+func (r *Row) Origin() string {
+	if !known(r.Source) {
+		return ""
+	}
+	return r.Source
+}
+
 // ageBands are the first years of the bands of Groups, those of the published
 // figures of the service's own model.
 var ageBands = []int{18, 30, 45, 60}
