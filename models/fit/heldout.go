@@ -113,14 +113,14 @@ func (l *learner) gain(a, b []prediction) (sum, se float64) {
 	return sum, math.Sqrt(max(square-sum*sum/n, 0) * n / (n - 1))
 }
 
-// metrics are the figures for a model file, on n sessions of data.
-func (h *HeldOut) metrics(n int, data string) []models.Metric {
+// metrics are the figures for a model file, on sessions of data.
+func (h *HeldOut) metrics(data string) []models.Metric {
 	out := []models.Metric{}
 	if math.IsNaN(h.AUC.Low) || math.IsNaN(h.AUC.High) {
 		return out
 	}
 	return append(out, models.Metric{
 		Name: "auc", Value: significant(h.AUC.Value), Low: min(significant(h.AUC.Low), significant(h.AUC.Value)), High: max(significant(h.AUC.High), significant(h.AUC.Value)),
-		Interval: "95 %, bootstrap over users", Data: data, Split: "cross-validated by user, before the last calibration", N: n,
+		Interval: "95 %, bootstrap over users", Data: data, Split: "cross-validated by user, before the last calibration", N: h.Sessions,
 	})
 }

@@ -191,7 +191,7 @@ func Learn(ctx context.Context, prior *models.BayesFile, former *models.Bayes, e
 	if out.Fresh {
 		whole = l.figures(predictions, everything, o.Seed)
 	}
-	out.File.Metrics = whole.metrics(len(examples), o.Data)
+	out.File.Metrics = whole.metrics(o.Data)
 	return out, out.File.Check()
 }
 

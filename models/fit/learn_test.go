@@ -276,6 +276,22 @@ func TestLearnGoesOn(t *testing.T) {
 	}
 }
 
+// TestFiguresCountWhatTheyAreOf says that the AUC in the file is of the labels
+// that leave no doubt, and not of the others.
+func TestFiguresCountWhatTheyAreOf(t *testing.T) {
+	prior := priorFile(t, DepressionPrior())
+	base, err := models.NewBayes(prior)
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples := population40(t, prior, 200)
+	each(examples[:80], func(e *Example) { e.Label, err = PHQ2Label([]int{1, 0}) })
+	got, err := Learn(t.Context(), prior, base, examples, nil)
+	if err != nil || len(got.File.Metrics) != 1 || got.File.Metrics[0].N != 120 || got.File.Labels.Sessions != 200 {
+		t.Errorf("got metrics %+v and error %v, want an AUC of 120 of the 200 sessions", got.File.Metrics, err)
+	}
+}
+
 func TestLearnRefusesWhatItCannotLearnFrom(t *testing.T) {
 	prior := priorFile(t, DepressionPrior())
 	base, err := models.NewBayes(prior)

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/voicescreen/voicescreen/models"
@@ -146,7 +147,7 @@ func (t *trainer) origins() []models.Data {
 
 // metrics measures the cross-validated scores and those of the held-out rows.
 func (t *trainer) metrics(clean, heard []float64, final *predictor) []models.Metric {
-	folds := fmt.Sprintf("cross-validated, %d folds by source, system and speaker together", numFolds)
+	folds := fmt.Sprintf("cross-validated, %d folds by source, system and speaker together", len(t.folds))
 	m := t.measure(t.train, clean, folds)
 	if heard != nil {
 		m = append(m, t.measure(t.train, heard, folds+", each recording through one random channel")...)
@@ -209,12 +210,13 @@ func (t *trainer) byKind(scores []float64, split string) []models.Metric {
 }
 
 // measure returns AUC, equal error rate and within-source AUC with their
-// intervals, those of them that are defined.
+// intervals, those of them that are defined. A row of unknown source is of one
+// with no other.
 func (t *trainer) measure(rows []Row, scores []float64, split string) []models.Metric {
 	y := classes(rows)
 	source, cluster := make([]string, len(rows)), make([]string, len(rows))
 	for i := range rows {
-		source[i], cluster[i] = rows[i].Source, rows[i].Cluster()
+		source[i], cluster[i] = cmp.Or(rows[i].Origin(), "\x00"+strconv.Itoa(i)), rows[i].Cluster()
 	}
 	by := "speaker"
 	if slices.ContainsFunc(rows, func(r Row) bool { return known(r.Source) || known(r.System) }) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -118,6 +119,48 @@ func TestTrain(t *testing.T) {
 	}
 	if !bytes.Equal(text.Bytes(), second.Bytes()) {
 		t.Error("got another file from the same rows with another number of workers")
+	}
+}
+
+// TestMeasureOfUnknownSources says that rows whose sources are unknown are not
+// of one source: what they have among each other is no AUC within sources.
+func TestMeasureOfUnknownSources(t *testing.T) {
+	rows, scores := testRows(40), make([]float64, 40)
+	for i := range rows {
+		scores[i] = float64(i%10 + 4*b2i(rows[i].Positive))
+	}
+	tr := &trainer{}
+	within := func(rows []Row) (value float64, ok bool) {
+		for _, m := range tr.measure(rows, scores, "all") {
+			if m.Name == "within_source_auc" {
+				return m.Value, true
+			}
+		}
+		return 0, false
+	}
+	// In some, two rows of each source are left, and the others of unknown source.
+	some, none := slices.Clone(rows), slices.Clone(rows)
+	for i := range rows {
+		none[i].Source = []string{"", "-", "unknown"}[i/2%3]
+		if i >= 24 {
+			some[i] = none[i]
+		}
+	}
+	const want = 1 // of each source the one positive is above the one negative
+	if v, ok := within(some); !ok || v != want {
+		t.Errorf("with some sources: got %v, want %v, which they have by themselves", v, want)
+	}
+	if v, ok := within(none); ok {
+		t.Errorf("without sources: got %v, want none", v)
+	}
+}
+
+// TestMetricsSayHowManyFolds trains on fewer sources than there could be folds.
+func TestMetricsSayHowManyFolds(t *testing.T) {
+	tr := &trainer{train: testRows(40), folds: make([]Fold, 4)}
+	m := tr.metrics(make([]float64, 40), nil, nil)
+	if len(m) == 0 || !strings.Contains(m[0].Split, " 4 folds") {
+		t.Errorf("got %+v, want figures of 4 folds", m)
 	}
 }
 
