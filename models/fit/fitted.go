@@ -13,7 +13,10 @@ func fitAll(prior *models.BayesFile, d *labelled) (*gaussian, error) {
 	return posterior(gaussianOf(prior), d)
 }
 
-// fitSlope is the posterior of the thresholds and of a factor of all weights.
+// fitSlope is the posterior of the thresholds and of a factor of all weights. A
+// factor below leastSlope is held there: the thresholds are those that go with
+// it, and the covariance stays that of the posterior, which says how little the
+// labels know of the factor.
 func fitSlope(prior *models.BayesFile, d *labelled) (*gaussian, error) {
 	g := gaussianOf(prior)
 	p := len(prior.Features)
@@ -31,6 +34,16 @@ func fitSlope(prior *models.BayesFile, d *labelled) (*gaussian, error) {
 	q, err := posterior(one, eta)
 	if err != nil {
 		return nil, err
+	}
+	if q.mean[0] < leastSlope {
+		const sure = 1e-10 // a variance; labels move such a factor by nothing that counts
+		one.mean[0] = leastSlope
+		one.covariance.SetSym(0, 0, sure)
+		held, err := posterior(one, eta)
+		if err != nil {
+			return nil, err
+		}
+		q.mean = held.mean
 	}
 	// The weights are factor·w: of the factor's variance comes w·wᵀ times it,
 	// and what was not known of the weights among each other stays.

@@ -292,6 +292,47 @@ func TestFiguresCountWhatTheyAreOf(t *testing.T) {
 	}
 }
 
+// TestThresholdsOfTheLeastSlope says that where the labels would turn the
+// weights round the thresholds are the best for the weights that are kept.
+func TestThresholdsOfTheLeastSlope(t *testing.T) {
+	const tolerance = 1e-3 // of the gradient; 2,000 labels curve the loss by hundreds
+	prior := priorFile(t, DepressionPrior())
+	base, err := models.NewBayes(prior)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(6, 6))
+	before := gaussianOf(prior)
+	p := len(prior.Features)
+	d := &labelled{}
+	for _, e := range population40(t, prior, 2000) {
+		x := base.Row(e.Recording).Z
+		reverse := -dot(before.mean[:p], x)
+		d.x, d.y, d.w = append(d.x, x), append(d.y, InterviewLabel(rng.Float64() < logistic(reverse-0.5))), append(d.w, 1)
+	}
+	g, err := fitSlope(prior, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, w := range g.mean[:p] {
+		if math.Abs(w-leastSlope*before.mean[i]) > 1e-9 {
+			t.Errorf("weight %d: got %v, want %v times that of the prior, %v", i, w, leastSlope, before.mean[i])
+		}
+	}
+	// The weights as they are: without the prior's pull on them, which has no
+	// part in the thresholds.
+	precision := mat.NewSymDense(p+3, nil)
+	for i := range 3 {
+		precision.SetSym(p+i, p+i, 1/before.covariance.At(p+i, p+i))
+	}
+	slope, _ := d.derivatives(before, precision, g.mean)
+	for i := range 3 {
+		if v := slope.AtVec(p + i); math.Abs(v) > tolerance {
+			t.Errorf("threshold %d: got a loss that changes by %v, want none", i, v)
+		}
+	}
+}
+
 func TestLearnRefusesWhatItCannotLearnFrom(t *testing.T) {
 	prior := priorFile(t, DepressionPrior())
 	base, err := models.NewBayes(prior)
