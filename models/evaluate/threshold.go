@@ -22,7 +22,8 @@ func BandWithin(scores []float64, positive []bool, budget float64) (low, high fl
 	if err != nil {
 		return 0, 0, err
 	}
-	most := int(budget * float64(len(scores)))
+	// 0.29·100 is a little less than 29: what rounding takes away is given back.
+	most := int(math.Floor(budget*float64(len(scores)) + 1e-9))
 	best, bi, bj := -1.0, 0, 0
 	for i := range g.cut {
 		for j := i; j < len(g.cut); j++ {

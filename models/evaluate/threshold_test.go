@@ -37,25 +37,50 @@ func TestBandWithinAgainstEveryPair(t *testing.T) {
 	for range 200 {
 		n := 5 + rng.IntN(60)
 		scores, positive := drawn(rng, n)
-		budget := float64(rng.IntN(6)) / 10
+		tenths := rng.IntN(6)
+		budget, most := float64(tenths)/10, tenths*n/10
 		low, high, err := evaluate.BandWithin(scores, positive, budget)
 		if err != nil {
 			t.Fatal(err)
 		}
 		got := evaluate.Band(scores, positive, low, high)
-		if got.Undecided.K > int(budget*float64(n)) {
+		if got.Undecided.K > most {
 			t.Fatalf("got %d of %d undecided, want at most %v of them", got.Undecided.K, n, budget)
 		}
 		best := 0.0
 		for _, a := range allCuts() {
 			for _, b := range allCuts() {
-				if d := evaluate.Band(scores, positive, a, b); a <= b && d.Undecided.K <= int(budget*float64(n)) && balanced(d) > best {
+				if d := evaluate.Band(scores, positive, a, b); a <= b && d.Undecided.K <= most && balanced(d) > best {
 					best = balanced(d)
 				}
 			}
 		}
 		if math.Abs(balanced(got)-best) > 1e-12 {
 			t.Fatalf("got (%v, %v) with %v, the best of all pairs has %v", low, high, balanced(got), best)
+		}
+	}
+}
+
+// A budget in hundredths is that many of a hundred recordings, also where the
+// product is rounded down.
+func TestBandWithinSpendsTheBudget(t *testing.T) {
+	for hundredths := 2; hundredths <= 98; hundredths++ { // one cannot be the wrong way round
+		// Negatives, then so many the wrong way round, then a positive: the
+		// labels are only right if all of those are left undecided.
+		const n = 100
+		scores, positive := make([]float64, n), make([]bool, n)
+		first := (n - hundredths) / 2
+		for i := range scores {
+			scores[i] = float64(i)
+			within := i >= first && i < first+hundredths
+			positive[i] = within != (i >= first+(hundredths+1)/2)
+		}
+		low, high, err := evaluate.BandWithin(scores, positive, float64(hundredths)/n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := evaluate.Band(scores, positive, low, high); got.Undecided.K != hundredths {
+			t.Errorf("budget 0.%02d: got %d of 100 undecided", hundredths, got.Undecided.K)
 		}
 	}
 }
