@@ -217,7 +217,7 @@ func categoryIndex(info models.Info, c models.Category) int {
 // row scores one recording.
 func (s *rowScorer) row(ctx context.Context, r *fit.Row, in *models.Recording) (report.Row, error) {
 	row := report.Row{
-		Positive: r.Positive, Source: r.Source, System: r.System, Kind: r.Kind,
+		Positive: r.Positive, Source: r.Origin(), System: r.System, Kind: r.Kind,
 		SNR: in.Analysis.Quality.SNR, Groups: r.Groups(),
 	}
 	switch {

@@ -31,7 +31,7 @@ type Row struct {
 	Groups   map[string]string // such as "sex": "Female"; the unknown are left out
 
 	Cluster string // recordings of one cluster resemble each other; "" is one of its own
-	Source  string // "" if unknown
+	Source  string // "" if unknown, which is the same as no other
 	System  string // what synthesised it, "" if unknown
 	Kind    string // of synthesis, "" if unknown
 }

@@ -204,7 +204,7 @@ func (r *Report) figures(rows []Row, seed uint64) []Figure {
 	sources := make([]string, len(rows))
 	within := false
 	for i, x := range rows {
-		sources[i] = x.Source
+		sources[i] = cmp.Or(x.Source, "\x00"+strconv.Itoa(i)) // what is unknown is not the same
 		within = within || x.Source != ""
 	}
 	figure := func(name string, value float64, stat evaluate.Statistic) {

@@ -122,6 +122,31 @@ func TestGateAndGroups(t *testing.T) {
 	}
 }
 
+// Rows of unknown source are not of one source.
+func TestUnknownSources(t *testing.T) {
+	some, none := drawn(120), drawn(120)
+	var known []report.Row
+	for i := range some {
+		none[i].Source = ""
+		if i%3 == 0 {
+			some[i].Source = ""
+		} else {
+			known = append(known, some[i])
+		}
+	}
+	within := func(rows []report.Row) (report.Number, bool) {
+		f, ok := report.New(models.Deepfake, model, rows, report.Options{Resamples: 20}).Figure("within_source_auc")
+		return f.Value, ok
+	}
+	got, _ := within(some)
+	if want, ok := within(known); !ok || got != want {
+		t.Errorf("got %v, want %v, which the rows of known source have", got, want)
+	}
+	if got, ok := within(none); ok {
+		t.Errorf("without sources: got %v, want no figure", got)
+	}
+}
+
 // Recordings of one class have a share that is right, and no AUC.
 func TestOneClass(t *testing.T) {
 	rows := drawn(60)
