@@ -37,10 +37,11 @@ func newEvaluate() *cobra.Command {
 		Long: `Score every recording of a manifest and print how well the scores meet the labels:
 equal error rate, area under the ROC curve, calibration, decisions with and without
 the indeterminate band, classes, and figures by kind, system, source and group of
-people, each with its 95 % interval. Where the manifest has the column speaker, for
-depression and anxiety, or source_repo or system, the bootstrap also draws whole
-groups, of one person or else of one source and one system: recordings of one group
-resemble each other.
+people, each with its 95 % interval. Of a kind, system or source with fewer than 10
+recordings there is none for depression and anxiety. Where the manifest has the
+column speaker, for depression and anxiety, or source_repo or system, the bootstrap
+also draws whole groups, of one person or else of one source and one system:
+recordings of one group resemble each other.
 
 ` + manifestHelp + `
 

@@ -6,9 +6,10 @@
 // recording, and by cluster, of one source and one system or of one person,
 // which is the wider and the one to trust where recordings of a cluster
 // resemble each other. The AUC of a group of people has the interval by cluster.
-// Shares have Wilson's interval, which is by recording. Figures of groups of people with fewer than
-// MinCell recordings behind them are not given: they would be noise, and could
-// tell of single persons.
+// Shares have Wilson's interval, which is by recording. Figures of groups of
+// people with fewer than MinCell recordings behind them are not given: they would
+// be noise, and could tell of single persons. In reports of depression and
+// anxiety, kinds, systems and sources are such groups.
 package report
 
 import (

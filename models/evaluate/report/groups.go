@@ -7,11 +7,14 @@ import (
 	"math"
 	"slices"
 
+	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/models/evaluate"
 )
 
 // Detection is how much of one kind of synthesis, or of one system, counts as
-// positive by the single threshold.
+// positive by the single threshold. Where the recordings tell of people's
+// health, which is all tasks but deepfake, those of fewer than MinCell positives
+// are left out.
 type Detection struct {
 	Name     string `json:"name"`
 	Detected Share  `json:"detected"`
@@ -19,6 +22,8 @@ type Detection struct {
 }
 
 // FalseAlarms is how many of the negatives of one source count as positive.
+// Where the source may be a clinic, which is all tasks but deepfake, those of
+// fewer than MinCell negatives are left out.
 type FalseAlarms struct {
 	Source string `json:"source"`
 	Alarms Share  `json:"alarms"`
@@ -55,9 +60,21 @@ func (r *Report) synthesis(rows []Row, called []float64) {
 		}
 	}
 	for _, s := range slices.Sorted(maps.Keys(count)) {
+		if count[s][1] < r.least() {
+			continue
+		}
 		r.FalseAlarms = append(r.FalseAlarms, FalseAlarms{s, newShare(evaluate.NewShare(count[s][0], count[s][1]))})
 	}
 	slices.SortStableFunc(r.FalseAlarms, func(a, b FalseAlarms) int { return cmp.Compare(b.Alarms.Value, a.Alarms.Value) })
+}
+
+// least is how many recordings a kind, a system or a source has to have for a
+// figure: clips are nobody's secret, patients are.
+func (r *Report) least() int {
+	if r.Task == models.Deepfake {
+		return 1
+	}
+	return MinCell
 }
 
 func (r *Report) detections(rows []Row, called []float64, name func(Row) string) []Detection {
@@ -72,6 +89,9 @@ func (r *Report) detections(rows []Row, called []float64, name func(Row) string)
 	}
 	var out []Detection
 	for _, n := range slices.Sorted(maps.Keys(by)) {
+		if len(by[n]) < r.least() {
+			continue
+		}
 		k := 0
 		for _, i := range by[n] {
 			if called[i] == 1 {

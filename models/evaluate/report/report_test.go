@@ -122,6 +122,33 @@ func TestGateAndGroups(t *testing.T) {
 	}
 }
 
+// A clinic with few people has no figure of its own where it would tell of
+// their health, and a source of a few clips has one.
+func TestFewRecordingsOfASource(t *testing.T) {
+	rows := drawn(120)
+	for i := range rows {
+		switch i {
+		case 0, 2, 4:
+			rows[i].System, rows[i].Kind = "few", "few"
+		case 1, 3, 5:
+			rows[i].Source = "few"
+		}
+	}
+	for task, want := range map[models.Category]bool{models.Depression: false, models.Anxiety: false, models.Deepfake: true} {
+		r := report.New(task, model, rows, report.Options{Resamples: 20})
+		var text bytes.Buffer
+		if err := r.WriteText(&text); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(text.String(), "few"); got != want {
+			t.Errorf("%v: got\n%s\nfigures of three recordings: %v, want %v", task, text.String(), got, want)
+		}
+		if len(r.FalseAlarms) < 3 || len(r.Kinds) < 1 || len(r.Systems) < 2 {
+			t.Errorf("%v: got %+v, %+v and %+v, want the larger ones", task, r.FalseAlarms, r.Kinds, r.Systems)
+		}
+	}
+}
+
 // Rows of unknown source are not of one source.
 func TestUnknownSources(t *testing.T) {
 	some, none := drawn(120), drawn(120)
