@@ -7,7 +7,7 @@ type Totals struct {
 	N    int
 	RMSE float64 // root of the mean squared error
 	MAE  float64 // mean absolute error
-	CCC  float64 // concordance correlation (Lin 1989); NaN if neither varies
+	CCC  float64 // concordance correlation (Lin 1989); 0 if only one varies, or neither and they differ; NaN if they are one constant
 }
 
 // NewTotals compares predictions with the truth. It panics if the lengths

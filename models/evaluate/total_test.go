@@ -18,6 +18,12 @@ func TestTotals(t *testing.T) {
 	if same := evaluate.NewTotals([]float64{1, 5}, []float64{1, 5}); same.RMSE != 0 || !near(same.CCC, 1) {
 		t.Errorf("got %+v for the truth itself", same)
 	}
+	if apart := evaluate.NewTotals([]float64{4, 4}, []float64{5, 5}); apart.CCC != 0 {
+		t.Errorf("got %+v for two constants, want a CCC of 0", apart)
+	}
+	if one := evaluate.NewTotals([]float64{4, 4}, []float64{4, 4}); !math.IsNaN(one.CCC) {
+		t.Errorf("got %+v for one constant, want NaN", one)
+	}
 	if none := evaluate.NewTotals(nil, nil); !math.IsNaN(none.RMSE) || !math.IsNaN(none.CCC) {
 		t.Errorf("got %+v for nothing, want NaN", none)
 	}

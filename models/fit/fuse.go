@@ -34,8 +34,9 @@ type predictor struct {
 	kernel *models.Kernel // nil if the predictor is linear
 }
 
-// score is the mean predictor of the segments of a recording, as
-// [models.Linear] has it.
+// score is the mean predictor of the segments of a recording: of all of them,
+// where [models.Linear] leaves out those in which too little was measured, if
+// there are others.
 func (m *predictor) score(segments []models.Vector) float64 {
 	var sum float64
 	for _, v := range segments {
