@@ -39,7 +39,7 @@ const (
 	// data, from 10 to 300 nothing much changes: AUC 0.812 at 50 and 0.810 at
 	// 150, through random channels 0.739 and 0.732 (two copies).
 	penalty = 50
-	// numFolds is how many folds the cross-validation has.
+	// numFolds is how many folds the cross-validation has at most.
 	numFolds = 10
 	// copies is how many times each training recording of the deepfake task
 	// is heard through a random channel, besides as it is. Two, three and four
