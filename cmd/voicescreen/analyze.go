@@ -37,7 +37,7 @@ Scores for depression and anxiety need 30 seconds of speech, a deepfake score
 needs 2. A file that was cut short is analysed as far as it goes.
 
 With --json each file gives one line, a JSON object; one that cannot be read
-gives {"file":…,"error":…}. FILE may be "-" for standard input.
+gives {"file":…,"error":…}. FILE may be "-" for standard input, once.
 
 ` + voicescreen.Disclaimer,
 		Example: "  voicescreen analyze testdata/interview_en.wav\n" +
@@ -47,6 +47,9 @@ gives {"file":…,"error":…}. FILE may be "-" for standard input.
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.channel < 0 {
 				return usagef("--channel is %d, want 1 or more", o.channel)
+			}
+			if err := checkFiles(args); err != nil {
+				return err
 			}
 			return runAnalyze(cmd, args, o)
 		},

@@ -51,7 +51,7 @@ that it is given with --model stays in use in place of what is learned here.`,
 	cmd.Flags().StringVar(&o.since, "since", "", "leave out what was submitted before this day, as 2026-01-31")
 	cmd.Flags().StringArrayVar(&o.accounts, "account", nil, "take the labels of this account only (repeatable)")
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "leave the model in use as it is")
-	cmd.Flags().BoolVar(&o.revert, "revert", false, "with --task: go back to the former model")
+	cmd.Flags().BoolVar(&o.revert, "revert", false, "with --task: go back to the former model, and learn nothing")
 	o.storeKey.add(cmd)
 	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "seed of the folds by which users are held out")
 	o.scoring.add(cmd)
@@ -65,6 +65,9 @@ func runCalibrate(cmd *cobra.Command, o calibrateOptions) (err error) {
 		return usagef("--db is missing")
 	case o.task == "" && (o.out != "" || o.revert):
 		return usagef("--out and --revert want --task")
+	}
+	if name := given(cmd, "dry-run", "out", "since", "account", "seed"); o.revert && name != "" {
+		return usagef("--revert does not go with --%s", name)
 	}
 	if o.task != "" {
 		c, err := parseTask(o.task)

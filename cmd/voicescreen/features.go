@@ -34,7 +34,7 @@ time_s is the centre of the frame, f0_hz is 0 where it is not voiced, voiced and
 speech are 1 or 0, level_dbfs is -Inf in digital silence, and a measure that is
 undefined is NaN.
 
-FILE may be "-" for standard input.`,
+FILE may be "-" for standard input, once.`,
 		Example: "  voicescreen features testdata/interview_en.wav\n" +
 			"  voicescreen features --json *.wav > features.jsonl\n" +
 			"  voicescreen features --frames testdata/short_en.wav > frames.csv",
@@ -47,6 +47,9 @@ FILE may be "-" for standard input.`,
 				return usagef("--frames takes one file")
 			case o.channel < 0:
 				return usagef("--channel is %d, want 1 or more", o.channel)
+			}
+			if err := checkFiles(args); err != nil {
+				return err
 			}
 			return runFeatures(cmd, args, o)
 		},

@@ -75,6 +75,17 @@ func (e *usageError) Unwrap() error { return e.err }
 
 func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 
+// given returns the first of some flags that stands in the command line, "" for
+// none.
+func given(cmd *cobra.Command, flags ...string) string {
+	for _, name := range flags {
+		if cmd.Flags().Changed(name) {
+			return name
+		}
+	}
+	return ""
+}
+
 // usageArgs makes the errors of a check of arguments usage errors.
 func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {

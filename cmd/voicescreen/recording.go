@@ -11,10 +11,24 @@ import (
 	"github.com/voicescreen/voicescreen"
 )
 
-// openFile opens a file, or standard input for "-". The error says what is
-// wrong and not the path, which the caller adds.
+// checkFiles returns a usage error if more than one file is standard input.
+func checkFiles(files []string) error {
+	n := 0
+	for _, path := range files {
+		if path == "-" {
+			n++
+		}
+	}
+	if n > 1 {
+		return usagef("there is one standard input, want \"-\" once")
+	}
+	return nil
+}
+
+// openFile opens a file, or for "-" standard input unless stdin is nil. The
+// error says what is wrong and not the path, which the caller adds.
 func openFile(path string, stdin io.Reader) (io.ReadCloser, error) {
-	if path == "-" {
+	if path == "-" && stdin != nil {
 		return io.NopCloser(stdin), nil
 	}
 	f, err := os.Open(path)
@@ -37,8 +51,8 @@ func bare(err error) error {
 	return err
 }
 
-// readFile reads one channel of the file at path, 0 for the only one. The error
-// says what is wrong and not the path.
+// readFile reads one channel of the file at path, 0 for the only one; path is as
+// of openFile. The error says what is wrong and not the path.
 func readFile(ctx context.Context, path string, stdin io.Reader, channel int) (*voicescreen.Channel, error) {
 	f, err := openFile(path, stdin)
 	if err != nil {

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"errors"
+	"io"
+	"io/fs"
 	"math"
 	"strings"
 	"testing"
@@ -13,6 +16,24 @@ func TestNotWhole(t *testing.T) {
 	w := notWhole(true, true, 600)
 	if len(w) != 2 || !strings.Contains(w[0], "cut short") || !strings.Contains(w[1], "first 10.0 minutes") {
 		t.Errorf("got %q, want one that it was cut short and one about the first 10.0 minutes", w)
+	}
+}
+
+// A file called "-" is a file where nothing is read from standard input.
+func TestStandardInput(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if _, err := openFile("-", nil); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got error %v, want that there is no such file", err)
+	}
+	f, err := openFile("-", strings.NewReader("x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(f); string(got) != "x" || err != nil {
+		t.Errorf("got %q and error %v, want standard input", got, err)
+	}
+	if o := cli(t, "analyze", "--baseline", "-", "x.wav"); o.code != exitError || !strings.Contains(o.stderr, "baseline -: ") {
+		t.Errorf("got %+v, want an error about the baseline", o)
 	}
 }
 
