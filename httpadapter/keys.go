@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/internal/durable"
 )
 
@@ -73,7 +74,8 @@ func NewKeys() *Keys {
 
 // Create makes a key for an account and returns it: vk_<id>_<secret>. It
 // cannot be had again. Without scopes the key has [DefaultScopes]. An account
-// may have any number of keys.
+// may have any number of keys; a name that none may have is
+// voicescreen.ErrInvalid.
 func (k *Keys) Create(account string, scopes ...Scope) (key string, err error) {
 	return k.CreateUntil(time.Time{}, account, scopes...)
 }
@@ -82,7 +84,7 @@ func (k *Keys) Create(account string, scopes ...Scope) (key string, err error) {
 // means for ever.
 func (k *Keys) CreateUntil(expires time.Time, account string, scopes ...Scope) (key string, err error) {
 	if !accountName.MatchString(account) {
-		return "", fmt.Errorf("httpadapter: account name: want 1 to 64 letters, digits or . _ @ -, beginning with a letter or digit")
+		return "", fmt.Errorf("%w: account name: want 1 to 64 letters, digits or . _ @ -, beginning with a letter or digit", voicescreen.ErrInvalid)
 	}
 	if len(scopes) == 0 {
 		scopes = DefaultScopes()

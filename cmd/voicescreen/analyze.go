@@ -51,21 +51,21 @@ gives {"file":…,"error":…}. FILE may be "-" for standard input, once.
 			if err := checkFiles(args); err != nil {
 				return err
 			}
+			if err := checkPrior(cmd, o.prior); err != nil {
+				return err
+			}
 			return runAnalyze(cmd, args, o)
 		},
 	}
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON, one object a line")
 	cmd.Flags().StringArrayVar(&o.models, "model", nil, "a model file that replaces the shipped one of its category (repeatable)")
-	cmd.Flags().Float64Var(&o.prior, "deepfake-prior", 0, priorHelp)
+	addPrior(cmd, &o.prior)
 	cmd.Flags().StringVar(&o.gender, "gender", "", "of the speaker of all files, such as Female or Male (default: by the voice)")
 	cmd.Flags().StringArrayVar(&o.earlier, "baseline", nil, "an earlier recording of the same person to compare with (repeatable)")
 	o.scoring.add(cmd)
 	cmd.Flags().IntVar(&o.channel, "channel", 0, "the channel to take of a recording with several, from 1 on")
 	return cmd
 }
-
-// priorHelp is the help of --deepfake-prior.
-const priorHelp = "share of synthetic recordings, 0 to 1, that the deepfake score is to suppose (default that of the model, 0.5 of the shipped one)"
 
 func runAnalyze(cmd *cobra.Command, files []string, o analyzeOptions) error {
 	scoring := voicescreen.ScoringOptions{DeepfakePrior: o.prior}

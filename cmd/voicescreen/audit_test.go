@@ -132,8 +132,8 @@ func TestKeysAudit(t *testing.T) {
 	file, keyFile := filepath.Join(dir, "keys.log"), filepath.Join(dir, "keys.json")
 	key := strings.TrimSpace(ok(t, "keys", "create", "--keys", keyFile, "--account", "clinic-a", "--audit", file).stdout)
 	ok(t, "keys", "revoke", "--keys", keyFile, "--id", key, "--audit", file)
-	if o := cli(t, "keys", "create", "--keys", keyFile, "--account", "a b", "--audit", file); o.code != exitError {
-		t.Errorf("got %+v for a bad name, want an error", o)
+	if o := cli(t, "keys", "create", "--keys", keyFile, "--account", "a b", "--audit", file); o.code != exitUsage {
+		t.Errorf("got %+v for a bad name, want a usage error", o)
 	}
 	if o := cli(t, "keys", "revoke", "--keys", keyFile, "--account", "patient-17", "--audit", file); o.code != exitError {
 		t.Errorf("got %+v for an unknown account, want an error", o)

@@ -70,8 +70,11 @@ for a service that has them, score with the same.`,
 			if !(o.threshold >= 0 && o.threshold <= 1) {
 				return usagef("--threshold is %v, want 0 to 1", o.threshold)
 			}
-			if o.prior != 0 && !(o.prior > 0 && o.prior < 1) {
-				return usagef("--deepfake-prior is %v, want more than 0 and less than 1", o.prior)
+			if task != models.Deepfake && given(cmd, flagPrior) != "" {
+				return usagef("--%s is for --task deepfake", flagPrior)
+			}
+			if err := checkPrior(cmd, o.prior); err != nil {
+				return err
 			}
 			return runEvaluate(cmd, task, o)
 		},
@@ -84,7 +87,7 @@ for a service that has them, score with the same.`,
 	cmd.Flags().StringVar(&o.report, "report", "", "write a page with plots to this file")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the figures as JSON")
 	cmd.Flags().BoolVar(&o.gate, "gate", false, "leave out what the quality gate refuses")
-	cmd.Flags().Float64Var(&o.prior, "deepfake-prior", 0, priorHelp)
+	addPrior(cmd, &o.prior)
 	o.scoring.add(cmd)
 	cmd.Flags().Float64Var(&o.threshold, "threshold", 0, "probability from which a recording counts as positive without the band (default the class, else 0.5)")
 	return cmd

@@ -73,7 +73,10 @@ account see the same sessions, and none of those of other accounts.`,
 				}
 				parsed = append(parsed, s)
 			}
-			if expires < 0 {
+			if len(parsed) == 0 && given(cmd, "scopes") != "" {
+				return usagef("--scopes is empty")
+			}
+			if expires <= 0 && given(cmd, "expires") != "" {
 				return usagef("--expires is %v, want more than 0", expires)
 			}
 			var until time.Time
@@ -86,7 +89,7 @@ account see the same sessions, and none of those of other accounts.`,
 			}
 			key, err := createKey(keys, until, k.account, parsed, &trail)
 			if err != nil {
-				return err
+				return usageIfInvalid(err)
 			}
 			fmt.Fprintf(cmd.ErrOrStderr(), "A key for account %s, which is not shown again:\n", k.account)
 			_, err = fmt.Fprintln(cmd.OutOrStdout(), key)

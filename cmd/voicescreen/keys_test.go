@@ -57,15 +57,25 @@ func TestKeysErrors(t *testing.T) {
 	}
 	ok(t, "keys", "create", "--keys", file, "--account", "a")
 	for name, args := range map[string][]string{
-		"unknown account":  {"revoke", "--keys", file, "--account", "b"},
-		"unknown ID":       {"revoke", "--keys", file, "--id", "0000000000000000"},
-		"bad account name": {"create", "--keys", file, "--account", "a b"},
-		"not a key file":   {"list", "--keys", short},
-		"no directory":     {"create", "--keys", filepath.Join(dir, "none", "keys.json"), "--account", "a"},
+		"unknown account": {"revoke", "--keys", file, "--account", "b"},
+		"unknown ID":      {"revoke", "--keys", file, "--id", "0000000000000000"},
+		"not a key file":  {"list", "--keys", short},
+		"no directory":    {"create", "--keys", filepath.Join(dir, "none", "keys.json"), "--account", "a"},
 	} {
 		o := cli(t, append([]string{"keys"}, args...)...)
 		if o.code != exitError || o.stderr == "" || o.stdout != "" {
 			t.Errorf("%s: got %+v, want an error", name, o)
+		}
+	}
+	for name, args := range map[string][]string{
+		"bad account name": {"--account", "a b"},
+		"no scope":         {"--account", "a", "--scopes", ""},
+		"no time":          {"--account", "a", "--expires", "0s"},
+		"negative time":    {"--account", "a", "--expires", "-1h"},
+	} {
+		o := cli(t, append([]string{"keys", "create", "--keys", file}, args...)...)
+		if o.code != exitUsage || o.stdout != "" {
+			t.Errorf("%s: got %+v, want a usage error", name, o)
 		}
 	}
 }

@@ -75,6 +75,14 @@ func (e *usageError) Unwrap() error { return e.err }
 
 func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 
+// usageIfInvalid makes a usage error of one about an argument.
+func usageIfInvalid(err error) error {
+	if errors.Is(err, voicescreen.ErrInvalid) {
+		return &usageError{err}
+	}
+	return err
+}
+
 // given returns the first of some flags that stands in the command line, "" for
 // none.
 func given(cmd *cobra.Command, flags ...string) string {

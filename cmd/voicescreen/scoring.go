@@ -43,6 +43,21 @@ func (f *scoringFlags) set(o *voicescreen.ScoringOptions) error {
 	return nil
 }
 
+// flagPrior says which share of recordings is synthetic.
+const flagPrior = "deepfake-prior"
+
+func addPrior(cmd *cobra.Command, prior *float64) {
+	cmd.Flags().Float64Var(prior, flagPrior, 0, "share of synthetic recordings, above 0 and below 1, that the deepfake score is to suppose (default that of the model, 0.5 of the shipped one)")
+}
+
+// checkPrior returns a usage error for a share that was given and is none.
+func checkPrior(cmd *cobra.Command, prior float64) error {
+	if given(cmd, flagPrior) != "" && !(prior > 0 && prior < 1) {
+		return usagef("--%s is %v, want above 0 and below 1", flagPrior, prior)
+	}
+	return nil
+}
+
 // calibrateEvery calibrates the models again and again until ctx is done.
 func calibrateEvery(ctx context.Context, e *voicescreen.Engine, every time.Duration, log *slog.Logger) {
 	tick := time.NewTicker(every)

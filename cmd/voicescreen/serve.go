@@ -88,6 +88,9 @@ The connection is not encrypted: put a proxy that speaks TLS before it.`,
 			if err := o.check(); err != nil {
 				return err
 			}
+			if err := checkPrior(cmd, o.prior); err != nil {
+				return err
+			}
 			return runServe(cmd.Context(), o, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
@@ -96,7 +99,7 @@ The connection is not encrypted: put a proxy that speaks TLS before it.`,
 	cmd.Flags().StringVar(&o.keys, "keys", "", "the key file, see \"voicescreen keys\"")
 	cmd.Flags().StringArrayVar(&o.models, "model", nil, "a model file that replaces the shipped one of its category (repeatable)")
 	cmd.Flags().StringVar(&o.thresholds, "thresholds", "", "thresholds of the accounts, see \"voicescreen thresholds\"")
-	cmd.Flags().Float64Var(&o.prior, "deepfake-prior", 0, priorHelp)
+	addPrior(cmd, &o.prior)
 	cmd.Flags().Float64Var(&o.rate.PerSecond, "rate", 0, "requests a second that each key may make; 0 for any number")
 	cmd.Flags().IntVar(&o.rate.Burst, "burst", 0, "with --rate: requests that each key may make at once (default those of one second)")
 	cmd.Flags().StringVar(&o.metrics, "metrics-addr", "", "an address for /metrics in the format of Prometheus; anyone who reaches it may read it")
@@ -122,6 +125,9 @@ func (o *serveOptions) check() error {
 	}
 	if o.rate.PerSecond < 0 || math.IsNaN(o.rate.PerSecond) || o.rate.Burst < 0 {
 		return usagef("--rate and --burst cannot be less than 0")
+	}
+	if o.rate.Burst > 0 && o.rate.PerSecond == 0 {
+		return usagef("--burst needs --rate")
 	}
 	if _, _, err := net.SplitHostPort(o.metrics); o.metrics != "" && err != nil {
 		return usagef("--metrics-addr is %q, want HOST:PORT", o.metrics)

@@ -62,6 +62,12 @@ with the flags with which the scores were made.`,
 			if cmd.Flags().Changed("undecided") && (o.sensitivity > 0 || o.specificity > 0) {
 				return usagef("--undecided stands alone or --sensitivity and --specificity do")
 			}
+			if !(o.undecided >= 0 && o.undecided < 1) {
+				return usagef("--undecided is %v, want 0 to below 1", o.undecided)
+			}
+			if name := given(cmd, "account", "model", "version"); name != "" && o.out == "" {
+				return usagef("--%s needs --out", name)
+			}
 			for _, name := range []string{"sensitivity", "specificity"} {
 				if v, _ := cmd.Flags().GetFloat64(name); cmd.Flags().Changed(name) && !(v > 0 && v <= 1) {
 					return usagef("--%s is %v, want above 0 to 1", name, v)
@@ -77,9 +83,9 @@ with the flags with which the scores were made.`,
 	f.Float64Var(&o.sensitivity, "sensitivity", 0, "the least sensitivity of the lower threshold")
 	f.Float64Var(&o.specificity, "specificity", 0, "the least specificity of the upper threshold")
 	f.StringVar(&o.classes, "classes", "", "choose where the classes begin too: by mae, macro-f1 or accuracy")
-	f.StringVar(&o.account, "account", models.AllAccounts, "the account; * is every account that has none of its own")
-	f.StringVar(&o.model, "model", "", "name of the model that the thresholds are for (default any)")
-	f.StringVar(&o.version, "version", "", "version of the model that the thresholds are for (default any)")
+	f.StringVar(&o.account, "account", models.AllAccounts, "with --out: the account; * is every account that has none of its own")
+	f.StringVar(&o.model, "model", "", "with --out: name of the model that the thresholds are for (default any)")
+	f.StringVar(&o.version, "version", "", "with --out: version of the model that the thresholds are for (default any)")
 	f.StringVar(&o.out, "out", "", "the file of thresholds to write")
 	return cmd
 }

@@ -153,7 +153,7 @@ func TestThresholdsErrors(t *testing.T) {
 		"a negative":      {[]string{"--scores", good, "--sensitivity", "-1"}, "--sensitivity is -1"},
 		"not a number":    {[]string{"--scores", good, "--specificity", "nan"}, "--specificity is NaN"},
 		"no such total":   {[]string{"--scores", file("g.csv", "label,score,total\n1,1,22\n")}, "line 2: total"},
-		"budget":          {[]string{"--scores", good, "--undecided", "1"}, "budget"},
+		"budget":          {[]string{"--scores", good, "--undecided", "1"}, "--undecided is 1"},
 	} {
 		if o := cli(t, append([]string{"thresholds", "--task", "anxiety"}, c.args...)...); o.code == 0 || !strings.Contains(o.stderr, c.want) {
 			t.Errorf("%s: got code %d, %q, want %q", name, o.code, o.stderr, c.want)

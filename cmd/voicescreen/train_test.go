@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -237,13 +238,18 @@ func TestEvaluateSupposesWhatTheServiceDoes(t *testing.T) {
 	dir := t.TempDir()
 	manifest, scores := filepath.Join(dir, "manifest.csv"), filepath.Join(dir, "scores.csv")
 	write(t, manifest, []byte("path,label\n"+file+",0\n"+file+",1\n"))
-	told := []string{"--base-rate", "depression=0.39", "--base-rate", "anxiety=0.3", "--deepfake-prior", "0.01", "--fixed-gain"}
+	told := []string{"--base-rate", "depression=0.39", "--base-rate", "anxiety=0.3", "--fixed-gain"}
+	prior := []string{"--deepfake-prior", "0.01"}
 	of := map[string]float64{}
-	for _, s := range parseLines(t, ok(t, append([]string{"analyze", "--json", file}, told...)...).stdout)[0].Scores {
+	for _, s := range parseLines(t, ok(t, append([]string{"analyze", "--json", file}, slices.Concat(told, prior)...)...).stdout)[0].Scores {
 		of[s.Category.String()] = s.Probability
 	}
 	for _, task := range []string{"depression", "anxiety", "deepfake"} {
-		ok(t, append([]string{"evaluate", "--task", task, "--manifest", manifest, "--scores", scores}, told...)...)
+		args := append([]string{"evaluate", "--task", task, "--manifest", manifest, "--scores", scores}, told...)
+		if task == "deepfake" {
+			args = append(args, prior...)
+		}
+		ok(t, args...)
 		s, err := readScores(scores, models.Depression) // whose labels are 0 and 1 too
 		if err != nil {
 			t.Fatal(err)

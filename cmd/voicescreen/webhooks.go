@@ -94,7 +94,7 @@ receiver answered 410.`,
 			}
 			secret, err := endpoints.Set(w.account, url)
 			if err != nil {
-				return err
+				return usageIfInvalid(err)
 			}
 			if secret == "" {
 				fmt.Fprintln(cmd.ErrOrStderr(), "The address is set; the secret stays as it is.")

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/internal/durable"
 	"github.com/voicescreen/voicescreen/internal/strictjson"
 )
@@ -127,11 +128,8 @@ func (e *Endpoints) List() ([]Endpoint, error) {
 // had none, and then returned, this once; otherwise the secrets stay, and it
 // is "". The error names what is wrong with the url, without it.
 func (e *Endpoints) Set(account, url string) (secret string, err error) {
-	if err := checkAccount(account); err != nil {
-		return "", fmt.Errorf("httpadapter/webhook: %w", err)
-	}
-	if err := checkURL(url); err != nil {
-		return "", fmt.Errorf("httpadapter/webhook: %w", err)
+	if err := errors.Join(checkAccount(account), checkURL(url)); err != nil {
+		return "", fmt.Errorf("%w: %w", voicescreen.ErrInvalid, err)
 	}
 	now := e.now().UTC().Truncate(time.Second)
 	made := newSecret()
