@@ -229,7 +229,8 @@ func (c *Client) feedback(ctx context.Context, kind, sessionID string, score any
 	return answer.decode(nil, http.StatusOK)
 }
 
-// DeleteSession erases a session for good. The key needs the scope admin.
+// DeleteSession erases a session for good. The key needs the scope admin. That
+// there is no such session is no error after an attempt that may have erased it.
 func (c *Client) DeleteSession(ctx context.Context, sessionID string) error {
 	answer, err := c.do(ctx, call{safety: idempotent, method: "DELETE", path: "/v2/sessions/" + segment(sessionID)})
 	if err != nil {
@@ -237,7 +238,7 @@ func (c *Client) DeleteSession(ctx context.Context, sessionID string) error {
 	}
 	err = answer.decode(nil, http.StatusNoContent)
 	if answer.status == http.StatusNotFound && answer.lost {
-		return nil // by the attempt that had no answer
+		return nil // by the attempt before
 	}
 	return err
 }

@@ -145,6 +145,7 @@ func (c *Client) do(ctx context.Context, k call) (*reply, error) {
 		if attempt == c.opts.Attempts || !k.again(r.status) || after > maxRetryAfter {
 			return r, nil
 		}
+		lost = lost || !untaken(r.status)
 		if err := c.pause(ctx, attempt, after); err != nil {
 			return nil, err
 		}
@@ -154,12 +155,15 @@ func (c *Client) do(ctx context.Context, k call) (*reply, error) {
 // again says whether the call may be tried again after an answer.
 func (k *call) again(status int) bool {
 	switch status {
-	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
-		return true // it was not taken
 	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusGatewayTimeout:
 		return k.safety == idempotent
 	}
-	return false
+	return untaken(status)
+}
+
+// untaken says whether an answer means that the service did not take the call.
+func untaken(status int) bool {
+	return status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable
 }
 
 // send makes one attempt.

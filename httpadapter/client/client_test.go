@@ -38,14 +38,15 @@ type service struct {
 type fault uint8
 
 const (
-	none       fault = iota
-	dropBefore       // the connection breaks off before the service has the request
-	dropAfter        // it breaks off when the service has done what was asked for
-	busy             // 503
-	soon             // 503 with Retry-After: 1
-	broken           // 500
-	limited          // 429
-	away             // 503 with Retry-After of an hour
+	none        fault = iota
+	dropBefore        // the connection breaks off before the service has the request
+	dropAfter         // it breaks off when the service has done what was asked for
+	busy              // 503
+	soon              // 503 with Retry-After: 1
+	broken            // 500
+	brokenAfter       // 502 when the service has done what was asked for
+	limited           // 429
+	away              // 503 with Retry-After of an hour
 )
 
 func newService(t *testing.T, workers int) *service {
@@ -96,6 +97,9 @@ func (s *service) serve(handler http.Handler, w http.ResponseWriter, r *http.Req
 		w.WriteHeader(http.StatusServiceUnavailable)
 	case broken:
 		w.WriteHeader(http.StatusInternalServerError)
+	case brokenAfter:
+		handler.ServeHTTP(httptest.NewRecorder(), r)
+		w.WriteHeader(http.StatusBadGateway)
 	case limited:
 		w.WriteHeader(http.StatusTooManyRequests)
 	case away:

@@ -58,7 +58,9 @@ func TestRetries(t *testing.T) {
 		"a second submission, busy":       {submitted, submit, []fault{limited}, 2, 409},
 		"erasure, lost after":             {submitted, erase, []fault{dropAfter}, 2, 0},
 		"erasure, lost before":            {submitted, erase, []fault{dropBefore}, 2, 0},
-		"erasure of what was never there": {func() { id = "none" }, erase, []fault{broken}, 2, 404},
+		"erasure, broken after":           {submitted, erase, []fault{brokenAfter}, 2, 0},
+		"erasure, busy, broken after":     {submitted, erase, []fault{busy, brokenAfter, limited}, 4, 0},
+		"erasure of what was never there": {func() { id = "none" }, erase, []fault{busy, limited}, 3, 404},
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.before()
