@@ -34,8 +34,8 @@ type Options struct {
 
 	// MaxWait bounds how long the answer to the question for a result is held
 	// on request: the header "Prefer: wait=N" of RFC 7240, in seconds. It should
-	// be shorter than the server's write time-out. Default: 30 s. Negative: no
-	// answer is held.
+	// be shorter than the server's write time-out. Default: 30 s. Below one
+	// second, as where it is negative, no answer is held.
 	MaxWait time.Duration
 
 	// Rate bounds the requests of each key. Default: no bound, since callers

@@ -21,7 +21,7 @@ const defaultMaxWait = 30 * time.Second
 // the server ends. Whatever ends it is answered with what is known then.
 func (a *adapter) await(c *call, r *voicescreen.Result) (*voicescreen.Result, error) {
 	seconds, ok := preferredWait(c.r.Header.Values("Prefer"))
-	if !ok || a.opts.MaxWait < 0 {
+	if !ok || a.opts.MaxWait < time.Second { // the preference has whole seconds
 		return r, nil
 	}
 	seconds = min(seconds, int(a.opts.MaxWait/time.Second))

@@ -55,6 +55,8 @@ func TestPreferWait(t *testing.T) {
 		"ready before":    {"wait=20", 0, 0, 0, "wait=20", "success"},
 		"no time":         {"wait=0", never, 0, 0, "wait=0", "processing"},
 		"not a number":    {"wait=x", never, 0, 0, "", "processing"},
+		"no second":       {"wait=9", never, time.Second - 1, 0, "", "processing"},
+		"one second":      {"wait=9", never, time.Second, time.Second, "wait=1", "processing"},
 		"switched off":    {"wait=9", never, -1, 0, "", "processing"},
 	} {
 		t.Run(name, func(t *testing.T) {
