@@ -20,10 +20,11 @@ func newDB() *cobra.Command {
 		Long: `A database clinic.db consists of that file, of the directory clinic.db.audio with
 the recordings that wait, if it is encrypted of the file clinic.db.keyslots, and if
 models were learned from its labels of the file clinic.db.models: they belong
-together. These commands need it for themselves: a service that has
-it open must end first. A running one makes backups by itself with "serve --backup
-DIR --backup-every 24h", and programs that embed the engine can back up its store
-while they use it (Engine.Backup); check and restore take those as they are.`,
+together. A file clinic.db.models.lock beside it is empty, and no copy needs it.
+These commands need the database for themselves: a service that has it open must
+end first. A running one makes backups by itself with "serve --backup DIR
+--backup-every 24h", and programs that embed the engine can back up its store
+while they use it (Engine.Backup); check and restore take those too.`,
 		Example: "  voicescreen db check clinic.db\n" +
 			"  voicescreen db backup clinic.db /backup/monday.db\n" +
 			"  voicescreen db restore /backup/monday.db clinic.db\n" +
@@ -54,8 +55,10 @@ func dbCommand(use, short, long, example string, args int, run func(cmd *cobra.C
 func newDBCheck() *cobra.Command {
 	return dbCommand("check PATH", "Find what is damaged in a database",
 		`Check the structure of the file, every record, the indexes, the recordings to
-their end, the keys, and the models that were learned from labels. Each fault is a line on standard output, which names
-sessions by their identifiers; with any, the exit status is 1.`,
+their end, the keys, and the models that were learned from labels. Each fault is a
+line on standard output, which names sessions by their identifiers; with any, the
+exit status is 1. The database is opened for writing, which must be allowed, and one
+of an older format is brought up to date in place.`,
 		"check clinic.db",
 		1, func(cmd *cobra.Command, opts *bolt.Options, args []string) error {
 			n := 0
@@ -104,7 +107,8 @@ in use: a running service backs it up with "serve --backup DIR --backup-every 24
 func newDBRestore() *cobra.Command {
 	return dbCommand("restore BACKUP PATH", "Check a backup, and make a database of it",
 		`Check a backup, and copy it to a place where there is no database. Of a backup
-with faults nothing is copied: "db check" prints them.`,
+with faults nothing is copied: "db check" prints them, and as there the backup is
+opened for writing, and brought up to date in place if its format is older.`,
 		"restore /backup/monday.db clinic.db --store-key store.key",
 		2, func(cmd *cobra.Command, opts *bolt.Options, args []string) error {
 			n := 0
