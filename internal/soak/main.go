@@ -13,10 +13,11 @@
 //   - no call failed at 80 %,
 //   - memory, goroutines and the database levelled off: what they were in the
 //     last third of the time is within -growth of what they were in the second,
-//   - under overload every answer was 200, 202, 429 or 503,
+//     or above it by no more than 16 MiB, 20 goroutines and 1 MiB,
+//   - under overload every answer was 2xx, 429 or 503, and flows came to their end,
 //   - everything that was accepted came to its end,
-//   - ten seconds after the overload calls take as long as before it, within a
-//     factor of three,
+//   - ten seconds after the overload the median submission takes at most three
+//     times as long as before it, or 3 ms if that is more,
 //   - no audio is left at the end.
 //
 // The load comes from the same process, which leaves less for the service; its
