@@ -23,8 +23,8 @@ import (
 // is durable: what has none is no backup.
 //
 // Removals wait while the last audio and the keys are copied. The backup of an
-// encrypted store holds the keys of its sessions: one that is removed later is
-// destroyed only when its backups are.
+// encrypted store holds the keys of its sessions, and of no later ones: one that
+// is removed later is destroyed only when its backups are.
 func (s *Store) Backup(ctx context.Context, path string) (err error) {
 	if err := s.calls.Begin(ctx); err != nil {
 		return err
@@ -104,12 +104,7 @@ func (b *backup) moment(s *Store) (tx *bbolt.Tx, err error) {
 		if err := b.audio(&s.audio); err != nil || s.vault == nil {
 			return err
 		}
-		f := s.vault.file.f
-		info, err := f.Stat()
-		if err != nil {
-			return err
-		}
-		return b.file(b.path+suffixSlots, io.NewSectionReader(f, 0, info.Size()))
+		return b.file(b.path+suffixSlots, s.vault.keyFile(tx))
 	})
 	if err != nil {
 		_ = guard(tx.Rollback)

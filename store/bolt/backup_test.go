@@ -138,6 +138,55 @@ func TestTheMomentOfABackupIsOne(t *testing.T) {
 	}
 }
 
+// TestABackupHoldsNoKeyOfLaterSessions opens what sessions of the store left in
+// it with the key file of a backup, as it is before the backup is opened.
+func TestABackupHoldsNoKeyOfLaterSessions(t *testing.T) {
+	t.Parallel()
+	path, sessions := filled(t, 4)
+	st := reopen(t, path)
+	for _, s := range sessions[:2] { // the slot of the first is free then, the other condemned
+		if err := st.Delete(t.Context(), s.Account, s.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	to := filepath.Join(t.TempDir(), "backup.db")
+	if err := st.Backup(t.Context(), to); err != nil {
+		t.Fatal(err)
+	}
+	opens := map[string]error{"s2": nil, "s3": nil}
+	for i := range 4 {
+		s := sample()
+		s.ID = fmt.Sprint("later", i)
+		if err := st.Create(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		opens[s.ID] = ErrCorrupt
+	}
+	v, err := openVault(to, st.vault.id, testKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.close()
+	err = st.view(func(tx *bbolt.Tx) error {
+		for id, want := range opens {
+			primary := st.vault.primaryKey("clinic", id)
+			if _, _, err := v.open(primary, tx.Bucket(bucketSessions).Get(primary)); !errors.Is(err, want) {
+				t.Errorf("session %s with the keys of the backup: got error %v, want %v", id, err, want)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := outcome(t, "backup", to, sessions[2:]); n != 0 {
+		t.Errorf("got %d faults", n)
+	}
+	if _, faults := checked(t, to, testKey); len(faults) != 0 {
+		t.Errorf("got %q", faults)
+	}
+}
+
 func TestABackupThatFailsLeavesNothing(t *testing.T) {
 	t.Parallel()
 	path, _ := filled(t, 1)

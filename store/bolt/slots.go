@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"go.etcd.io/bbolt"
 )
@@ -335,4 +336,45 @@ func (v *vault) restore(tx *bbolt.Tx) error {
 		return err
 	}
 	return v.overwrite(v.entries(tx, slotFree, maxBatch))
+}
+
+// keyFile returns a reader of a key file for a copy of the store as tx sees it.
+// It ends behind the last slot that was assigned, and slots that are no session's
+// have other keys than here: those are the keys of sessions to come.
+func (v *vault) keyFile(tx *bbolt.Tx) io.Reader {
+	end := int64(math.MaxInt64) // of all there is: without a count no slot beyond it is ever assigned
+	if n, err := v.count(tx); err == nil {
+		end = slotsAt + int64(n)*slotSize
+	}
+	spare := map[uint64]bool{}
+	for _, state := range []byte{slotFree, slotCondemned} {
+		for _, slot := range v.entries(tx, state, math.MaxInt) {
+			spare[slot] = true
+		}
+	}
+	slots := &slotReader{vault: v, r: io.NewSectionReader(v.file.f, slotsAt, end-slotsAt), spare: spare}
+	return io.MultiReader(io.NewSectionReader(v.file.f, 0, slotsAt), slots)
+}
+
+// slotReader reads slots, and replaces the keys of some.
+type slotReader struct {
+	vault *vault
+	r     io.Reader // from slot 0 on
+	spare map[uint64]bool
+	next  uint64 // slot
+}
+
+// Read reads whole slots: p has room for one at least.
+func (r *slotReader) Read(p []byte) (int, error) {
+	n, err := io.ReadFull(r.r, p[:len(p)/slotSize*slotSize])
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = io.EOF
+	}
+	for at := 0; at+slotSize <= n; at += slotSize {
+		if r.spare[r.next] {
+			copy(p[at:], r.vault.fresh(r.next))
+		}
+		r.next++
+	}
+	return n, err
 }
