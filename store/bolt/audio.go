@@ -113,7 +113,8 @@ func (a *audio) sweep(referred func(ref string) bool) error {
 			}
 		}
 		if errors.Is(err, io.EOF) {
-			return a.removeAll(gone)
+			_ = a.removeAll(gone) // what cannot be removed now does not keep the store closed
+			return nil
 		}
 		if err != nil {
 			return err
@@ -146,12 +147,15 @@ func (a *audio) removeAll(names []string) (err error) {
 	a.hold.RLock()
 	defer a.hold.RUnlock()
 	for _, name := range names {
-		wipeErr := a.wipe(name)
+		if wipeErr := a.wipe(name); wipeErr != nil {
+			a.remember(name) // without a name nobody would find the key again
+			err = errors.Join(err, wipeErr)
+			continue
+		}
 		removeErr := a.files.remove(filepath.Join(a.dir, name))
 		if removeErr != nil && !errors.Is(removeErr, fs.ErrNotExist) {
 			a.remember(name)
 		}
-		err = errors.Join(err, wipeErr)
 	}
 	return err
 }
@@ -261,7 +265,9 @@ func (a *audio) probe() error {
 		return err
 	}
 	_, err = a.files.write(f, []byte{0})
-	return errors.Join(err, f.Close(), a.removeAll([]string{name}))
+	err = errors.Join(err, f.Close())
+	_ = a.removeAll([]string{name}) // a file that stays is no reason not to take others
+	return err
 }
 
 // PutAudio is described at [store.Store].

@@ -1,6 +1,7 @@
 package bolt
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
@@ -153,6 +154,66 @@ func TestAudioThatCannotBeRemovedIsRemovedLater(t *testing.T) {
 	}
 	if _, err := st.OpenAudio(t.Context(), ref); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("OpenAudio: got error %v, want %v", err, store.ErrNotFound)
+	}
+}
+
+// TestAudioWhoseKeyCannotBeDestroyedIsDestroyedLater lets the wiping fail and
+// nothing else: the caller is told, and the file keeps its name until the next
+// call, or the next Open, makes good.
+func TestAudioWhoseKeyCannotBeDestroyedIsDestroyedLater(t *testing.T) {
+	t.Parallel()
+	for _, again := range []string{"next call", "next Open"} {
+		t.Run(again, func(t *testing.T) {
+			path, sessions := filled(t, 1)
+			st := reopen(t, path)
+			name := filepath.Join(st.audio.dir, sessions[0].Audio+suffixAudio)
+			kept := filepath.Join(t.TempDir(), "kept") // another name of the file: what stays on the disk
+			whole := read(t, name)
+			if err := os.Link(name, kept); err != nil {
+				t.Fatal(err)
+			}
+			st.audio.files.sync = func(*os.File) error { return syscall.ENOSPC }
+			if err := st.Delete(t.Context(), "clinic", "s0"); !errors.Is(err, syscall.ENOSPC) {
+				t.Errorf("Delete: got error %v, want %v", err, syscall.ENOSPC)
+			}
+			if _, err := st.Forget(t.Context(), "clinic", "nobody"); !errors.Is(err, syscall.ENOSPC) {
+				t.Errorf("Forget: got error %v, want %v", err, syscall.ENOSPC)
+			}
+			if err := st.Ping(t.Context()); err != nil {
+				t.Errorf("Ping: %v", err)
+			}
+			write(t, kept, whole) // as if nothing had been written
+			st.audio.files = systemFiles()
+			if again == "next Open" {
+				shut(t, st)
+				st = reopen(t, path)
+			} else if _, err := st.Forget(t.Context(), "clinic", "nobody"); err != nil {
+				t.Error(err)
+			}
+			if left := audioFiles(t, st); len(left) != 0 {
+				t.Errorf("got files %v left", left)
+			}
+			if got := read(t, kept)[:audioHeader]; !bytes.Equal(got, make([]byte, audioHeader)) {
+				t.Error("the key stands in the file")
+			}
+		})
+	}
+}
+
+// TestAFileThatCannotBeWipedDoesNotKeepAStoreClosed has a directory in the place
+// of one, which nobody can write to or remove.
+func TestAFileThatCannotBeWipedDoesNotKeepAStoreClosed(t *testing.T) {
+	t.Parallel()
+	path, _ := filled(t, 0)
+	if err := os.MkdirAll(filepath.Join(path+suffixAudioDir, strings.Repeat("A", 26)+suffixAudio, "file"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	st := reopen(t, path)
+	if err := st.Ping(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if ref := putAudio(t, st, "audio"); len(audioFiles(t, st)) != 2 {
+		t.Errorf("got %v, want %s too", audioFiles(t, st), ref)
 	}
 }
 

@@ -40,7 +40,8 @@ var (
 
 // Open opens the store at path, or creates one if there is no file; the
 // directory of path must exist. It removes audio that no session refers to and
-// what an interrupted write left. The error is ErrLocked while another process
+// what an interrupted write left; what cannot be removed then is at a later call
+// that removes something. The error is ErrLocked while another process
 // has the store open, ErrFormat for a file that is no store or one of an
 // unknown version, ErrKey if Options.Key is not that of the store, and
 // ErrCorrupt for one that is damaged; none of them changes the file. The caller
