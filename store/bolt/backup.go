@@ -20,7 +20,8 @@ import (
 // others write to this one: the sessions, the audio that they refer to, and for
 // an encrypted store their keys, with the same Options.Key. There must be no
 // database, audio or key file at path yet. The database gets its name when all
-// is durable: what has none is no backup.
+// is durable: what has none is no backup. The error is fs.ErrExist if there
+// is one, or another has got the name by then: it stays as it is.
 //
 // Removals wait while the last audio and the keys are copied. The backup of an
 // encrypted store holds the keys of its sessions, and of no later ones: one that
@@ -38,18 +39,19 @@ func (s *Store) Backup(ctx context.Context, path string) (err error) {
 
 func (s *Store) backup(ctx context.Context, path string) (err error) {
 	for _, name := range []string{path, path + suffixSlots} {
-		if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
-			return errors.Join(err, fmt.Errorf("%s is there already", name))
+		if _, err := os.Lstat(name); err == nil {
+			return fmt.Errorf("%s is there already: %w", name, fs.ErrExist)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return err
 		}
 	}
-	to := backup{ctx: ctx, path: path, copied: map[string]bool{}}
+	to := backup{ctx: ctx, path: path, copied: map[string]bool{}, syncDir: s.audio.files.syncDir}
 	if err := os.Mkdir(to.path+suffixAudioDir, 0o700); err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, os.RemoveAll(path+suffixAudioDir))
-			_ = os.Remove(path + suffixSlots)
+			err = errors.Join(err, to.undo())
 		}
 	}()
 	// Most of the audio first: what goes away meanwhile is not asked for later.
@@ -77,6 +79,24 @@ type backup struct {
 	path   string
 	refs   []string        // of the audio to copy
 	copied map[string]bool // references
+	made   []string        // files, the database once it has its name
+
+	syncDir func(dir string) error // of the store's files
+}
+
+// undo removes what a backup made that failed, and nothing else: if there is a
+// database it is another's, and so are the directory and what else is in it.
+func (b *backup) undo() error {
+	for i := range b.made { // the database first: without audio and keys it is none
+		removeErr := os.Remove(b.made[len(b.made)-1-i])
+		if removeErr != nil && !errors.Is(removeErr, fs.ErrNotExist) {
+			return removeErr
+		}
+	}
+	if _, err := os.Lstat(b.path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return os.Remove(b.path + suffixAudioDir)
 }
 
 // references returns those of all stored audio.
@@ -130,7 +150,7 @@ func (b *backup) audio(a *audio) error {
 		}
 		b.copied[ref] = true
 	}
-	return durable.SyncDir(b.path + suffixAudioDir)
+	return b.syncDir(b.path + suffixAudioDir)
 }
 
 func (b *backup) oneAudio(a *audio, ref string) error {
@@ -156,7 +176,7 @@ func (b *backup) sweep() error {
 			return err
 		}
 	}
-	return durable.SyncDir(b.path + suffixAudioDir)
+	return b.syncDir(b.path + suffixAudioDir)
 }
 
 // file writes what r gives to a new file, durably.
@@ -165,6 +185,7 @@ func (b *backup) file(name string, r io.Reader) error {
 	if err != nil {
 		return err
 	}
+	b.made = append(b.made, name)
 	err = copyAudio(b.ctx, f, r)
 	if err == nil {
 		err = f.Sync()
@@ -190,7 +211,8 @@ func (b *backup) database(tx *bbolt.Tx) error {
 	if err := publish(tmp, b.path); err != nil {
 		return err
 	}
-	return durable.SyncDir(filepath.Dir(b.path))
+	b.made = append(b.made, b.path)
+	return b.syncDir(filepath.Dir(b.path))
 }
 
 // contextWriter ends a writing whose context is done.

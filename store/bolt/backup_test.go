@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -106,7 +108,7 @@ func TestTheMomentOfABackupIsOne(t *testing.T) {
 	const sessions = 40
 	path, list := filled(t, sessions)
 	st := reopen(t, path)
-	to := backup{ctx: t.Context(), path: filepath.Join(t.TempDir(), "backup.db"), copied: map[string]bool{}}
+	to := backup{ctx: t.Context(), path: filepath.Join(t.TempDir(), "backup.db"), copied: map[string]bool{}, syncDir: systemFiles().syncDir}
 	if err := os.Mkdir(to.path+suffixAudioDir, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -243,6 +245,108 @@ func (c *endingContext) Err() error {
 	}
 	c.asks--
 	return nil
+}
+
+// TestABackupLeavesADatabaseAlone makes another database at the path of a backup
+// at each moment at which that asks for its context.
+func TestABackupLeavesADatabaseAlone(t *testing.T) {
+	t.Parallel()
+	for name, keys := range map[string]struct{ ours, other []byte }{
+		"plain": {}, "encrypted": {testKey, testKey}, "encrypted and plain": {testKey, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			from := openedWith(t, keys.ours)
+			for i := range 2 {
+				s := sample()
+				s.ID = fmt.Sprint(i)
+				s.Audio = putAudio(t, from, audioOf(s))
+				if err := from.Create(t.Context(), s); err != nil {
+					t.Fatal(err)
+				}
+			}
+			met := 0
+			for asks := 0; ; asks++ {
+				path := filepath.Join(t.TempDir(), "test.db")
+				var other *Store
+				var openErr error
+				ctx := &callingContext{t.Context(), asks, func() { other, openErr = Open(path, &Options{Key: keys.other}) }}
+				err := from.Backup(ctx, path)
+				if other == nil && openErr == nil { // it does not ask so often
+					break
+				}
+				if openErr != nil { // it met the keys of the backup
+					if err != nil || keys.other == nil {
+						t.Errorf("after %d questions: got error %v, and of the other %v", asks, err, openErr)
+					}
+					continue
+				}
+				met++
+				if !errors.Is(err, fs.ErrExist) {
+					t.Errorf("after %d questions: got error %v, want %v", asks, err, fs.ErrExist)
+				}
+				if left := audioFiles(t, other); len(left) != 0 {
+					t.Errorf("after %d questions: got files %v left", asks, left)
+				}
+				s := sample()
+				s.Audio = putAudio(t, other, "audio")
+				if err := errors.Join(other.Create(t.Context(), s), other.Close()); err != nil {
+					t.Error(err)
+				}
+				if c, faults := checked(t, path, keys.other); len(faults) != 0 || c.Sessions != 1 {
+					t.Errorf("after %d questions: got %+v and %v", asks, c, faults)
+				}
+				if _, err := os.Stat(path + suffixSlots); (err == nil) != (keys.other != nil) {
+					t.Errorf("after %d questions: the key file: got error %v", asks, err)
+				}
+			}
+			if met < 4 {
+				t.Errorf("met %d times: this shows little", met)
+			}
+		})
+	}
+}
+
+// callingContext calls a function when it was asked a number of times.
+type callingContext struct {
+	context.Context
+	asks int // that are left
+	call func()
+}
+
+func (c *callingContext) Err() error {
+	if c.asks == 0 {
+		c.call()
+	}
+	c.asks--
+	return nil
+}
+
+// TestABackupWhoseNameIsNotDurableIsNone lets each sync of a directory fail.
+func TestABackupWhoseNameIsNotDurableIsNone(t *testing.T) {
+	t.Parallel()
+	path, _ := filled(t, 2)
+	st := reopen(t, path)
+	dir := t.TempDir()
+	for n := 0; ; n++ {
+		calls := 0
+		st.audio.files.syncDir = func(dir string) error {
+			if calls++; calls > n {
+				return syscall.EIO
+			}
+			return systemFiles().syncDir(dir)
+		}
+		err := st.Backup(t.Context(), filepath.Join(dir, "backup.db"))
+		if err == nil {
+			if n < 4 {
+				t.Errorf("done after %d syncs: this shows little", n)
+			}
+			return
+		}
+		entries, readErr := os.ReadDir(dir)
+		if !errors.Is(err, syscall.EIO) || len(entries) > 0 || readErr != nil {
+			t.Fatalf("after %d syncs: got error %v, and left %v (%v)", n, err, entries, readErr)
+		}
+	}
 }
 
 // TestCheckFindsWhatIsWrong plants faults one at a time.

@@ -251,7 +251,7 @@ func create(path string, key []byte) (err error) {
 	if err := errors.Join(err, db.Close()); err != nil {
 		return fmt.Errorf("create: %w", err)
 	}
-	if err := publish(tmp, path); err != nil {
+	if err := publish(tmp, path); err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("create: %w", err)
 	}
 	return durable.SyncDir(filepath.Dir(path))
@@ -281,18 +281,18 @@ func initialize(tx *bbolt.Tx, id []byte) error {
 	return meta.Put(keyFormat, []byte(strconv.Itoa(formatEncrypted)))
 }
 
-// publish gives tmp the name path, unless a file has it. A rename alone would
-// replace a store that another process made in the meantime.
+// publish gives tmp the name path. The error is fs.ErrExist if a file has it: a
+// rename alone would replace a store that another process made in the meantime.
 func publish(tmp, path string) error {
 	linkErr := os.Link(tmp, path)
 	if linkErr == nil {
 		return nil
 	}
 	if _, err := os.Stat(path); err == nil {
-		return nil
+		return fmt.Errorf("%s: %w", path, fs.ErrExist)
 	}
 	if err := os.Rename(tmp, path); err != nil { // the file system has no links
-		return errors.Join(linkErr, err)
+		return fmt.Errorf("%w (%v)", err, linkErr)
 	}
 	return nil
 }

@@ -220,7 +220,7 @@ func createSlots(path string, master []byte) (id []byte, err error) {
 	return id, err
 }
 
-// writeSlots makes a key file without slots and publishes it.
+// writeSlots makes a key file without slots and publishes it, unless there is one.
 func writeSlots(path string, master []byte) (err error) {
 	tmp := path + creationInfix + rand.Text()
 	defer func() { _ = os.Remove(tmp) }()
@@ -235,7 +235,7 @@ func writeSlots(path string, master []byte) (err error) {
 	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	if err := publish(tmp, path+suffixSlots); err != nil {
+	if err := publish(tmp, path+suffixSlots); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	return durable.SyncDir(filepath.Dir(path))
