@@ -208,6 +208,9 @@ func (b *backup) database(tx *bbolt.Tx) error {
 	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
+	if err := b.syncDir(filepath.Dir(b.path)); err != nil { // the names of the audio directory and the key file before that of the database
+		return err
+	}
 	if err := publish(tmp, b.path); err != nil {
 		return err
 	}

@@ -337,7 +337,7 @@ func TestABackupWhoseNameIsNotDurableIsNone(t *testing.T) {
 		}
 		err := st.Backup(t.Context(), filepath.Join(dir, "backup.db"))
 		if err == nil {
-			if n < 4 {
+			if n < 5 {
 				t.Errorf("done after %d syncs: this shows little", n)
 			}
 			return
