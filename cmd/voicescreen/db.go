@@ -164,7 +164,7 @@ func newDBEncrypt() *cobra.Command {
 		`Copy the sessions and recordings of a database that is not encrypted into a new
 one that is. The old one stays. Once it is removed its disk may still hold what it
 held: disks and file systems have their own means for that. Sessions that are
-damaged are left out, and counted in an error.`,
+damaged, or whose recording is, are left out, and counted in an error.`,
 		"encrypt clinic.db encrypted.db --store-key store.key",
 		2, func(cmd *cobra.Command, opts *bolt.Options, args []string) error {
 			if opts.Key == nil {

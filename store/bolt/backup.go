@@ -270,8 +270,8 @@ const compactBatch = 16 << 20
 // Copy creates the sessions of from, with their audio, in to, and returns how
 // many there were. A plain store becomes an encrypted one so, or one of another
 // key. Nothing else may be done to from meanwhile. Records that cannot be read
-// are left out, and the error is a [store.DamagedError] when all others are
-// copied. With any other error the sessions copied so far stay.
+// are left out, and sessions whose audio is missing or damaged; the error is a
+// [store.DamagedError] when all others are copied. With any other error the sessions copied so far stay.
 func Copy(ctx context.Context, to, from *Store) (n int, err error) {
 	after := ""
 	var left store.DamagedError
@@ -282,7 +282,7 @@ func Copy(ctx context.Context, to, from *Store) (n int, err error) {
 		}
 		if len(list) > 0 {
 			after = list[len(list)-1].ID
-			copied, err := copySessions(ctx, to, from, list)
+			copied, err := copySessions(ctx, to, from, list, &left)
 			n += copied
 			if err != nil {
 				return n, err
@@ -299,31 +299,42 @@ func Copy(ctx context.Context, to, from *Store) (n int, err error) {
 }
 
 // copySessions copies sessions with their audio, at once: they share commits.
-// It returns how many of them are copied.
-func copySessions(ctx context.Context, to, from *Store, list []*store.Session) (n int, err error) {
+// It returns how many of them are copied, and counts in left those whose audio
+// cannot be read.
+func copySessions(ctx context.Context, to, from *Store, list []*store.Session, left *store.DamagedError) (n int, err error) {
 	errs := make(chan error, len(list))
 	for _, session := range list {
-		go func() {
-			if session.Audio != "" {
-				r, err := from.OpenAudio(ctx, session.Audio)
-				if err == nil {
-					session.Audio, err = to.PutAudio(ctx, r)
-					err = errors.Join(err, r.Close())
-				}
-				if err != nil {
-					errs <- err
-					return
-				}
-			}
-			errs <- to.Create(ctx, session)
-		}()
+		go func() { errs <- copySession(ctx, to, from, session) }()
 	}
 	for range list {
 		if oneErr := <-errs; oneErr != nil {
-			err = errors.Join(err, oneErr)
+			err = errors.Join(err, left.Add(oneErr))
 			continue
 		}
 		n++
 	}
 	return n, err
+}
+
+// copySession copies a session with its audio. The error is a
+// [store.DamagedError] if that cannot be read.
+func copySession(ctx context.Context, to, from *Store, session *store.Session) error {
+	if session.Audio != "" {
+		r, err := from.OpenAudio(ctx, session.Audio)
+		if err == nil {
+			session.Audio, err = to.PutAudio(ctx, r)
+			err = errors.Join(err, r.Close())
+		}
+		if errors.Is(err, store.ErrNotFound) || errors.Is(err, ErrCorrupt) {
+			err = &store.DamagedError{Records: 1, Err: fmt.Errorf("session %q: its audio: %w", session.ID, err)}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	err := to.Create(ctx, session)
+	if err != nil && session.Audio != "" {
+		err = errors.Join(err, to.RemoveAudio(context.WithoutCancel(ctx), session.Audio))
+	}
+	return err
 }

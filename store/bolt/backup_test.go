@@ -518,4 +518,7 @@ func TestCopyEncryptsAPlainStore(t *testing.T) {
 	if _, err := Copy(t.Context(), again, from); !errors.Is(err, store.ErrExists) {
 		t.Errorf("a second time: got error %v, want %v", err, store.ErrExists)
 	}
+	if names := audioFiles(t, again); len(names) != 30 {
+		t.Errorf("a second time: got %d audio files, want those of the first", len(names))
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -141,6 +142,33 @@ func TestACopyLeavesOutDamagedRecords(t *testing.T) {
 	var left *store.DamagedError
 	if n != 2 || !errors.As(err, &left) || left.Records != 1 {
 		t.Errorf("got %d sessions and error %v, want 2 and 1 left out", n, err)
+	}
+}
+
+// TestACopyLeavesOutSessionsWithoutAudio has sessions whose audio is missing, or
+// of which a part is, among others.
+func TestACopyLeavesOutSessionsWithoutAudio(t *testing.T) {
+	t.Parallel()
+	path, sessions := filled(t, 4)
+	from := reopen(t, path)
+	cut(t, from.audio.name(sessions[1].Audio), int64(audioHeader)+3)
+	if err := os.Remove(from.audio.name(sessions[2].Audio)); err != nil {
+		t.Fatal(err)
+	}
+	to := opened(t)
+	n, err := Copy(t.Context(), to, from)
+	var left *store.DamagedError
+	if n != 2 || !errors.As(err, &left) || left.Records != 2 || !strings.Contains(err.Error(), "its audio") {
+		t.Errorf("got %d sessions and error %v, want 2 and 2 left out", n, err)
+	}
+	for i, s := range sessions {
+		_, err := to.Get(t.Context(), s.Account, s.ID)
+		if copied := i == 0 || i == 3; copied != (err == nil) {
+			t.Errorf("session %s: got error %v", s.ID, err)
+		}
+	}
+	if names := audioFiles(t, to); len(names) != 2 {
+		t.Errorf("got audio %v, want 2", names)
 	}
 }
 
