@@ -3,6 +3,7 @@ package bolt
 import (
 	"bytes"
 	"errors"
+	"syscall"
 	"testing"
 )
 
@@ -72,5 +73,41 @@ func TestAnInterruptedRekeyLocksNobodyOut(t *testing.T) {
 			t.Fatalf("after %d bytes: %v", n, err)
 		}
 		shut(t, st)
+	}
+}
+
+// TestARepairLeavesTheWholeHeaderAlone damages either copy of the header: it is
+// written again, and an attempt that fails leaves the other one as it was.
+func TestARepairLeavesTheWholeHeaderAlone(t *testing.T) {
+	t.Parallel()
+	for damaged := range int64(2) {
+		path, sessions := filled(t, 1)
+		whole := read(t, path+suffixSlots)
+		broken := bytes.Clone(whole)
+		clear(broken[damaged*headerPage:][:headerSize])
+		write(t, path+suffixSlots, broken)
+		var file slotFile
+		if err := file.open(path); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, other, err := readHeaders(file.f, testKey); other != damaged || err != nil {
+			t.Errorf("got copy %d damaged and error %v, want %d", other, err, damaged)
+		}
+		file.writeAt = func(p []byte, off int64) (int, error) {
+			n, _ := file.f.WriteAt(make([]byte, len(p)), off)
+			return n, syscall.EIO
+		}
+		if err := file.repairHeader(damaged); !errors.Is(err, syscall.EIO) {
+			t.Errorf("copy %d: got error %v, want %v", damaged, err, syscall.EIO)
+		}
+		if err := file.f.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if n := outcome(t, "repaired", path, sessions); n != 0 {
+			t.Errorf("copy %d: got %d faults", damaged, n)
+		}
+		if got := read(t, path+suffixSlots); !bytes.Equal(got[:slotsAt], whole[:slotsAt]) {
+			t.Errorf("copy %d: the header is not as it was", damaged)
+		}
 	}
 }

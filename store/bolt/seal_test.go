@@ -157,8 +157,8 @@ func TestEveryBitOfRecordsKeysAndAudioCounts(t *testing.T) {
 		flip(header, i)
 	}
 	flipFile(t, path+suffixSlots, 0, headerSize, func(i int) { // the other copy stands in
-		if _, _, whole, err := readHeaders(st.vault.file.f, testKey); err != nil || whole {
-			t.Fatalf("bit %d of a copy of the header: got whole %v and error %v", i, whole, err)
+		if _, _, other, err := readHeaders(st.vault.file.f, testKey); err != nil || other != 0 {
+			t.Fatalf("bit %d of a copy of the header: got copy %d damaged and error %v", i, other, err)
 		}
 	})
 	shut(t, st)

@@ -142,32 +142,34 @@ func openHeader(h, master []byte) (id, secret []byte, err error) {
 	return id, secret, nil
 }
 
-// readHeaders opens the header of a key file: one of the copies is enough.
-// Whole says that the other is the same.
-func readHeaders(f io.ReaderAt, master []byte) (id, secret []byte, whole bool, err error) {
+// readHeaders opens the header of a key file: one of the copies is enough. Other
+// is the number of that which is not the same, -1 if both are.
+func readHeaders(f io.ReaderAt, master []byte) (id, secret []byte, other int64, err error) {
 	var copies [2][]byte
 	var errs [2]error
 	for i := range copies {
 		copies[i] = make([]byte, headerSize)
 		if _, err := f.ReadAt(copies[i], int64(i)*headerPage); err != nil && err != io.EOF {
-			return nil, nil, false, err
+			return nil, nil, -1, err
 		}
 		var foundID, found []byte
 		if foundID, found, errs[i] = openHeader(copies[i], master); errs[i] == nil && secret == nil {
-			id, secret = foundID, found
+			id, secret, other = foundID, found, int64(1-i)
 		}
 	}
 	switch {
+	case secret != nil && bytes.Equal(copies[0], copies[1]):
+		return id, secret, -1, nil
 	case secret != nil:
-		return id, secret, bytes.Equal(copies[0], copies[1]), nil
+		return id, secret, other, nil
 	case errors.Is(errs[0], ErrCorrupt): // what a whole one says is worth more
-		return nil, nil, false, errs[1]
+		return nil, nil, -1, errs[1]
 	}
-	return nil, nil, false, errs[0]
+	return nil, nil, -1, errs[0]
 }
 
-// writeHeaders writes both copies, one after the other: at any time one of them
-// is whole.
+// writeHeaders writes both copies, one after the other: if both are whole before,
+// one of them is at any time.
 func (f *slotFile) writeHeaders(h []byte) error {
 	for i := range int64(2) {
 		if _, err := f.writeAt(h, i*headerPage); err != nil {
@@ -178,6 +180,22 @@ func (f *slotFile) writeHeaders(h []byte) error {
 		}
 	}
 	return nil
+}
+
+// repairHeader makes a copy of the header as the other one is, which may be the
+// only whole one and is not written to.
+func (f *slotFile) repairHeader(damaged int64) error {
+	h := make([]byte, headerSize)
+	if _, err := f.f.ReadAt(h, (1-damaged)*headerPage); err != nil {
+		return err
+	}
+	if err := f.sync(); err != nil { // who wrote it may have been killed before it did
+		return err
+	}
+	if _, err := f.writeAt(h, damaged*headerPage); err != nil {
+		return err
+	}
+	return f.sync()
 }
 
 // open opens the key file of the store at path.
@@ -253,15 +271,15 @@ func openVault(path string, id, master []byte) (v *vault, err error) {
 			_ = file.f.Close()
 		}
 	}()
-	found, secret, whole, err := readHeaders(file.f, master)
+	found, secret, other, err := readHeaders(file.f, master)
 	if err != nil {
 		return nil, err
 	}
 	if !bytes.Equal(found, id) {
 		return nil, fmt.Errorf("%w: the key file %s is that of another store", ErrKey, path+suffixSlots)
 	}
-	if !whole {
-		if err := file.writeHeaders(sealHeader(id, secret, master)); err != nil {
+	if other >= 0 {
+		if err := file.repairHeader(other); err != nil {
 			return nil, err
 		}
 	}
