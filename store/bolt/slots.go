@@ -194,7 +194,8 @@ func (v *vault) begin(tx *bbolt.Tx) error {
 			return err
 		}
 		for _, slot := range v.handed { // a commit whose last sync failed is stored all the same
-			if slot >= n || tx.Bucket(bucketSlots).Get(slotEntry(slotFree, slot)) != nil {
+			b := tx.Bucket(bucketSlots)
+			if slot >= n || b.Get(slotEntry(slotFree, slot)) != nil || b.Get(slotEntry(slotCondemned, slot)) != nil {
 				again = append(again, slot)
 			}
 		}

@@ -167,32 +167,41 @@ func TestSlotsAreUsedAgain(t *testing.T) {
 // on the disk, so that no later session may have that key.
 func TestATransactionThatIsNotStoredLeavesNoKey(t *testing.T) {
 	t.Parallel()
-	path, _ := filled(t, 0)
-	st := reopen(t, path)
-	s := sample()
-	primary := st.vault.primaryKey(s.Account, s.ID)
-	broken := errors.New("broken")
-	var sealed []byte
-	err := st.group.do(func(b *batch) error {
-		return b.write(func(tx *bbolt.Tx) (err error) {
-			sealed, _, err = st.vault.seal(tx, primary, recordsOf(primary, s).session)
-			return errors.Join(err, broken)
+	for name, removed := range map[string]int{"a slot that is new": 0, "a slot that was condemned": 1} {
+		t.Run(name, func(t *testing.T) {
+			path, sessions := filled(t, removed)
+			st := reopen(t, path)
+			for _, s := range sessions {
+				if err := st.Delete(t.Context(), s.Account, s.ID); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s := sample()
+			primary := st.vault.primaryKey(s.Account, s.ID)
+			broken := errors.New("broken")
+			var sealed []byte
+			err := st.group.do(func(b *batch) error {
+				return b.write(func(tx *bbolt.Tx) (err error) {
+					sealed, _, err = st.vault.seal(tx, primary, recordsOf(primary, s).session)
+					return errors.Join(err, broken)
+				})
+			})
+			if !errors.Is(err, broken) {
+				t.Fatal(err)
+			}
+			if _, _, err := st.vault.open(primary, sealed); err != nil {
+				t.Fatalf("before the next transaction: %v", err)
+			}
+			if err := st.Create(t.Context(), s); err != nil {
+				t.Fatal(err)
+			}
+			if _, _, err := st.vault.open(primary, sealed); !errors.Is(err, ErrCorrupt) {
+				t.Errorf("the record that was not stored: got error %v, want %v", err, ErrCorrupt)
+			}
+			if _, err := st.Get(t.Context(), s.Account, s.ID); err != nil {
+				t.Error(err)
+			}
 		})
-	})
-	if !errors.Is(err, broken) {
-		t.Fatal(err)
-	}
-	if _, _, err := st.vault.open(primary, sealed); err != nil {
-		t.Fatalf("before the next transaction: %v", err)
-	}
-	if err := st.Create(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := st.vault.open(primary, sealed); !errors.Is(err, ErrCorrupt) {
-		t.Errorf("the record that was not stored: got error %v, want %v", err, ErrCorrupt)
-	}
-	if _, err := st.Get(t.Context(), s.Account, s.ID); err != nil {
-		t.Error(err)
 	}
 }
 
