@@ -208,15 +208,23 @@ func (v *vault) begin(tx *bbolt.Tx) error {
 	return v.settle(tx)
 }
 
-// settle notes in the database which condemned slots are free.
+// settle notes in the database which condemned slots are free. It forgets those
+// that are not condemned any more: a commit that reported an error did it, and
+// they may be other sessions' by now.
 func (v *vault) settle(tx *bbolt.Tx) error {
 	v.mu.Lock()
-	ready := v.ready
+	former := v.ready
+	v.mu.Unlock()
+	var ready []uint64
+	for _, slot := range former {
+		if tx.Bucket(bucketSlots).Get(slotEntry(slotCondemned, slot)) != nil {
+			ready = append(ready, slot)
+		}
+	}
+	v.mu.Lock()
+	v.ready = append(ready, v.ready[len(former):]...) // others may stand behind
 	v.mu.Unlock()
 	for _, slot := range ready {
-		if tx.Bucket(bucketSlots).Get(slotEntry(slotCondemned, slot)) == nil {
-			continue // a commit that reported an error did it, and the slot may be another session's by now
-		}
 		if err := tx.Bucket(bucketSlots).Delete(slotEntry(slotCondemned, slot)); err != nil {
 			return err
 		}
@@ -228,7 +236,7 @@ func (v *vault) settle(tx *bbolt.Tx) error {
 		tx.OnCommit(func() {
 			v.mu.Lock()
 			defer v.mu.Unlock()
-			v.ready = v.ready[len(ready):] // others may stand behind
+			v.ready = v.ready[len(ready):]
 		})
 	}
 	return nil

@@ -205,6 +205,26 @@ func TestATransactionThatIsNotStoredLeavesNoKey(t *testing.T) {
 	}
 }
 
+// TestASlotThatIsAnothersIsNotSettled is about a commit whose end failed, which
+// leaves what it settled among the slots that are ready: the next transaction
+// forgets them, whatever becomes of it.
+func TestASlotThatIsAnothersIsNotSettled(t *testing.T) {
+	t.Parallel()
+	path, _ := filled(t, 2)
+	st := reopen(t, path)
+	st.vault.ready = []uint64{0} // slot 0 is that of s0
+	broken := errors.New("broken")
+	err := st.group.do(func(b *batch) error {
+		return b.write(func(tx *bbolt.Tx) error { return errors.Join(st.vault.begin(tx), broken) })
+	})
+	if !errors.Is(err, broken) {
+		t.Fatal(err)
+	}
+	if len(st.vault.ready) != 0 {
+		t.Errorf("got slots %v that are said to be ready, want none", st.vault.ready)
+	}
+}
+
 // TestADamagedRecordTakesNoOtherKeyWithIt turns over every bit of what says
 // which slot a session has, and deletes the session.
 func TestADamagedRecordTakesNoOtherKeyWithIt(t *testing.T) {
