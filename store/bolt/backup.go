@@ -26,6 +26,10 @@ import (
 // Removals wait while the last audio and the keys are copied. The backup of an
 // encrypted store holds the keys of its sessions, and of no later ones: one that
 // is removed later is destroyed only when its backups are.
+//
+// The database is read in one transaction. If it has to grow beyond its memory
+// map meanwhile, at each doubling up to 1 GB and at each GB after, all other calls
+// wait until the backup ends.
 func (s *Store) Backup(ctx context.Context, path string) (err error) {
 	if err := s.calls.Begin(ctx); err != nil {
 		return err
