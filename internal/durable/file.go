@@ -106,7 +106,8 @@ func OpenFileOr[T any](path string, value T, format Format[T]) (*File[T], error)
 func (f *File[T]) Get() T {
 	if f.path != "" {
 		now, last := time.Now().UnixNano(), f.looked.Load()
-		if now-last >= int64(lookEvery) && f.looked.CompareAndSwap(last, now) {
+		d := time.Duration(now - last) // less than 0 after the clock was set back
+		if (d < 0 || d >= lookEvery) && f.looked.CompareAndSwap(last, now) {
 			_, _ = f.Read() // the error stays for who asks
 		}
 	}

@@ -101,6 +101,26 @@ func TestAnotherProcessesChangeIsSeen(t *testing.T) {
 	}
 }
 
+// The clock is set back by an hour after the last look at the file.
+func TestAClockSetBackHidesNoChange(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "n")
+	a, err := CreateFile(path, 1, number)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := OpenFile(path, number)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Change(increase); err != nil {
+		t.Fatal(err)
+	}
+	b.looked.Store(time.Now().Add(time.Hour).UnixNano())
+	if got := b.Get(); got != 2 {
+		t.Errorf("got %d, want 2, as it was changed to", got)
+	}
+}
+
 // TestAFileThatIsMissingIsWaitedFor opens one that another process makes.
 func TestAFileThatIsMissingIsWaitedFor(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "n")
