@@ -2,6 +2,7 @@ package voicescreen
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -204,7 +205,11 @@ func (e *Engine) analyzeSession(ctx context.Context, s *store.Session) (out outc
 	in := m.Measure(rec)
 	in.Metadata, in.FixedGain = s.Metadata, s.FixedGain
 	if s.Baseline {
-		if in.Earlier, err = e.earlier(ctx, s); err != nil {
+		in.Earlier, err = e.earlier(ctx, s)
+		switch {
+		case errors.Is(err, store.ErrDamaged): // what is lost to this one is so to all
+			e.opts.Logger.Error("compare without sessions that cannot be read", "session", s.ID, "earlier", len(in.Earlier), "error", err)
+		case err != nil:
 			return out, err
 		}
 	}

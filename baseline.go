@@ -2,6 +2,7 @@ package voicescreen
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/voicescreen/voicescreen/models"
@@ -18,21 +19,38 @@ const maxEarlier = 5
 const earlierPage = 20
 
 // earlier returns the features of the last sessions of the user before s that
-// have them.
-func (e *Engine) earlier(ctx context.Context, s *store.Session) ([]models.Vector, error) {
+// have them. Beside store.ErrDamaged it returns those of the sessions since the
+// one that cannot be read.
+func (e *Engine) earlier(ctx context.Context, s *store.Session) (out []models.Vector, err error) {
 	cursor := s.Cursor()
 	list, err := e.store.List(ctx, s.Account, s.UserID, &cursor, earlierPage)
-	if err != nil {
-		return nil, fmt.Errorf("voicescreen: list earlier sessions: %w", err)
+	if errors.Is(err, store.ErrDamaged) {
+		list, err = e.listWhole(ctx, s)
 	}
-	var out []models.Vector
+	if err != nil {
+		err = fmt.Errorf("voicescreen: list earlier sessions: %w", err)
+	}
 	for _, x := range list {
 		if x.ID == s.ID || !x.CreatedAt.Before(s.CreatedAt) || x.State != store.Succeeded || x.Product == store.Deepfake {
 			continue
 		}
 		if out = append(out, models.VoiceSchema().Vector(x.Features)); len(out) == maxEarlier {
-			break
+			return out, nil
 		}
 	}
-	return out, nil
+	return out, err
+}
+
+// listWhole lists the sessions of the user before s one by one, up to the first
+// that cannot be read, whose error it returns beside them.
+func (e *Engine) listWhole(ctx context.Context, s *store.Session) (list []*store.Session, err error) {
+	cursor := s.Cursor()
+	for len(list) < earlierPage {
+		one, err := e.store.List(ctx, s.Account, s.UserID, &cursor, 1)
+		if err != nil || len(one) == 0 {
+			return list, err
+		}
+		list, cursor = append(list, one[0]), one[0].Cursor()
+	}
+	return list, nil
 }

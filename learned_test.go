@@ -90,25 +90,7 @@ func TestCalibratePassesOverDamage(t *testing.T) {
 	if err := errors.Join(st.Create(t.Context(), last), st.Close()); err != nil {
 		t.Fatal(err)
 	}
-	db, err := bbolt.Open(path, 0o600, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = db.Update(func(tx *bbolt.Tx) error {
-		sessions := tx.Bucket([]byte("sessions"))
-		for _, id := range []string{"a-0", "a-49"} {
-			k, record := sessions.Cursor().Seek(append([]byte{byte(len(id))}, id...))
-			record = bytes.Clone(record)
-			record[len(record)/2] ^= 1
-			if err := sessions.Put(bytes.Clone(k), record); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	damage(t, path, "a-0", "a-49")
 	e, err := voicescreen.Open(path, idle())
 	if err != nil {
 		t.Fatal(err)
@@ -121,5 +103,29 @@ func TestCalibratePassesOverDamage(t *testing.T) {
 	got := calibrate(t, e, voicescreen.CalibrateOptions{DryRun: true})
 	if got.Damaged != 2 || got.Skipped != 1 || got.Learned == nil || got.Learned.File.Labels.Sessions != 48 {
 		t.Errorf("got %+v, want 48 sessions, 2 damaged and 1 skipped", got)
+	}
+}
+
+// damage flips a bit in the records of sessions of the bolt store at path.
+func damage(t *testing.T, path string, ids ...string) {
+	t.Helper()
+	db, err := bbolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(func(tx *bbolt.Tx) error {
+		sessions := tx.Bucket([]byte("sessions"))
+		for _, id := range ids {
+			k, record := sessions.Cursor().Seek(append([]byte{byte(len(id))}, id...))
+			record = bytes.Clone(record)
+			record[len(record)/2] ^= 1
+			if err := sessions.Put(bytes.Clone(k), record); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -60,8 +60,9 @@ type SubmitOptions struct {
 
 	// Baseline compares the recording with earlier ones of the same user: with
 	// the features of the last five sessions of the account and user that have
-	// their result by the time this one is analysed. models.Score.Baseline
-	// says how many there were.
+	// their result by the time this one is analysed, of the twenty that were
+	// initiated before it. Where one of those cannot be read, only what was
+	// initiated since counts. models.Score.Baseline says how many there were.
 	Baseline bool
 }
 
