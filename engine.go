@@ -49,6 +49,8 @@ type Engine struct {
 	closeErr error        // what the first Close returned; valid once closed is closed
 	closed   chan struct{}
 
+	damagedWork, damagedNotices seldom // in the queues
+
 	mu    sync.Mutex // protects the two below
 	done  bool       // Close was called: no call may begin
 	calls sync.WaitGroup

@@ -211,7 +211,9 @@ func (e *Engine) sendAll(account string) {
 		case errors.Is(err, store.ErrNoneDue), e.ctx.Err() != nil:
 			return
 		default:
-			e.opts.Logger.Error("take a notice", "error", err)
+			if !errors.Is(err, store.ErrDamaged) || e.damagedNotices.due() {
+				e.opts.Logger.Error("take a notice", "error", err)
+			}
 			return
 		}
 		if !e.notifier.sent(account, e.sendOne(s), e.now()) {

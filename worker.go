@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/voicescreen/voicescreen/store"
@@ -54,7 +55,9 @@ func (e *Engine) step() (worked bool) {
 	case errors.Is(err, store.ErrNoneDue):
 		return false
 	case err != nil:
-		e.opts.Logger.Error("take a session from the queue", "error", err)
+		if !errors.Is(err, store.ErrDamaged) || e.damagedWork.due() {
+			e.opts.Logger.Error("take a session from the queue", "error", err)
+		}
 		return false
 	case s.State.Final():
 		e.finished(s)
@@ -64,8 +67,24 @@ func (e *Engine) step() (worked bool) {
 	return true
 }
 
+// seldom says when to log again what each poll finds. The zero value is ready,
+// and safe for concurrent use.
+type seldom struct{ last atomic.Pointer[time.Time] }
+
+// logEvery is how often that is. Chosen: an operator sees that it goes on, and
+// finds the rest of the log.
+const logEvery = time.Minute
+
+// due says whether it is time, by a clock that nobody sets back.
+func (s *seldom) due() bool {
+	now, last := time.Now(), s.last.Load()
+	return (last == nil || now.Sub(*last) >= logEvery) && s.last.CompareAndSwap(last, &now)
+}
+
 // lease takes the session that has been due longest. One whose last allowed
 // attempt ended without a word, with the process perhaps, comes back Failed.
+// The error is store.ErrDamaged where one in the queue cannot be read, and there
+// is no other to take.
 //
 // Where the store is this engine's alone, whoever else holds a lease is dead,
 // and it need not run out.
@@ -73,7 +92,8 @@ func (e *Engine) lease() (*store.Session, error) {
 	now := e.now()
 	take := func(s *store.Session) error { e.take(s, now); return nil }
 	s, err := e.store.Next(e.ctx, now, take)
-	if e.owned && errors.Is(err, store.ErrNoneDue) && !now.After(e.orphaned) {
+	first := err
+	if e.owned && noneToTake(err) && !now.After(e.orphaned) {
 		s, err = e.store.Next(e.ctx, e.orphaned, func(s *store.Session) error {
 			if s.State != store.Running || s.Owner == e.owner {
 				return store.ErrNoneDue
@@ -81,15 +101,25 @@ func (e *Engine) lease() (*store.Session, error) {
 			return take(s)
 		})
 	}
-	if !errors.Is(err, store.ErrNoneDue) {
+	if !noneToTake(err) {
 		return s, err
 	}
-	return e.store.Next(e.ctx, endOfTime, func(s *store.Session) error {
+	s, err = e.store.Next(e.ctx, endOfTime, func(s *store.Session) error {
 		if s.Owner == e.owner || s.State == store.Running && !e.owned || !s.Due.After(now.Add(e.putOff(s)+maxSkew)) {
 			return store.ErrNoneDue // or the lease of another process, which may have a longer one
 		}
 		return take(s)
 	})
+	if errors.Is(err, store.ErrNoneDue) {
+		err = first
+	}
+	return s, err
+}
+
+// noneToTake says whether an error of Next is that no session is due, or none
+// that can be read.
+func noneToTake(err error) bool {
+	return errors.Is(err, store.ErrNoneDue) || errors.Is(err, store.ErrDamaged)
 }
 
 // endOfTime is after all times that are stored.

@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/store"
+	"github.com/voicescreen/voicescreen/store/bolt"
 )
 
 // leaseAs takes the session that is due as a worker of another process would.
@@ -325,5 +328,46 @@ func TestMissingOrBrokenAudio(t *testing.T) {
 		if r := wait(t, worker, id); r.Failure == nil || r.Failure.Code != want {
 			t.Errorf("got %+v, want %s", r, want)
 		}
+	}
+}
+
+// A session that is due and cannot be read is first in the queue. Behind it is
+// one that a dead process had in work, or one from before the clock was set
+// back.
+func TestDamageInTheQueueHoldsUpNothing(t *testing.T) {
+	for name, back := range map[string]time.Duration{"a dead process": 0, "a clock set back": time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "test.db")
+			now := newClock()
+			opts := testOptions()
+			opts.Now, opts.Workers = now.Now, -1
+			e := open(t, path, opts)
+			damaged, id := initiate(t, e, "u"), initiate(t, e, "u")
+			submit(t, e, damaged, tiny)
+			now.Add(2 * time.Hour)
+			submit(t, e, id, tiny)
+			closeEngine(t, e)
+			damage(t, path, damaged)
+			st, err := bolt.Open(path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			leaseAs(t, st, "dead", now.Now(), now.Now().Add(14*time.Second))
+			if err := st.Close(); err != nil {
+				t.Fatal(err)
+			}
+			now.Add(-back)
+			var log bytes.Buffer
+			opts.Workers, opts.Logger = 2, slog.New(slog.NewTextHandler(&log, nil))
+			e = open(t, path, opts)
+			if r := wait(t, e, id); r.Failure == nil || r.Failure.Code != voicescreen.CodeAudioLength {
+				t.Errorf("got %+v, want audio_length_error", r)
+			}
+			time.Sleep(50 * time.Millisecond) // several polls
+			closeEngine(t, e)
+			if n := strings.Count(log.String(), "take a session"); n != 1 {
+				t.Errorf("got %d lines of the session that cannot be read, want one a minute:\n%s", n, &log)
+			}
+		})
 	}
 }
