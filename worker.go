@@ -90,7 +90,7 @@ func (s *seldom) due() bool {
 // and it need not run out.
 func (e *Engine) lease() (*store.Session, error) {
 	now := e.now()
-	take := func(s *store.Session) error { e.take(s, now); return nil }
+	take := func(s *store.Session) error { e.take(s, e.now()); return nil } // now, however long the change waited
 	s, err := e.store.Next(e.ctx, now, take)
 	first := err
 	if e.owned && noneToTake(err) && !now.After(e.orphaned) {
@@ -255,12 +255,11 @@ func (e *Engine) beat(ctx context.Context, s *store.Session, lost func()) {
 // renew makes the lease of s last from now on. The error is errLeaseLost or
 // store.ErrNotFound where s is no longer under it.
 func (e *Engine) renew(ctx context.Context, s *store.Session) error {
-	due := e.now().Add(e.opts.Queue.Lease)
 	_, err := e.store.Update(ctx, s.Account, s.ID, func(r *store.Session) error {
 		if !holds(r, s) {
 			return errLeaseLost
 		}
-		r.Due = due
+		r.Due = e.now().Add(e.opts.Queue.Lease) // now, however long the change waited
 		return nil
 	})
 	return err

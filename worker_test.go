@@ -139,6 +139,42 @@ func TestLeaseIsRenewed(t *testing.T) {
 	}
 }
 
+// The disk stalls for longer than the lease while it is taken and renewed.
+func TestALeaseLastsFromWhenItIsStored(t *testing.T) {
+	now := newClock()
+	st := &faultyStore{Store: newMemory(t)}
+	st.update = func(account, id string, change func(*store.Session) error) (*store.Session, error) {
+		now.Add(time.Hour)
+		return st.Store.Update(t.Context(), account, id, change)
+	}
+	st.next = func(at time.Time, change func(*store.Session) error) (*store.Session, error) {
+		now.Add(time.Hour)
+		return st.Store.Next(t.Context(), at, change)
+	}
+	fake, entered, release := blocked()
+	opts := testOptions()
+	opts.Now, opts.Workers, opts.Models = now.Now, -1, []models.Scorer{fake}
+	opts.Queue.Lease = 15 * time.Second
+	e := newEngine(t, st, opts)
+	id := initiate(t, e, "u")
+	submit(t, e, id, speech())
+	done := make(chan bool)
+	go func() { done <- e.Step() }()
+	<-entered
+	lasts := func() {
+		t.Helper()
+		s, err := st.Get(t.Context(), "", id)
+		if err != nil || s.Due.Sub(now.Now()) != opts.Queue.Lease {
+			t.Errorf("got a lease until %v and error %v, want %v from %v on", s.Due, err, opts.Queue.Lease, now.Now())
+		}
+	}
+	lasts()
+	e.Renew()
+	lasts()
+	close(release)
+	<-done
+}
+
 func TestLostLeaseEndsTheAnalysis(t *testing.T) {
 	st := newMemory(t)
 	ended := make(chan error, 1)
