@@ -127,8 +127,10 @@ var endOfTime = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
 
 // maxSkew is by how much the clocks of processes that share a store may differ.
 // A session that is due later than it can be by more than that was put off
-// before the clock was set back, and is taken. Chosen: clocks that are set by
-// the network differ by far less, and a session waits so long at most.
+// before the clock was set back, and is taken, if it is the first of the queue
+// that can be read: behind a lease or a pause that goes on it waits until that
+// is over. Chosen: clocks that are set by the network differ by far less, and a
+// clock that is set back by less holds a session up no longer than that.
 const maxSkew = time.Minute
 
 // putOff returns for how long a session in its state is put off.
