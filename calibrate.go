@@ -69,7 +69,8 @@ type Calibration struct {
 // The error is an InvalidError for a category that does not learn, ErrConflict
 // where the model of one that is asked for, or by default of both, is of
 // Options.Models, ctx's, or internal. Too few labels are no error: see
-// Calibration.
+// Calibration. Beside an error stand the categories that were done before it,
+// whose models, if Activated, are in use.
 func (e *Engine) Calibrate(ctx context.Context, opts *CalibrateOptions) ([]*Calibration, error) {
 	ctx, leave, err := e.enter(ctx)
 	if err != nil {
@@ -107,7 +108,7 @@ func (e *Engine) Calibrate(ctx context.Context, opts *CalibrateOptions) ([]*Cali
 	for _, c := range o.Categories {
 		found, err := e.calibrate(ctx, c, labelled, &o)
 		if err != nil {
-			return nil, err
+			return out, err
 		}
 		found.Damaged = damaged
 		out = append(out, found)

@@ -305,6 +305,32 @@ func TestCalibrateLeavesGivenModels(t *testing.T) {
 	}
 }
 
+// TestCalibrateReturnsWhatWasDone ends ctx when the first of two categories was
+// learned and activated.
+func TestCalibrateReturnsWhatWasDone(t *testing.T) {
+	st := newMemory(t)
+	addLabelled(t, st, "a", 100, 1)
+	opts := idle()
+	opts.Scoring.ModelFile = filepath.Join(t.TempDir(), "models")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	opts.Now = func() time.Time {
+		if _, err := os.Stat(opts.Scoring.ModelFile); err == nil {
+			cancel()
+		}
+		return time.Now()
+	}
+	e := newEngine(t, st, opts)
+	again := &voicescreen.CalibrateOptions{Categories: []models.Category{models.Depression, models.Depression}}
+	found, err := e.Calibrate(ctx, again)
+	if !errors.Is(err, context.Canceled) || len(found) != 1 || !found[0].Activated {
+		t.Fatalf("got %+v and error %v, want the first activated and %v", found, err, context.Canceled)
+	}
+	if got := inUse(t, e); got.Version != found[0].Learned.File.Version {
+		t.Errorf("got version %s in use, want %s", got.Version, found[0].Learned.File.Version)
+	}
+}
+
 // TestOtherEnginesSwitch calibrates for the first time while another engine has
 // the same model file, which is not there yet, and that one reverts.
 func TestOtherEnginesSwitch(t *testing.T) {

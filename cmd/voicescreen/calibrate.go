@@ -118,16 +118,11 @@ func learn(cmd *cobra.Command, engine *voicescreen.Engine, opts *voicescreen.Cal
 		defer out.discard()
 	}
 	found, err := engine.Calibrate(cmd.Context(), opts)
-	if err != nil {
+	for _, c := range found { // also beside an error
+		err = errors.Join(err, printCalibration(cmd.OutOrStdout(), c))
+	}
+	if err != nil || out == nil {
 		return err
-	}
-	for _, c := range found {
-		if err := printCalibration(cmd.OutOrStdout(), c); err != nil {
-			return err
-		}
-	}
-	if out == nil {
-		return nil
 	}
 	if found[0].Learned == nil {
 		return fmt.Errorf("nothing was learned: %s", found[0].Reason)
