@@ -82,7 +82,10 @@ func (h *history) noticed(account string, got *store.Session, err error) {
 		return
 	}
 	s.notices++
-	s.notify = now.Add(worldNoticeLease)
+	s.notify = time.Time{}
+	if s.notices <= len(noticePauses) { // else it is the last attempt
+		s.notify = now.Add(worldNoticeLease)
+	}
 	h.sending[len(h.sending)-1] = s
 }
 

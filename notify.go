@@ -192,19 +192,21 @@ func (e *Engine) sendAll(account string) {
 		if !e.wanted(account) {
 			return
 		}
-		now := e.now()
+		now, dropped := e.now(), false
 		s, err := e.store.NextNotice(e.ctx, account, now, func(s *store.Session) error {
-			if now.Sub(s.UpdatedAt) > noticeAge {
+			if dropped = now.Sub(s.UpdatedAt) > noticeAge || s.Notices > len(noticeDelays); dropped {
 				s.Notify = time.Time{}
 				return nil
 			}
-			s.Notices++
-			s.Notify = now.Add(noticeLease)
+			s.Notify = time.Time{} // after the last attempt, also if the process ends in it
+			if s.Notices++; s.Notices <= len(noticeDelays) {
+				s.Notify = now.Add(noticeLease)
+			}
 			return nil
 		})
 		switch {
-		case err == nil && s.Notify.IsZero():
-			e.opts.Logger.Warn("a notice was too old to be sent", "session", s.ID)
+		case err == nil && dropped:
+			e.opts.Logger.Warn("a notice was dropped: it is too old, or its attempts are used up", "session", s.ID)
 			continue
 		case err == nil:
 			e.notifier.tell(account) // there may be more: another sender helps
@@ -228,7 +230,7 @@ func (e *Engine) sendOne(s *store.Session) bool {
 	r := newResult(s)
 	err := e.callSend(Notice{Account: s.Account, SessionID: s.ID, Status: r.Status, UpdatedAt: s.UpdatedAt, Attempt: s.Notices})
 	if err != nil && e.ctx.Err() != nil {
-		return false // Close gave up waiting; it is sent again when the lease is over
+		return false // Close gave up waiting; it is sent again when the lease is over, unless it was the last attempt
 	}
 	log := e.opts.Logger.With("session", s.ID, "attempt", s.Notices)
 	var next time.Time

@@ -217,6 +217,53 @@ func TestANoticeSurvivesACrash(t *testing.T) {
 	}
 }
 
+// TestTheTenthAttemptIsTheLast ends the process in the course of that attempt,
+// and starts another one where a former program left the lease of one.
+func TestTheTenthAttemptIsTheLast(t *testing.T) {
+	eachStore(t, func(t *testing.T, st store.Store) {
+		var in inbox
+		now := newClock()
+		at := now.Now()
+		for id, attempts := range map[string]int{"ninth": 9, "tenth": 10} {
+			s := &store.Session{ID: id, UserID: "u", State: store.Succeeded, CreatedAt: at, UpdatedAt: at, Notify: at, Notices: attempts}
+			if err := st.Create(t.Context(), s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		opts := in.options(now, "")
+		dead := *opts
+		called := make(chan voicescreen.Notice, 9)
+		dead.Results.Notify.Send = func(ctx context.Context, n voicescreen.Notice) error {
+			called <- n
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		e, err := voicescreen.New(st, &dead)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := <-called; n.SessionID != "ninth" || n.Attempt != 10 {
+			t.Errorf("got %+v, want the tenth attempt of the session that had nine", n)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := e.Close(ctx); err == nil {
+			t.Error("Close: got no error, want that of a ctx that is done")
+		}
+		now.Add(time.Minute)
+		newEngine(t, st, opts)
+		for _, id := range []string{"ninth", "tenth"} {
+			eventually(t, "no attempt at "+id+" is due", func() bool {
+				s, err := st.Get(t.Context(), "", id)
+				return err == nil && s.Notify.IsZero()
+			})
+		}
+		if got := in.notices(); len(got) > 0 {
+			t.Errorf("got %+v, want no eleventh attempt", got)
+		}
+	})
+}
+
 func TestAReceiverThatHangsHoldsUpNobody(t *testing.T) {
 	in := inbox{hang: map[string]bool{"hangs": true}}
 	now := newClock()

@@ -94,9 +94,9 @@ type NotifyOptions struct {
 	// Send tells of one result. Its ctx ends after SendTimeout. If the error
 	// is nil the notice is done with; otherwise it is sent again, at most ten
 	// times in all, after 5 s, 5 min, 30 min, and 2, 5, 10, 14, 20 and 24
-	// hours, a fifth more or less. A process that ends after Send returned may
-	// send once more after its restart: receivers know a notice by its
-	// session. Each account has at most four calls under way, which hold up
+	// hours, a fifth more or less. A process that ends while it sends, or right
+	// after, counts as an attempt that failed, so that what was told may be
+	// told once more: receivers know a notice by its session. Each account has at most four calls under way, which hold up
 	// neither analyses nor other accounts. While an account's calls fail its
 	// other notices wait, for a minute at most.
 	Send func(ctx context.Context, n Notice) error
