@@ -42,10 +42,13 @@ var allCategories = []models.Category{models.Depression, models.Anxiety, models.
 // analysis as after Submit, but that a file which was cut short is analysed as
 // far as it goes.
 //
-// It waits while as many analyses as the engine has workers are under way. The
-// error is ErrAudio for what is no such file or is empty, ErrUpload if r fails,
-// ctx's error, or internal. A recording that is too short or too poor for a score is
-// no error: see Analysis.Failures.
+// It waits while as many analyses as the engine has workers are under way, and
+// is one of them while it reads: an r that stalls holds up the others, those of
+// sessions too. ReadChannel and then AnalyzeChannel do not.
+//
+// The error is ErrAudio for what is no such file or is empty, ErrUpload if r fails,
+// ctx's error, or internal. A recording that is too short or too poor for a
+// score is no error: see Analysis.Failures.
 func (e *Engine) Analyze(ctx context.Context, r io.Reader) (*Analysis, error) {
 	return e.analyze(ctx, func(ctx context.Context) (*Channel, error) {
 		return readChannel(ctx, r, 0, e.opts.Audio.MaxDuration)

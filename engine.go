@@ -218,7 +218,9 @@ const closeGrace = 2 * time.Second
 // what it returned.
 //
 // An analysis that ctx cut off may use the processor for a moment longer. Its
-// result is dropped.
+// result is dropped. What goes back to the queue waits for the store, whatever
+// ctx says: a store whose calls do not return, as on a disk that does not
+// answer, holds Close up.
 func (e *Engine) Close(ctx context.Context) error {
 	e.mu.Lock()
 	first := !e.done
