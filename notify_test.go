@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -354,6 +356,41 @@ func TestAnOldNoticeIsDropped(t *testing.T) {
 	}
 	if got := in.notices(); len(got) > 0 {
 		t.Errorf("got %d notices, want none", len(got))
+	}
+}
+
+// A notice whose session cannot be read holds up no other, and is not logged at
+// every look.
+func TestADamagedNoticeIsPassedOver(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "test.db")
+	st, err := bolt.Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := newClock()
+	at := now.Now()
+	for _, id := range []string{"damaged", "whole"} {
+		s := &store.Session{ID: id, UserID: "u", State: store.Succeeded, CreatedAt: at, UpdatedAt: at, Notify: at}
+		if err := st.Create(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+	damage(t, path, "damaged")
+	var in inbox
+	var log bytes.Buffer
+	opts := in.options(now, "")
+	opts.Logger = slog.New(slog.NewTextHandler(&log, nil))
+	e := open(t, path, opts)
+	if got := in.wait(t, 1); got[0].SessionID != "whole" {
+		t.Errorf("got %+v, want the notice that can be read", got[0])
+	}
+	time.Sleep(100 * time.Millisecond) // four looks at what is due
+	closeEngine(t, e)
+	if n := strings.Count(log.String(), "take a notice"); n != 1 {
+		t.Errorf("got %d lines of the notice that cannot be read, want one a minute:\n%s", n, &log)
 	}
 }
 
