@@ -102,13 +102,14 @@ func OpenFileOr[T any](path string, value T, format Format[T]) (*File[T], error)
 
 // Get returns the value. It reads the file anew if that has changed, unless it
 // looked a moment ago. Where the file cannot be read the former value stays;
-// Read says why.
+// Read says why. It waits for no Change, which another process may hold up.
 func (f *File[T]) Get() T {
 	if f.path != "" {
 		now, last := time.Now().UnixNano(), f.looked.Load()
 		d := time.Duration(now - last) // less than 0 after the clock was set back
-		if (d < 0 || d >= lookEvery) && f.looked.CompareAndSwap(last, now) {
-			_, _ = f.Read() // the error stays for who asks
+		if (d < 0 || d >= lookEvery) && f.looked.CompareAndSwap(last, now) && f.mu.TryLock() {
+			_, _ = f.read() // the error stays for who asks
+			f.mu.Unlock()
 		}
 	}
 	return *f.value.Load()

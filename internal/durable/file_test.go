@@ -122,6 +122,36 @@ func TestAClockSetBackHidesNoChange(t *testing.T) {
 }
 
 // TestAFileThatIsMissingIsWaitedFor opens one that another process makes.
+// A change that waits for another process, here for the lock of the file, does
+// not hold up who wants the value.
+func TestGetWaitsForNoChange(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "n")
+	f, err := CreateFile(path, 5, number)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun, end, done := make(chan struct{}), make(chan struct{}), make(chan error)
+	go func() {
+		done <- f.Change(func(n int) (int, error) {
+			close(begun)
+			<-end
+			return n + 1, nil
+		})
+	}()
+	<-begun
+	f.looked.Store(0) // as if the last look was long ago
+	if got := f.Get(); got != 5 {
+		t.Errorf("got %d during the change, want 5", got)
+	}
+	close(end)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if got := f.Get(); got != 6 {
+		t.Errorf("got %d after the change, want 6", got)
+	}
+}
+
 func TestAFileThatIsMissingIsWaitedFor(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "n")
 	var files [2]*File[int]
