@@ -75,12 +75,13 @@ type set struct {
 }
 
 func newSet(records map[string]*record) *set {
-	s := &set{records: records}
-	for _, account := range slices.Sorted(maps.Keys(records)) {
-		if records[account].DisabledAt.IsZero() {
+	s := &set{records: records, accounts: make([]string, 0, len(records))}
+	for account, r := range records {
+		if r.DisabledAt.IsZero() {
 			s.accounts = append(s.accounts, account)
 		}
 	}
+	slices.Sort(s.accounts)
 	return s
 }
 
