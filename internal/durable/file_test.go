@@ -75,19 +75,27 @@ func TestWhatAKilledProcessLeftGoes(t *testing.T) {
 	}
 }
 
-func TestAnotherProcessesChangeIsSeen(t *testing.T) {
+// changedBehind returns a file twice, of which b has not looked since a changed
+// it from 1 to 2.
+func changedBehind(t *testing.T) (a, b *File[int]) {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "n")
 	a, err := CreateFile(path, 1, number)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := OpenFile(path, number)
+	b, err = OpenFile(path, number)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := a.Change(increase); err != nil {
 		t.Fatal(err)
 	}
+	return a, b
+}
+
+func TestAnotherProcessesChangeIsSeen(t *testing.T) {
+	a, b := changedBehind(t)
 	if got, err := b.Read(); got != 2 || err != nil {
 		t.Errorf("Read: got %d and error %v, want 2", got, err)
 	}
@@ -103,25 +111,13 @@ func TestAnotherProcessesChangeIsSeen(t *testing.T) {
 
 // The clock is set back by an hour after the last look at the file.
 func TestAClockSetBackHidesNoChange(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "n")
-	a, err := CreateFile(path, 1, number)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := OpenFile(path, number)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := a.Change(increase); err != nil {
-		t.Fatal(err)
-	}
+	_, b := changedBehind(t)
 	b.looked.Store(time.Now().Add(time.Hour).UnixNano())
 	if got := b.Get(); got != 2 {
 		t.Errorf("got %d, want 2, as it was changed to", got)
 	}
 }
 
-// TestAFileThatIsMissingIsWaitedFor opens one that another process makes.
 // A change that waits for another process, here for the lock of the file, does
 // not hold up who wants the value.
 func TestGetWaitsForNoChange(t *testing.T) {
@@ -152,6 +148,7 @@ func TestGetWaitsForNoChange(t *testing.T) {
 	}
 }
 
+// TestAFileThatIsMissingIsWaitedFor opens one that another process makes.
 func TestAFileThatIsMissingIsWaitedFor(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "n")
 	var files [2]*File[int]
