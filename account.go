@@ -3,12 +3,12 @@ package voicescreen
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -19,10 +19,6 @@ type Account struct {
 	engine *Engine
 	name   string
 }
-
-// MaxUserID is the length, in bytes, of the longest user identifier: long
-// enough for any e-mail address or URN, short enough for a key of every store.
-const MaxUserID = 1024
 
 // Initiate opens a session for one prediction and returns its identifier.
 //
@@ -47,7 +43,7 @@ func (a *Account) Initiate(ctx context.Context, r InitiateRequest) (sessionID st
 		Account:   a.name,
 		UserID:    r.UserID,
 		Metadata:  r.Metadata,
-		State:     store.Initiated,
+		Status:    screen.StatusInitiated,
 		CreatedAt: now,
 		UpdatedAt: now,
 	}
@@ -112,7 +108,7 @@ func userIDProblem(s string) Problem {
 	switch {
 	case s == "":
 		return Unprovided
-	case len(s) > MaxUserID, !utf8.ValidString(s), slices.ContainsFunc([]rune(s), unicode.IsControl):
+	case len(s) > screen.MaxUserID, !utf8.ValidString(s), slices.ContainsFunc([]rune(s), unicode.IsControl):
 		return Malformed
 	}
 	return ""
@@ -170,7 +166,7 @@ func (a *Account) Wait(ctx context.Context, sessionID string) (*Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		if s.State.Final() {
+		if s.Status.Final() {
 			return newResult(s), nil
 		}
 		select {
@@ -228,6 +224,7 @@ func newResult(s *store.Session) *Result {
 		SessionID:   s.ID,
 		UserID:      s.UserID,
 		Product:     s.Product,
+		Status:      s.Status,
 		CreatedAt:   s.CreatedAt,
 		UpdatedAt:   s.UpdatedAt,
 		SubmittedAt: s.SubmittedAt,
@@ -236,21 +233,11 @@ func newResult(s *store.Session) *Result {
 		Failure:     s.Failure,
 		Labels:      s.Labels,
 	}
-	switch s.State {
-	case store.Initiated:
-		r.Status = StatusInitiated
-	case store.Queued, store.Running:
-		r.Status = StatusProcessing
-	case store.Succeeded:
-		r.Status = StatusSuccess
+	if s.Status == screen.StatusSuccess {
 		r.Calibrated = len(s.Scores) > 0
 		for i := range s.Scores {
 			r.Calibrated = r.Calibrated && s.Scores[i].Calibrated
 		}
-	case store.Failed:
-		r.Status = StatusFailed
-	default:
-		panic(fmt.Sprintf("voicescreen: a session is in %v", s.State)) // no store makes one
 	}
 	return r
 }

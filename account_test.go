@@ -14,6 +14,7 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -28,16 +29,16 @@ func TestInitiateNamesEveryFieldAtFault(t *testing.T) {
 		"no user":              {voicescreen.InitiateRequest{}, fields{"user_id": u}},
 		"user of bad UTF-8":    {voicescreen.InitiateRequest{UserID: "a\xff"}, fields{"user_id": m}},
 		"user with a newline":  {voicescreen.InitiateRequest{UserID: "a\nb"}, fields{"user_id": m}},
-		"user too long":        {voicescreen.InitiateRequest{UserID: strings.Repeat("a", voicescreen.MaxUserID+1)}, fields{"user_id": m}},
-		"longest user":         {voicescreen.InitiateRequest{UserID: strings.Repeat("a", voicescreen.MaxUserID)}, nil},
+		"user too long":        {voicescreen.InitiateRequest{UserID: strings.Repeat("a", screen.MaxUserID+1)}, fields{"user_id": m}},
+		"longest user":         {voicescreen.InitiateRequest{UserID: strings.Repeat("a", screen.MaxUserID)}, nil},
 		"any other characters": {voicescreen.InitiateRequest{UserID: "日本 ../%2f 😀"}, nil},
 		"all of it wrong": {
-			voicescreen.InitiateRequest{Metadata: models.Metadata{Age: -1, Gender: 99, Race: 99, Ethnicity: 99, Zipcode: "1234x", Weight: -1}},
+			voicescreen.InitiateRequest{Metadata: screen.Metadata{Age: -1, Gender: 99, Race: 99, Ethnicity: 99, Zipcode: "1234x", Weight: -1}},
 			fields{"user_id": u, "metadata.age": m, "metadata.gender": m, "metadata.race": m, "metadata.ethnicity": m, "metadata.zipcode": m, "metadata.weight": m},
 		},
-		"zip code of four digits": {voicescreen.InitiateRequest{UserID: "u", Metadata: models.Metadata{Zipcode: "1234"}}, fields{"metadata.zipcode": m}},
+		"zip code of four digits": {voicescreen.InitiateRequest{UserID: "u", Metadata: screen.Metadata{Zipcode: "1234"}}, fields{"metadata.zipcode": m}},
 		"all of it right": {
-			voicescreen.InitiateRequest{UserID: "u", Metadata: models.Metadata{Age: 1, Gender: models.TransgenderMale, Race: models.OtherRace, Ethnicity: models.NotHispanic, Zipcode: "01234", Weight: 1, English: new(bool)}},
+			voicescreen.InitiateRequest{UserID: "u", Metadata: screen.Metadata{Age: 1, Gender: screen.TransgenderMale, Race: screen.OtherRace, Ethnicity: screen.NotHispanic, Zipcode: "01234", Weight: 1, English: new(bool)}},
 			nil,
 		},
 	} {
@@ -86,7 +87,7 @@ func TestInitiateKeepsNoMemoryOfTheCaller(t *testing.T) {
 	st := newMemory(t)
 	e := newEngine(t, st, testOptions())
 	english := true
-	r := voicescreen.InitiateRequest{UserID: "u", Consent: true, Metadata: models.Metadata{English: &english}}
+	r := voicescreen.InitiateRequest{UserID: "u", Consent: true, Metadata: screen.Metadata{English: &english}}
 	id, err := e.Initiate(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
@@ -203,7 +204,7 @@ func TestForgetAndDeleteErase(t *testing.T) {
 		if n, err := st.Due(ctx); err != nil || n != 1 {
 			t.Errorf("got %d due, %v, want the other user's", n, err)
 		}
-		if r, err := e.Result(ctx, kept); err != nil || r.Status != voicescreen.StatusProcessing {
+		if r, err := e.Result(ctx, kept); err != nil || r.Status != screen.StatusProcessing {
 			t.Errorf("other user: got %+v, %v, want processing", r, err)
 		}
 	})
@@ -237,7 +238,7 @@ func TestWait(t *testing.T) {
 	slow := testOptions()
 	slow.Queue.Poll = 5 * time.Millisecond
 	other := newEngine(t, st, slow)
-	if got := <-byPoll; got.err != nil || got.r.Status != voicescreen.StatusFailed {
+	if got := <-byPoll; got.err != nil || got.r.Status != screen.StatusFailed {
 		t.Errorf("by polling: got %+v, want failed", got)
 	}
 	deleted := start(other, initiate(t, other, "gone"))
@@ -262,7 +263,7 @@ func TestWaitIsWokenByTheWorker(t *testing.T) {
 	time.Sleep(10 * time.Millisecond) // so that the workers found nothing to do
 	id := initiate(t, e, "u")
 	submit(t, e, id, tiny)
-	if r := wait(t, e, id); r.Status != voicescreen.StatusFailed {
+	if r := wait(t, e, id); r.Status != screen.StatusFailed {
 		t.Errorf("got %v, want failed", r.Status)
 	}
 }
@@ -340,7 +341,7 @@ func TestNothingOfAPatientIsLogged(t *testing.T) {
 	opts := testOptions()
 	opts.Workers = 1
 	opts.Logger = slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	opts.Models = []models.Scorer{newFake(func(_ context.Context, in *models.Recording) ([]models.Score, error) {
+	opts.Models = []models.Scorer{newFake(func(_ context.Context, in *models.Recording) ([]screen.Score, error) {
 		panic(fmt.Sprint(canary, in.Metadata.Zipcode))
 	})}
 	e, err := voicescreen.New(newMemory(t), opts)
@@ -348,7 +349,7 @@ func TestNothingOfAPatientIsLogged(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := e.Account("account-" + canary)
-	id, err := a.Initiate(t.Context(), voicescreen.InitiateRequest{UserID: canary, Consent: true, Metadata: models.Metadata{Age: 7301, Zipcode: "73017"}})
+	id, err := a.Initiate(t.Context(), voicescreen.InitiateRequest{UserID: canary, Consent: true, Metadata: screen.Metadata{Age: 7301, Zipcode: "73017"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -356,7 +357,7 @@ func TestNothingOfAPatientIsLogged(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := a.Wait(testContext(t), id)
-	if err != nil || r.Status != voicescreen.StatusFailed || r.Failure.Code != voicescreen.CodeInternal {
+	if err != nil || r.Status != screen.StatusFailed || r.Failure.Code != screen.CodeInternal {
 		t.Fatalf("got %+v, %v, want internal_error", r, err)
 	}
 	if strings.Contains(r.Failure.Message, canary) {

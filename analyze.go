@@ -12,6 +12,7 @@ import (
 	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/dsp/wav"
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -28,14 +29,14 @@ type Analysis struct {
 
 	// Scores has one for each category that the recording is good enough for,
 	// in the order depression, anxiety, deepfake.
-	Scores []models.Score
+	Scores []screen.Score
 
 	// Failures says of each other category why it has no score.
-	Failures map[models.Category]*Failure
+	Failures map[screen.Category]*screen.Failure
 }
 
 // allCategories is what Analyze scores.
-var allCategories = []models.Category{models.Depression, models.Anxiety, models.Deepfake}
+var allCategories = []screen.Category{screen.Depression, screen.Anxiety, screen.Deepfake}
 
 // Analyze reads a WAV file of one channel, at 8 to 192 kHz, and scores it in
 // every category. There is no session, and nothing is stored. It is the same
@@ -64,7 +65,7 @@ func (e *Engine) AnalyzeChannel(ctx context.Context, c *Channel) (*Analysis, err
 // AnalyzeOptions says what is known about a recording that is analysed without
 // a session. Nil and zero fields mean the default.
 type AnalyzeOptions struct {
-	Metadata models.Metadata // of the speaker; default: nothing is known
+	Metadata screen.Metadata // of the speaker; default: nothing is known
 
 	// FixedGain is as in SubmitOptions. Default: ScoringOptions.FixedGain.
 	FixedGain bool
@@ -147,9 +148,9 @@ func (e *Engine) analyzeWith(ctx context.Context, o *AnalyzeOptions, read func(c
 		Partial:       rec.Partial,
 		Quality:       in.Analysis.Quality,
 		Features:      in.Features,
-		Failures:      map[models.Category]*Failure{},
+		Failures:      map[screen.Category]*screen.Failure{},
 	}
-	var good []models.Category
+	var good []screen.Category
 	for _, c := range allCategories {
 		if f := e.opts.Audio.gate(c, in.Analysis); f != nil {
 			out.Failures[c] = f
@@ -167,9 +168,9 @@ func (e *Engine) analyzeWith(ctx context.Context, o *AnalyzeOptions, read func(c
 // outcome is what came of the analysis of a session: scores and features, or a
 // failure.
 type outcome struct {
-	scores   []models.Score
+	scores   []screen.Score
 	features map[string]float64
-	failure  *Failure
+	failure  *screen.Failure
 }
 
 // analyzeSession analyses the stored recording of s. An error means that it

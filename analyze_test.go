@@ -18,7 +18,7 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/models"
-	"github.com/voicescreen/voicescreen/store"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 func readInterview(t testing.TB) []byte {
@@ -39,14 +39,14 @@ func TestInterviewIsScored(t *testing.T) {
 	if a.SpeechSeconds < 30 || a.SpeechSeconds > a.Duration || a.Truncated || a.Partial || len(a.Failures) != 0 {
 		t.Errorf("got %+v, want 30 s of speech or more, and no failure", a)
 	}
-	var got []models.Category
+	var got []screen.Category
 	for _, s := range a.Scores {
 		got = append(got, s.Category)
 		if !(s.Probability >= s.Low && s.Probability <= s.High) {
 			t.Errorf("%v: got probability %v outside its interval %v to %v", s.Category, s.Probability, s.Low, s.High)
 		}
 	}
-	if !slices.Equal(got, []models.Category{models.Depression, models.Anxiety, models.Deepfake}) {
+	if !slices.Equal(got, []screen.Category{screen.Depression, screen.Anxiety, screen.Deepfake}) {
 		t.Errorf("got scores of %v, want all three", got)
 	}
 	if d := a.Features.Get("speech.duration_s"); math.Abs(d-a.SpeechSeconds) > 1e-9 {
@@ -148,7 +148,7 @@ func TestAnalyzeRefuses(t *testing.T) {
 		t.Errorf("got %v, want the context's error", err)
 	}
 	panics := testOptions()
-	panics.Models = []models.Scorer{newFake(func(context.Context, *models.Recording) ([]models.Score, error) { panic("scorer") })}
+	panics.Models = []models.Scorer{newFake(func(context.Context, *models.Recording) ([]screen.Score, error) { panic("scorer") })}
 	e = newEngine(t, newMemory(t), panics)
 	for range 5 { // more often than there is room for analyses
 		if _, err := e.Analyze(testContext(t), bytes.NewReader(speech())); err == nil || strings.Contains(err.Error(), "scorer") {
@@ -190,30 +190,30 @@ func TestGate(t *testing.T) {
 	for name, c := range map[string]struct {
 		opts    *voicescreen.Options
 		file    []byte
-		product voicescreen.Product
+		product screen.Product
 		code    string
 		data    map[string][2]float64 // bounds
 	}{
-		"short":                {standard, speech(), 0, voicescreen.CodeAudioLength, map[string][2]float64{"minimum_length": {30, 30}, "actual_length": {1.5, 1.5}}},
-		"short for a deepfake": {standard, speech(), voicescreen.Deepfake, voicescreen.CodeAudioLength, map[string][2]float64{"minimum_length": {2, 2}, "actual_length": {1.5, 1.5}}},
-		"short and silent":     {standard, quiet(3), 0, voicescreen.CodeAudioLength, map[string][2]float64{"minimum_length": {30, 30}, "actual_length": {3, 3}}},
-		"long and silent":      {standard, quiet(3), voicescreen.Deepfake, voicescreen.CodeNoSpeech, nil},
+		"short":                {standard, speech(), 0, screen.CodeAudioLength, map[string][2]float64{"minimum_length": {30, 30}, "actual_length": {1.5, 1.5}}},
+		"short for a deepfake": {standard, speech(), screen.DeepfakeBinary, screen.CodeAudioLength, map[string][2]float64{"minimum_length": {2, 2}, "actual_length": {1.5, 1.5}}},
+		"short and silent":     {standard, quiet(3), 0, screen.CodeAudioLength, map[string][2]float64{"minimum_length": {30, 30}, "actual_length": {3, 3}}},
+		"long and silent":      {standard, quiet(3), screen.DeepfakeBinary, screen.CodeNoSpeech, nil},
 		"little speech": {
 			set(func(a *voicescreen.AudioOptions) { a.MinSpeech = 2 * time.Second }),
 			encodeWAV(16000, 1, append(syllables(16000, 1.5), make([]float64, 16000)...)), 0,
-			voicescreen.CodeAudioLength, map[string][2]float64{"minimum_length": {2, 2}, "actual_length": {0.5, 1.9}},
+			screen.CodeAudioLength, map[string][2]float64{"minimum_length": {2, 2}, "actual_length": {0.5, 1.9}},
 		},
 		"clipped": {
 			set(func(a *voicescreen.AudioOptions) { a.MaxClipped = 0.05 }), encodeWAV(16000, 1, loud), 0,
-			voicescreen.CodeAudioQuality, map[string][2]float64{"maximum_clipped_ratio": {0.05, 0.05}, "actual_clipped_ratio": {0.05, 1}},
+			screen.CodeAudioQuality, map[string][2]float64{"maximum_clipped_ratio": {0.05, 0.05}, "actual_clipped_ratio": {0.05, 1}},
 		},
 		"narrow": {
 			set(func(a *voicescreen.AudioOptions) { a.MinBandwidth = 12000 }), speech(), 0,
-			voicescreen.CodeAudioQuality, map[string][2]float64{"minimum_bandwidth_hz": {12000, 12000}, "actual_bandwidth_hz": {1000, 11000}},
+			screen.CodeAudioQuality, map[string][2]float64{"minimum_bandwidth_hz": {12000, 12000}, "actual_bandwidth_hz": {1000, 11000}},
 		},
 		"noisy": {
 			set(func(a *voicescreen.AudioOptions) { a.MinSNR = 150 }), speech(), 0,
-			voicescreen.CodeAudioQuality, map[string][2]float64{"minimum_snr_db": {150, 150}, "actual_snr_db": {0, 149}},
+			screen.CodeAudioQuality, map[string][2]float64{"minimum_snr_db": {150, 150}, "actual_snr_db": {0, 149}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -231,7 +231,7 @@ func TestGate(t *testing.T) {
 					t.Errorf("%s: got %v, want %v", key, v, bounds)
 				}
 			}
-			if c.code == voicescreen.CodeAudioLength && c.data["minimum_length"][0] == 30 {
+			if c.code == screen.CodeAudioLength && c.data["minimum_length"][0] == 30 {
 				if want := "Audio file is less than the minimum audio length of 30.0 seconds"; f.Message != want {
 					t.Errorf("got message %q, want %q", f.Message, want)
 				}
@@ -246,7 +246,7 @@ func TestAnalysesAreBounded(t *testing.T) {
 	var mu sync.Mutex
 	now, most := 0, 0
 	opts := testOptions()
-	opts.Models = []models.Scorer{newFake(func(ctx context.Context, in *models.Recording) ([]models.Score, error) {
+	opts.Models = []models.Scorer{newFake(func(ctx context.Context, in *models.Recording) ([]screen.Score, error) {
 		mu.Lock()
 		now++
 		most = max(most, now)
@@ -277,17 +277,17 @@ func TestAnalysesAreBounded(t *testing.T) {
 
 func TestEveryProductGivesItsScores(t *testing.T) {
 	e := newEngine(t, newMemory(t), testOptions())
-	for p := voicescreen.DepressionAnxiety; p <= voicescreen.Deepfake; p++ {
+	for p := screen.DepressionAnxiety; p <= screen.DeepfakeBinary; p++ {
 		id := initiate(t, e, "u")
 		if _, err := e.Submit(t.Context(), id, bytes.NewReader(speech()), &voicescreen.SubmitOptions{Product: p}); err != nil {
 			t.Fatal(err)
 		}
 		r := wait(t, e, id)
-		var got []models.Category
+		var got []screen.Category
 		for _, s := range r.Scores {
 			got = append(got, s.Category)
 		}
-		if r.Product != p || !slices.Equal(got, store.Product(p).Categories()) {
+		if r.Product != p || !slices.Equal(got, screen.Product(p).Categories()) {
 			t.Errorf("%v: got %v of %v, %+v, want %v", p, r.Product, got, r.Failure, p.Categories())
 		}
 	}

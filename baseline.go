@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -31,7 +32,7 @@ func (e *Engine) earlier(ctx context.Context, s *store.Session) (out []models.Ve
 		err = fmt.Errorf("voicescreen: list earlier sessions: %w", err)
 	}
 	for _, x := range list {
-		if x.ID == s.ID || !x.CreatedAt.Before(s.CreatedAt) || x.State != store.Succeeded || x.Product == store.Deepfake {
+		if x.ID == s.ID || !x.CreatedAt.Before(s.CreatedAt) || x.Status != screen.StatusSuccess || x.Product == screen.DeepfakeBinary {
 			continue
 		}
 		if out = append(out, models.VoiceSchema().Vector(x.Features)); len(out) == maxEarlier {

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // TestBaselinePassesOverDamage submits three recordings of a user, damages the
@@ -22,7 +22,7 @@ func TestBaselinePassesOverDamage(t *testing.T) {
 		clock.Add(time.Minute)
 		id = initiate(t, e, "u")
 		submit(t, e, id, file)
-		if r := wait(t, e, id); r.Status != voicescreen.StatusSuccess || r.Scores[0].Baseline != want {
+		if r := wait(t, e, id); r.Status != screen.StatusSuccess || r.Scores[0].Baseline != want {
 			t.Fatalf("got %+v with failure %+v, want it compared with %d", r, r.Failure, want)
 		}
 		return id

@@ -5,11 +5,12 @@ import (
 	"context"
 	"testing"
 
+	"gonum.org/v1/gonum/dsp/fourier"
+
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/dsp/wav"
 	"github.com/voicescreen/voicescreen/models"
-	"gonum.org/v1/gonum/dsp/fourier"
 )
 
 // BenchmarkStage runs each stage of the analysis, on one core, over the

@@ -9,6 +9,7 @@ import (
 
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/models/fit"
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -17,7 +18,7 @@ import (
 type CalibrateOptions struct {
 	// Categories are what to learn. Default: depression and anxiety, without
 	// what Options.Models were given for, of which a Calibration says so.
-	Categories []models.Category
+	Categories []screen.Category
 
 	// Accounts are whose labels count. Default: those of all.
 	Accounts []string
@@ -35,7 +36,7 @@ type CalibrateOptions struct {
 
 // Calibration is what Calibrate found for one category.
 type Calibration struct {
-	Category  models.Category
+	Category  screen.Category
 	Activated bool   // the learned model is in use now
 	Reason    string // why it is, or why not
 	Skipped   int    // labelled sessions without the features or the label that are needed
@@ -83,7 +84,7 @@ func (e *Engine) Calibrate(ctx context.Context, opts *CalibrateOptions) ([]*Cali
 	}
 	all := len(o.Categories) == 0
 	if all {
-		o.Categories = []models.Category{models.Depression, models.Anxiety}
+		o.Categories = []screen.Category{screen.Depression, screen.Anxiety}
 	}
 	if !e.learning.TryLock() {
 		return nil, fmt.Errorf("%w: a calibration is under way", ErrConflict)
@@ -91,7 +92,7 @@ func (e *Engine) Calibrate(ctx context.Context, opts *CalibrateOptions) ([]*Cali
 	defer e.learning.Unlock()
 	given := 0
 	for _, c := range o.Categories {
-		if c != models.Depression && c != models.Anxiety {
+		if c != screen.Depression && c != screen.Anxiety {
 			return nil, malformed("categories", fmt.Sprintf("the %v model does not learn from labels", c))
 		}
 		if _, err := e.bayes(c); err != nil {
@@ -117,7 +118,7 @@ func (e *Engine) Calibrate(ctx context.Context, opts *CalibrateOptions) ([]*Cali
 }
 
 // bayes returns the model in use of a category that learns.
-func (e *Engine) bayes(c models.Category) (*models.Bayes, error) {
+func (e *Engine) bayes(c screen.Category) (*models.Bayes, error) {
 	s := e.scorers()
 	if err := s.learns(c); err != nil {
 		return nil, err
@@ -142,7 +143,7 @@ func (e *Engine) labelled(ctx context.Context, o *CalibrateOptions) (out []*labe
 		for _, s := range list {
 			after = s.ID
 			switch {
-			case s.Labels.UpdatedAt.IsZero(), s.SubmittedAt.Before(o.Since), s.Product == store.Deepfake,
+			case s.Labels.UpdatedAt.IsZero(), s.SubmittedAt.Before(o.Since), s.Product == screen.DeepfakeBinary,
 				o.Accounts != nil && !slices.Contains(o.Accounts, s.Account):
 				continue
 			}
@@ -165,7 +166,7 @@ func (e *Engine) labelled(ctx context.Context, o *CalibrateOptions) (out []*labe
 // labelledOf returns what a calibration needs of a session with labels.
 func (e *Engine) labelledOf(ctx context.Context, s *store.Session) (*labelledSession, error) {
 	x := &labelledSession{account: s.Account, user: s.UserID, at: s.SubmittedAt, labels: s.Labels}
-	if s.State != store.Succeeded || len(s.Features) == 0 {
+	if s.Status != screen.StatusSuccess || len(s.Features) == 0 {
 		return x, nil // counted as skipped
 	}
 	in := &models.Recording{Features: models.VoiceSchema().Vector(s.Features), Metadata: s.Metadata, FixedGain: s.FixedGain}
@@ -185,23 +186,23 @@ func (e *Engine) labelledOf(ctx context.Context, s *store.Session) (*labelledSes
 type labelledSession struct {
 	account, user string
 	at            time.Time
-	labels        Labels
+	labels        screen.Labels
 	in            *models.Recording // nil if there are no features
 }
 
 // label is the label that counts for a category; ok is false if there is none,
 // or if it is none that feedback takes.
-func (s *labelledSession) label(c models.Category) (l fit.Label, ok bool) {
+func (s *labelledSession) label(c screen.Category) (l fit.Label, ok bool) {
 	var err error
 	switch v := &s.labels; {
-	case c == models.Anxiety && v.GAD7 != nil:
+	case c == screen.Anxiety && v.GAD7 != nil:
 		l, err = fit.ScoreLabel(fit.GAD7, v.GAD7)
-	case c == models.Anxiety:
+	case c == screen.Anxiety:
 		return l, false
 	case v.PHQ9 != nil:
 		l, err = fit.ScoreLabel(fit.PHQ9, v.PHQ9)
-	case v.Depression == InterviewPositive || v.Depression == InterviewNegative:
-		l = fit.InterviewLabel(v.Depression == InterviewPositive)
+	case v.Depression == screen.InterviewPositive || v.Depression == screen.InterviewNegative:
+		l = fit.InterviewLabel(v.Depression == screen.InterviewPositive)
 	case v.PHQ2 != nil:
 		l, err = fit.PHQ2Label(v.PHQ2)
 	default:
@@ -211,7 +212,7 @@ func (s *labelledSession) label(c models.Category) (l fit.Label, ok bool) {
 }
 
 // calibrate learns one category.
-func (e *Engine) calibrate(ctx context.Context, c models.Category, sessions []*labelledSession, o *CalibrateOptions) (*Calibration, error) {
+func (e *Engine) calibrate(ctx context.Context, c screen.Category, sessions []*labelledSession, o *CalibrateOptions) (*Calibration, error) {
 	out := &Calibration{Category: c}
 	former, err := e.bayes(c)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/bolt"
 	"github.com/voicescreen/voicescreen/store/memory"
@@ -28,12 +29,12 @@ var labelledAt = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 // five, the more so the slower they speak; with signal 0 it is not.
 func addLabelled(t testing.TB, st store.Store, account string, n int, signal float64) {
 	t.Helper()
-	norms := shippedBayes(t, models.Depression).Features
+	norms := shippedBayes(t, screen.Depression).Features
 	rng := rand.New(rand.NewPCG(1, uint64(n)))
 	for i := range n {
 		s := &store.Session{
 			Account: account, ID: fmt.Sprintf("%s-%d", account, i), UserID: fmt.Sprint("user ", i),
-			Metadata: models.Metadata{Gender: models.Female}, State: store.Succeeded, Product: store.DepressionAnxiety,
+			Metadata: screen.Metadata{Gender: screen.Female}, Status: screen.StatusSuccess, Product: screen.DepressionAnxiety,
 			CreatedAt: labelledAt, UpdatedAt: labelledAt, SubmittedAt: labelledAt, Features: map[string]float64{},
 		}
 		var slow float64
@@ -44,7 +45,7 @@ func addLabelled(t testing.TB, st store.Store, account string, n int, signal flo
 			}
 			s.Features[f.Name] = f.Female.Center + f.Female.Scale*z
 		}
-		s.Labels = store.Labels{PHQ9: make([]int, 9), UpdatedAt: labelledAt}
+		s.Labels = screen.Labels{PHQ9: make([]int, 9), UpdatedAt: labelledAt}
 		if rng.Float64() < 1/(1+math.Exp(0.5-signal*slow)) {
 			s.Labels.PHQ9 = []int{2, 2, 2, 2, 2, 0, 0, 0, 0}
 		}
@@ -54,7 +55,7 @@ func addLabelled(t testing.TB, st store.Store, account string, n int, signal flo
 	}
 }
 
-func shippedBayes(t testing.TB, c models.Category) *models.BayesFile {
+func shippedBayes(t testing.TB, c screen.Category) *models.BayesFile {
 	t.Helper()
 	scorers, err := models.Shipped()
 	if err != nil {
@@ -79,7 +80,7 @@ func idle() *voicescreen.Options {
 // calibrate calibrates depression.
 func calibrate(t *testing.T, e *voicescreen.Engine, o voicescreen.CalibrateOptions) *voicescreen.Calibration {
 	t.Helper()
-	o.Categories = []models.Category{models.Depression}
+	o.Categories = []screen.Category{screen.Depression}
 	got, err := e.Calibrate(t.Context(), &o)
 	if err != nil {
 		t.Fatal(err)
@@ -88,19 +89,19 @@ func calibrate(t *testing.T, e *voicescreen.Engine, o voicescreen.CalibrateOptio
 }
 
 // inUse is the depression score that the engine gives to a recording.
-func inUse(t *testing.T, e *voicescreen.Engine) models.Score {
+func inUse(t *testing.T, e *voicescreen.Engine) screen.Score {
 	t.Helper()
 	got, err := e.AnalyzeChannel(t.Context(), &voicescreen.Channel{Samples: syllables(44100, 3), Rate: 44100})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range got.Scores {
-		if s.Category == models.Depression {
+		if s.Category == screen.Depression {
 			return s
 		}
 	}
-	t.Fatalf("no depression score: %v", got.Failures[models.Depression])
-	return models.Score{}
+	t.Fatalf("no depression score: %v", got.Failures[screen.Depression])
+	return screen.Score{}
 }
 
 // TestCalibrateSwitchesAndReverts goes all the way on a store on disk: learn,
@@ -154,7 +155,7 @@ func TestCalibrateSwitchesAndReverts(t *testing.T) {
 	if err := e.Backup(t.Context(), backup); err != nil {
 		t.Fatal(err)
 	}
-	if err := e.Revert(models.Depression); err != nil {
+	if err := e.Revert(screen.Depression); err != nil {
 		t.Fatal(err)
 	}
 	copied, err := voicescreen.Open(backup, idle())
@@ -168,7 +169,7 @@ func TestCalibrateSwitchesAndReverts(t *testing.T) {
 	if got := inUse(t, e); got.Calibrated {
 		t.Errorf("got %+v after Revert, want the shipped model", got)
 	}
-	if err := e.Revert(models.Depression); !errors.Is(err, voicescreen.ErrConflict) {
+	if err := e.Revert(screen.Depression); !errors.Is(err, voicescreen.ErrConflict) {
 		t.Errorf("got error %v where nothing is left, want ErrConflict", err)
 	}
 	closeEngine(t, e)
@@ -211,14 +212,14 @@ func TestCalibrateLeavesOutWhatIsNoLabel(t *testing.T) {
 		}
 	}
 	change("a-0", func(s *store.Session) {
-		s.Labels = store.Labels{Depression: store.InterviewUndecided, UpdatedAt: labelledAt}
+		s.Labels = screen.Labels{Depression: screen.InterviewUndecided, UpdatedAt: labelledAt}
 	})
 	change("a-1", func(s *store.Session) { s.Labels.PHQ9[0] = 7 })
-	change("a-2", func(s *store.Session) { s.State, s.Features = store.Failed, nil })
-	change("a-3", func(s *store.Session) { s.Labels = store.Labels{} })
-	change("a-4", func(s *store.Session) { s.Product = store.Deepfake })
-	change("a-5", func(s *store.Session) { s.Labels = store.Labels{PHQ2: []int{1, 2}, UpdatedAt: labelledAt} })
-	change("a-6", func(s *store.Session) { s.Labels.PHQ9, s.Labels.Depression = nil, store.InterviewPositive })
+	change("a-2", func(s *store.Session) { s.Status, s.Features = screen.StatusFailed, nil })
+	change("a-3", func(s *store.Session) { s.Labels = screen.Labels{} })
+	change("a-4", func(s *store.Session) { s.Product = screen.DeepfakeBinary })
+	change("a-5", func(s *store.Session) { s.Labels = screen.Labels{PHQ2: []int{1, 2}, UpdatedAt: labelledAt} })
+	change("a-6", func(s *store.Session) { s.Labels.PHQ9, s.Labels.Depression = nil, screen.InterviewPositive })
 	e := newEngine(t, st, idle())
 	got := calibrate(t, e, voicescreen.CalibrateOptions{DryRun: true})
 	if got.Skipped != 3 || got.Learned == nil {
@@ -233,10 +234,10 @@ func TestCalibrateLeavesOutWhatIsNoLabel(t *testing.T) {
 func TestCalibrateErrors(t *testing.T) {
 	st := newMemory(t)
 	e := newEngine(t, st, idle())
-	if _, err := e.Calibrate(t.Context(), &voicescreen.CalibrateOptions{Categories: []models.Category{models.Deepfake}}); !errors.Is(err, voicescreen.ErrInvalid) {
+	if _, err := e.Calibrate(t.Context(), &voicescreen.CalibrateOptions{Categories: []screen.Category{screen.Deepfake}}); !errors.Is(err, voicescreen.ErrInvalid) {
 		t.Errorf("deepfake: got %v, want ErrInvalid", err)
 	}
-	fake := newFake(func(context.Context, *models.Recording) ([]models.Score, error) { return nil, nil })
+	fake := newFake(func(context.Context, *models.Recording) ([]screen.Score, error) { return nil, nil })
 	other := newEngine(t, st, &voicescreen.Options{Workers: -1, Models: []models.Scorer{fake}})
 	if _, err := other.Calibrate(t.Context(), nil); !errors.Is(err, voicescreen.ErrConflict) {
 		t.Errorf("a model that does not learn: got %v, want ErrConflict", err)
@@ -250,7 +251,7 @@ func TestCalibrateErrors(t *testing.T) {
 			t.Errorf("model file %q: got no error", text)
 		}
 	}
-	for _, rates := range []map[models.Category]float64{{models.Depression: 1}, {models.Anxiety: math.NaN()}, {models.Deepfake: 0.5}} {
+	for _, rates := range []map[screen.Category]float64{{screen.Depression: 1}, {screen.Anxiety: math.NaN()}, {screen.Deepfake: 0.5}} {
 		if _, err := voicescreen.New(st, &voicescreen.Options{Scoring: voicescreen.ScoringOptions{BaseRates: rates}}); !errors.Is(err, voicescreen.ErrInvalid) {
 			t.Errorf("base rates %v: got %v, want ErrInvalid", rates, err)
 		}
@@ -272,7 +273,7 @@ func TestCalibrateLeavesGivenModels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := *shippedBayes(t, models.Depression)
+	file := *shippedBayes(t, screen.Depression)
 	file.Version = "given"
 	given, err := models.NewBayes(&file)
 	if err != nil {
@@ -290,11 +291,11 @@ func TestCalibrateLeavesGivenModels(t *testing.T) {
 	if a := found[1]; !strings.Contains(a.Reason, "too few labels") {
 		t.Errorf("anxiety: got %+v, want its labels looked at", a)
 	}
-	asked := &voicescreen.CalibrateOptions{Categories: []models.Category{models.Depression}}
+	asked := &voicescreen.CalibrateOptions{Categories: []screen.Category{screen.Depression}}
 	if _, err := e.Calibrate(t.Context(), asked); !errors.Is(err, voicescreen.ErrConflict) {
 		t.Errorf("Calibrate: got error %v, want ErrConflict", err)
 	}
-	if err := e.Revert(models.Depression); !errors.Is(err, voicescreen.ErrConflict) {
+	if err := e.Revert(screen.Depression); !errors.Is(err, voicescreen.ErrConflict) {
 		t.Errorf("Revert: got error %v, want ErrConflict", err)
 	}
 	if got := inUse(t, e); got.Version != "given" {
@@ -321,7 +322,7 @@ func TestCalibrateReturnsWhatWasDone(t *testing.T) {
 		return time.Now()
 	}
 	e := newEngine(t, st, opts)
-	again := &voicescreen.CalibrateOptions{Categories: []models.Category{models.Depression, models.Depression}}
+	again := &voicescreen.CalibrateOptions{Categories: []screen.Category{screen.Depression, screen.Depression}}
 	found, err := e.Calibrate(ctx, again)
 	if !errors.Is(err, context.Canceled) || len(found) != 1 || !found[0].Activated {
 		t.Fatalf("got %+v and error %v, want the first activated and %v", found, err, context.Canceled)
@@ -340,7 +341,7 @@ func TestOtherEnginesSwitch(t *testing.T) {
 	opts.Scoring.ModelFile = filepath.Join(t.TempDir(), "models")
 	a, b := newEngine(t, st, opts), newEngine(t, st, opts)
 	shipped := inUse(t, b).Version
-	if err := a.Revert(models.Depression); !errors.Is(err, voicescreen.ErrConflict) {
+	if err := a.Revert(screen.Depression); !errors.Is(err, voicescreen.ErrConflict) {
 		t.Errorf("got error %v where nothing was learned, want ErrConflict", err)
 	}
 	if _, err := os.Stat(opts.Scoring.ModelFile); !errors.Is(err, fs.ErrNotExist) {
@@ -359,7 +360,7 @@ func TestOtherEnginesSwitch(t *testing.T) {
 		t.Fatalf("got %+v, want it learned and activated", first)
 	}
 	switches(b, first.Learned.File.Version)
-	if err := b.Revert(models.Depression); err != nil {
+	if err := b.Revert(screen.Depression); err != nil {
 		t.Fatal(err)
 	}
 	switches(a, shipped)
@@ -367,10 +368,10 @@ func TestOtherEnginesSwitch(t *testing.T) {
 
 // TestBaseRatesMoveProbabilities says that a base rate reaches the scores.
 func TestBaseRatesMoveProbabilities(t *testing.T) {
-	score := func(rate float64) models.Score {
+	score := func(rate float64) screen.Score {
 		o := idle()
 		if rate > 0 {
-			o.Scoring.BaseRates = map[models.Category]float64{models.Depression: rate}
+			o.Scoring.BaseRates = map[screen.Category]float64{screen.Depression: rate}
 		}
 		return inUse(t, newEngine(t, newMemory(t), o))
 	}
@@ -388,7 +389,7 @@ func TestBaselineIsTheUsersOwnSessions(t *testing.T) {
 	o.Now, o.Models = clock.Now, nil
 	e := newEngine(t, newMemory(t), o)
 	file := encodeWAV(44100, 1, syllables(44100, 3))
-	run := func(user string, opts *voicescreen.SubmitOptions) models.Score {
+	run := func(user string, opts *voicescreen.SubmitOptions) screen.Score {
 		clock.Add(time.Minute)
 		id, err := e.Initiate(t.Context(), voicescreen.InitiateRequest{UserID: user, Consent: true})
 		if err != nil {
@@ -453,7 +454,7 @@ func BenchmarkCalibrate10000(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		got, err := e.Calibrate(b.Context(), &voicescreen.CalibrateOptions{Categories: []models.Category{models.Depression}, DryRun: true})
+		got, err := e.Calibrate(b.Context(), &voicescreen.CalibrateOptions{Categories: []screen.Category{screen.Depression}, DryRun: true})
 		if err != nil || got[0].Learned == nil {
 			b.Fatalf("got %+v and error %v", got, err)
 		}

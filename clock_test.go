@@ -9,6 +9,7 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
@@ -48,7 +49,7 @@ func TestAClockSetBackHoldsUpNoWork(t *testing.T) {
 	opts.Workers = 2
 	e = open(t, path, opts)
 	for _, id := range ids {
-		if r := wait(t, e, id); r.Failure == nil || r.Failure.Code != voicescreen.CodeAudioLength {
+		if r := wait(t, e, id); r.Failure == nil || r.Failure.Code != screen.CodeAudioLength {
 			t.Errorf("got %+v, want audio_length_error", r)
 		}
 	}
@@ -95,7 +96,7 @@ func TestAClockSetBackTakesNoLease(t *testing.T) {
 	now.Add(-time.Hour)
 	time.Sleep(30 * time.Millisecond) // several polls of the other worker
 	close(release)
-	if r := wait(t, e, id); r.Status != voicescreen.StatusSuccess || fake.calls.Load() != 1 {
+	if r := wait(t, e, id); r.Status != screen.StatusSuccess || fake.calls.Load() != 1 {
 		t.Errorf("got %v after %d calls, want success after one", r.Status, fake.calls.Load())
 	}
 }
@@ -137,7 +138,7 @@ func TestAClockSetBackMakesTheLeasesOfTheDeadLonger(t *testing.T) {
 		for _, d := range []time.Duration{0, time.Hour, 59 * time.Second} {
 			now.Add(d)
 			time.Sleep(30 * time.Millisecond) // several polls
-			if r, err := e.Result(t.Context(), id); err != nil || r.Status != voicescreen.StatusProcessing {
+			if r, err := e.Result(t.Context(), id); err != nil || r.Status != screen.StatusProcessing {
 				t.Fatalf("%v later: got %+v and error %v, want processing", d, r, err)
 			}
 		}

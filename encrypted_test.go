@@ -11,6 +11,7 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
 
@@ -31,7 +32,7 @@ func TestTheKeyDecidesWhoOpensTheStore(t *testing.T) {
 	e := open(t, path, opts)
 	id := initiate(t, e, "u")
 	submit(t, e, id, speech())
-	if r := wait(t, e, id); r.Status != voicescreen.StatusSuccess {
+	if r := wait(t, e, id); r.Status != screen.StatusSuccess {
 		t.Errorf("got %+v, want success", r)
 	}
 	closeEngine(t, e)
@@ -39,7 +40,7 @@ func TestTheKeyDecidesWhoOpensTheStore(t *testing.T) {
 		t.Errorf("without the key: got error %v, want %v", err, bolt.ErrKey)
 	}
 	e = open(t, path, opts)
-	if r, err := e.Result(t.Context(), id); err != nil || r.Status != voicescreen.StatusSuccess {
+	if r, err := e.Result(t.Context(), id); err != nil || r.Status != screen.StatusSuccess {
 		t.Errorf("with the key: got %+v and error %v", r, err)
 	}
 }
@@ -62,7 +63,7 @@ func TestBackupIsAStoreOfItsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	opts.Workers = 1
-	if r := wait(t, open(t, backup, opts), id); r.Status != voicescreen.StatusSuccess {
+	if r := wait(t, open(t, backup, opts), id); r.Status != screen.StatusSuccess {
 		t.Errorf("got %+v of what waited in the backup, want success", r)
 	}
 	memory := newEngine(t, newMemory(t), testOptions())
@@ -112,7 +113,7 @@ func TestADamagedRecordingGetsNoScore(t *testing.T) {
 	e = open(t, path, opts)
 	for _, id := range ids {
 		r := wait(t, e, id)
-		if failed := r.Failure != nil && r.Failure.Code == voicescreen.CodeInternal && len(r.Scores) == 0; failed != (id == damaged) {
+		if failed := r.Failure != nil && r.Failure.Code == screen.CodeInternal && len(r.Scores) == 0; failed != (id == damaged) {
 			t.Errorf("got %+v of a session that is damaged: %v", r, id == damaged)
 		}
 	}
@@ -147,7 +148,7 @@ func TestADamagedSessionIsAnErrorOfItsOwn(t *testing.T) {
 		t.Errorf("Submit: got error %v, want %v", err, bolt.ErrCorrupt)
 	}
 	submit(t, e, whole, speech())
-	if r := wait(t, e, whole); r.Status != voicescreen.StatusSuccess {
+	if r := wait(t, e, whole); r.Status != screen.StatusSuccess {
 		t.Errorf("the other session: got %+v, want success", r)
 	}
 	if err := e.Forget(t.Context(), "u"); err != nil {

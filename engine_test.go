@@ -17,6 +17,7 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/bolt"
 	"github.com/voicescreen/voicescreen/store/memory"
@@ -115,7 +116,7 @@ func submit(t *testing.T, e *voicescreen.Engine, id string, file []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if ack != (voicescreen.Ack{SessionID: id, Status: voicescreen.StatusProcessing}) {
+	if ack != (voicescreen.Ack{SessionID: id, Status: screen.StatusProcessing}) {
 		t.Fatalf("got %+v, want session %s processing", ack, id)
 	}
 }
@@ -192,29 +193,29 @@ var (
 // fakeScorer scores every category with what score returns, by default one
 // half.
 type fakeScorer struct {
-	categories []models.Category
+	categories []screen.Category
 	calls      atomic.Int64
-	score      func(ctx context.Context, in *models.Recording) ([]models.Score, error)
+	score      func(ctx context.Context, in *models.Recording) ([]screen.Score, error)
 }
 
 func (f *fakeScorer) Info() models.Info {
 	return models.Info{Name: "fake", Version: "1", Categories: f.categories}
 }
 
-func (f *fakeScorer) Score(ctx context.Context, in *models.Recording) ([]models.Score, error) {
+func (f *fakeScorer) Score(ctx context.Context, in *models.Recording) ([]screen.Score, error) {
 	f.calls.Add(1)
 	if f.score != nil {
 		return f.score(ctx, in)
 	}
-	var s []models.Score
+	var s []screen.Score
 	for _, c := range f.categories {
-		s = append(s, models.Score{Category: c, Model: "fake", Version: "1", Probability: 0.5, High: 1, Decision: models.Indeterminate, Severity: 1, Coverage: 1})
+		s = append(s, screen.Score{Category: c, Model: "fake", Version: "1", Probability: 0.5, High: 1, Decision: screen.Indeterminate, Severity: lowest(c), Coverage: 1})
 	}
 	return s, nil
 }
 
-func newFake(score func(ctx context.Context, in *models.Recording) ([]models.Score, error)) *fakeScorer {
-	return &fakeScorer{categories: []models.Category{models.Depression, models.Anxiety}, score: score}
+func newFake(score func(ctx context.Context, in *models.Recording) ([]screen.Score, error)) *fakeScorer {
+	return &fakeScorer{categories: []screen.Category{screen.Depression, screen.Anxiety}, score: score}
 }
 
 // clock is a clock that stands still but for Add.
@@ -241,15 +242,15 @@ func TestFlow(t *testing.T) {
 			t.Errorf("got session %q, want 32 characters, 160 bits in base 32", id)
 		}
 		r, err := e.Result(ctx, id)
-		if err != nil || r.Status != voicescreen.StatusInitiated || r.Product != 0 {
+		if err != nil || r.Status != screen.StatusInitiated || r.Product != 0 {
 			t.Errorf("before the submission: got %+v, %v, want initiated", r, err)
 		}
 		submit(t, e, id, speech())
 		r = wait(t, e, id)
-		if r.Status != voicescreen.StatusSuccess {
+		if r.Status != screen.StatusSuccess {
 			t.Fatalf("got %v, %+v, want success", r.Status, r.Failure)
 		}
-		if len(r.Scores) != 2 || r.Scores[0].Category != models.Depression || r.Scores[1].Category != models.Anxiety {
+		if len(r.Scores) != 2 || r.Scores[0].Category != screen.Depression || r.Scores[1].Category != screen.Anxiety {
 			t.Errorf("got scores %+v, want depression and anxiety", r.Scores)
 		}
 		if got := r.Features["speech.duration_s"]; got < 0.5 || got > 1.5 {
@@ -361,13 +362,13 @@ func TestCallsAfterCloseAreErrClosed(t *testing.T) {
 
 func TestModelsReplaceShippedOnes(t *testing.T) {
 	opts := testOptions()
-	fake := &fakeScorer{categories: []models.Category{models.Anxiety}}
+	fake := &fakeScorer{categories: []screen.Category{screen.Anxiety}}
 	opts.Models = []models.Scorer{fake}
 	e := newEngine(t, newMemory(t), opts)
 	id := initiate(t, e, "u")
 	submit(t, e, id, speech())
 	r := wait(t, e, id)
-	if r.Status != voicescreen.StatusSuccess || r.Scores[0].Model == "fake" || r.Scores[1].Model != "fake" {
+	if r.Status != screen.StatusSuccess || r.Scores[0].Model == "fake" || r.Scores[1].Model != "fake" {
 		t.Errorf("got %v %+v, want the shipped depression model and the fake anxiety model", r.Status, r.Scores)
 	}
 }
@@ -395,4 +396,12 @@ func TestOnResultIsCalledOnce(t *testing.T) {
 	if len(got) != 1 || got["clinic/"+id+"/failed"] != 1 {
 		t.Errorf("got calls %v, want one for the failed session", got)
 	}
+}
+
+// lowest is the lowest class of a category, 0 if it has none.
+func lowest(c screen.Category) screen.Severity {
+	if classes := c.Severities(); classes != nil {
+		return classes[0]
+	}
+	return 0
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store/memory"
 )
 
@@ -76,7 +77,7 @@ func ExampleEngine_Analyze() {
 	for _, s := range a.Scores {
 		fmt.Printf("%v: scored\n", s.Category)
 	}
-	for _, c := range []models.Category{models.Depression, models.Anxiety} {
+	for _, c := range []screen.Category{screen.Depression, screen.Anxiety} {
 		fmt.Printf("%v: %s\n", c, a.Failures[c].Message)
 	}
 	// Output:
@@ -119,13 +120,13 @@ func ExampleAccount_Feedback() {
 type half struct{}
 
 func (half) Info() models.Info {
-	return models.Info{Name: "half", Version: "1", Categories: []models.Category{models.Deepfake}}
+	return models.Info{Name: "half", Version: "1", Categories: []screen.Category{screen.Deepfake}}
 }
 
-func (half) Score(_ context.Context, in *models.Recording) ([]models.Score, error) {
-	return []models.Score{{
-		Category: models.Deepfake, Model: "half", Version: "1",
-		Probability: 0.5, Low: 0, High: 1, Decision: models.Indeterminate, Coverage: 1,
+func (half) Score(_ context.Context, in *models.Recording) ([]screen.Score, error) {
+	return []screen.Score{{
+		Category: screen.Deepfake, Model: "half", Version: "1",
+		Probability: 0.5, Low: 0, High: 1, Decision: screen.Indeterminate, Coverage: 1,
 	}}, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -34,7 +35,7 @@ func (a *Account) Feedback(ctx context.Context, sessionID string, f Feedback) er
 	defer leave()
 	now := e.now()
 	_, err = e.store.Update(ctx, a.name, sessionID, func(s *store.Session) error {
-		if s.State == store.Initiated {
+		if s.Status == screen.StatusInitiated {
 			return fmt.Errorf("%w: feedback before the submission", ErrConflict)
 		}
 		if now.Sub(s.SubmittedAt) > FeedbackWindow {
@@ -52,7 +53,7 @@ func (a *Account) Feedback(ctx context.Context, sessionID string, f Feedback) er
 }
 
 // apply puts a copy of the one field that is set into l.
-func (f *Feedback) apply(l *Labels) {
+func (f *Feedback) apply(l *screen.Labels) {
 	switch {
 	case f.PHQ2 != nil:
 		l.PHQ2, l.PHQ9 = slices.Clone(f.PHQ2), nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -50,7 +51,7 @@ func TestFeedbackRules(t *testing.T) {
 		phq2 := voicescreen.Feedback{PHQ2: []int{3, 0}}
 		phq9 := voicescreen.Feedback{PHQ9: []int{0, 1, 2, 3, 0, 1, 2, 3, 0}}
 		gad7 := voicescreen.Feedback{GAD7: []int{3, 3, 3, 3, 3, 3, 3}}
-		yes := voicescreen.Feedback{Depression: voicescreen.InterviewPositive}
+		yes := voicescreen.Feedback{Depression: screen.InterviewPositive}
 
 		if err := e.Feedback(ctx, "nosuchsession", phq2); !errors.Is(err, voicescreen.ErrNotFound) {
 			t.Errorf("unknown session: got %v, want ErrNotFound", err)
@@ -62,7 +63,7 @@ func TestFeedbackRules(t *testing.T) {
 		submit(t, e, id, tiny)
 		wait(t, e, id) // its prediction failed: feedback is accepted all the same
 
-		want := voicescreen.Labels{}
+		want := screen.Labels{}
 		give := func(f voicescreen.Feedback, change func()) {
 			t.Helper()
 			now.Add(time.Second)
@@ -79,11 +80,11 @@ func TestFeedbackRules(t *testing.T) {
 		give(phq2, func() { want.PHQ2 = phq2.PHQ2 })
 		give(gad7, func() { want.GAD7 = gad7.GAD7 })
 		give(phq9, func() { want.PHQ2, want.PHQ9 = nil, phq9.PHQ9 })
-		give(yes, func() { want.Depression = voicescreen.InterviewPositive })
+		give(yes, func() { want.Depression = screen.InterviewPositive })
 		phq2.PHQ2 = []int{1, 1}
 		give(phq2, func() { want.PHQ2, want.PHQ9 = []int{1, 1}, nil })
 		phq2.PHQ2[0] = 2 // the caller's memory is not kept
-		give(voicescreen.Feedback{Depression: voicescreen.InterviewUndecided}, func() { want.Depression = voicescreen.InterviewUndecided })
+		give(voicescreen.Feedback{Depression: screen.InterviewUndecided}, func() { want.Depression = screen.InterviewUndecided })
 
 		r, err := e.Result(ctx, id)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/voicescreen/voicescreen/dsp/wav"
 	"github.com/voicescreen/voicescreen/internal/cost"
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // FuzzUpload hands in files that come in small pieces. What is accepted must be
@@ -72,12 +73,12 @@ func (p *pieces) Read(b []byte) (int, error) {
 // FuzzLearned reads files of learned models. What is read can be written, and
 // says the same again.
 func FuzzLearned(f *testing.F) {
-	prior, err := models.ShippedBayes(models.Depression)
+	prior, err := models.ShippedBayes(screen.Depression)
 	if err != nil {
 		f.Fatal(err)
 	}
-	none := &learnedModels{of: map[models.Category][]*models.BayesFile{}}
-	one := none.with(models.Depression, []*models.BayesFile{prior})
+	none := &learnedModels{of: map[screen.Category][]*models.BayesFile{}}
+	one := none.with(screen.Depression, []*models.BayesFile{prior})
 	for _, l := range []*learnedModels{none, one} {
 		text, err := textOfLearned(l)
 		if err != nil {

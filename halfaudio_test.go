@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
 
@@ -18,8 +18,8 @@ func TestHalfOfTheAudio(t *testing.T) {
 		key  []byte
 		want string
 	}{
-		"plain":     {nil, voicescreen.CodeAudioDecode},
-		"encrypted": {bytes.Repeat([]byte{7}, bolt.KeySize), voicescreen.CodeInternal},
+		"plain":     {nil, screen.CodeAudioDecode},
+		"encrypted": {bytes.Repeat([]byte{7}, bolt.KeySize), screen.CodeInternal},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "test.db")

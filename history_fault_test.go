@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -22,7 +23,7 @@ type faultyStore struct {
 	update func(account, id string, change func(*store.Session) error) (*store.Session, error)
 	next   func(now time.Time, change func(*store.Session) error) (*store.Session, error)
 	list   func(list []*store.Session) []*store.Session
-	expire func(before time.Time, limit int) ([]store.SessionKey, error)
+	expire func(before time.Time, limit int) ([]screen.SessionKey, error)
 	forget func(account, userID string) (int, error)
 	keep   bool // audio that was let go of
 }
@@ -56,7 +57,7 @@ func (f *faultyStore) List(ctx context.Context, account, userID string, after *s
 	return list, err
 }
 
-func (f *faultyStore) Expire(ctx context.Context, before time.Time, limit int) ([]store.SessionKey, error) {
+func (f *faultyStore) Expire(ctx context.Context, before time.Time, limit int) ([]screen.SessionKey, error) {
 	if f.expire != nil {
 		return f.expire(before, limit)
 	}
@@ -82,18 +83,18 @@ func (f *faultyStore) RemoveAudio(ctx context.Context, ref string) error {
 // effect: what a change is shown is what its check sees.
 var faults = map[string]func(store.Store) store.Store{
 	"two submissions win": onUpdate(func(s *store.Session, change func(*store.Session) error) error {
-		if s.State == store.Queued {
-			s.State = store.Initiated
+		if s.Status == screen.StatusProcessing && !s.Leased() {
+			s.Status = screen.StatusInitiated
 		}
 		return change(s)
 	}),
 	"the feedback window is not checked": onUpdate(func(s *store.Session, change func(*store.Session) error) error {
 		submitted := s.SubmittedAt
-		if s.State.Final() {
+		if s.Status.Final() {
 			s.SubmittedAt = s.SubmittedAt.Add(1000 * time.Hour)
 		}
 		err := change(s)
-		if s.State.Final() {
+		if s.Status.Final() {
 			s.SubmittedAt = submitted
 		}
 		return err
@@ -107,7 +108,7 @@ var faults = map[string]func(store.Store) store.Store{
 	}),
 	"a notice is lost": onUpdate(func(s *store.Session, change func(*store.Session) error) error {
 		err := change(s)
-		if s.State == store.Failed {
+		if s.Status == screen.StatusFailed {
 			s.Notify = time.Time{}
 		}
 		return err
@@ -131,7 +132,7 @@ var faults = map[string]func(store.Store) store.Store{
 				return st.Update(context.Background(), account, id, func(s *store.Session) error {
 					whole := *s
 					err := change(s)
-					for ; err != nil && whole.State == store.Running && s.Token > 1; err = change(s) { // as one who held it before
+					for ; err != nil && whole.Leased() && s.Token > 1; err = change(s) { // as one who held it before
 						token := s.Token - 1
 						*s = whole
 						s.Token, s.Owner = token, owners[lease{id, token}]
@@ -179,7 +180,7 @@ var faults = map[string]func(store.Store) store.Store{
 		}}
 	},
 	"results expire early": func(st store.Store) store.Store {
-		return &faultyStore{Store: st, expire: func(before time.Time, limit int) ([]store.SessionKey, error) {
+		return &faultyStore{Store: st, expire: func(before time.Time, limit int) ([]screen.SessionKey, error) {
 			return st.Expire(context.Background(), before.Add(time.Second), limit)
 		}}
 	},

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -27,13 +28,13 @@ type model struct {
 // expected is a session as it must be.
 type expected struct {
 	account, user, id           string
-	state                       store.State
+	state                       screen.Status
 	created, updated, submitted time.Time
-	product                     store.Product
+	product                     screen.Product
 	recording                   *recording
 	ref                         string // of the audio, once it was seen
 	failure                     string
-	labels                      voicescreen.Labels
+	labels                      screen.Labels
 
 	due      time.Time
 	owner    string
@@ -55,7 +56,7 @@ func (m *model) find(account, id string) *expected {
 // queued returns how many recordings wait or are in work.
 func (m *model) queued() (n int) {
 	for _, s := range m.sessions {
-		if s.state == store.Queued || s.state == store.Running {
+		if s.state == screen.StatusProcessing {
 			n++
 		}
 	}
@@ -66,7 +67,7 @@ func (m *model) queued() (n int) {
 func (m *model) listing(account, user string) []*expected {
 	var list []*expected
 	for _, s := range m.sessions {
-		if s.account == account && s.user == user && s.state != store.Initiated {
+		if s.account == account && s.user == user && s.state != screen.StatusInitiated {
 			list = append(list, s)
 		}
 	}
@@ -91,7 +92,7 @@ func (m *model) earliest(account string, time func(*expected) time.Time) (least 
 }
 
 // final ends a session: it has its result, and the audio goes.
-func (m *model) final(s *expected, state store.State, failure string, now time.Time) {
+func (m *model) final(s *expected, state screen.Status, failure string, now time.Time) {
 	s.state, s.failure, s.updated = state, failure, now
 	s.due, s.owner, s.recording, s.ref = time.Time{}, "", nil, ""
 	if slices.Contains(m.wanted, s.account) {
@@ -101,31 +102,18 @@ func (m *model) final(s *expected, state store.State, failure string, now time.T
 
 // announce has OnResult called, once, by the engine that ended the session.
 func (m *model) announce(s *expected) {
-	m.announced = append(m.announced, fmt.Sprint(s.account, "/", s.id, " ", s.status()))
-}
-
-// status is what callers see of the state.
-func (s *expected) status() voicescreen.Status {
-	switch s.state {
-	case store.Initiated:
-		return voicescreen.StatusInitiated
-	case store.Succeeded:
-		return voicescreen.StatusSuccess
-	case store.Failed:
-		return voicescreen.StatusFailed
-	}
-	return voicescreen.StatusProcessing
+	m.announced = append(m.announced, fmt.Sprint(s.account, "/", s.id, " ", s.state))
 }
 
 // attemptFailed counts a failed attempt: the third is the last, and after each
 // other there is a pause, which doubles.
 func (m *model) attemptFailed(s *expected, now time.Time) {
 	if s.attempts >= worldAttempts {
-		m.final(s, store.Failed, voicescreen.CodeInternal, now)
+		m.final(s, screen.StatusFailed, screen.CodeInternal, now)
 		m.announce(s)
 		return
 	}
-	s.state, s.owner, s.due = store.Queued, "", now.Add(time.Second<<(s.attempts-1))
+	s.owner, s.due = "", now.Add(time.Second<<(s.attempts-1))
 }
 
 // check compares all that is stored with the model.
@@ -182,14 +170,14 @@ func (h *history) checkRecord(got *store.Session, want *expected) {
 		}
 	}
 	type queue struct {
-		state             store.State
+		state             screen.Status
 		due, notify       time.Time
 		owner             string
 		token             uint64
 		attempts, notices int
 		audio             string
 	}
-	g := queue{got.State, got.Due, got.Notify, got.Owner, got.Token, got.Attempts, got.Notices, got.Audio}
+	g := queue{got.Status, got.Due, got.Notify, got.Owner, got.Token, got.Attempts, got.Notices, got.Audio}
 	w := queue{want.state, want.due, want.notify, want.owner, want.token, want.attempts, want.notices, want.ref}
 	if g != w {
 		h.Fatalf("session %s: got record\n%+v, want\n%+v", want.id, g, w)
@@ -214,8 +202,8 @@ func (h *history) checkResult(got *voicescreen.Result, want *expected) {
 	h.Helper()
 	type seen struct {
 		id, user                    string
-		product                     store.Product
-		status                      voicescreen.Status
+		product                     screen.Product
+		status                      screen.Status
 		created, updated, submitted time.Time
 		failure, labels             string
 		scores                      int
@@ -225,8 +213,8 @@ func (h *history) checkResult(got *voicescreen.Result, want *expected) {
 	if got.Failure != nil {
 		g.failure = got.Failure.Code
 	}
-	w := seen{want.id, want.user, want.product, want.status(), want.created, want.updated, want.submitted, want.failure, fmt.Sprint(want.labels), 0, false}
-	if want.state == store.Succeeded {
+	w := seen{want.id, want.user, want.product, want.state, want.created, want.updated, want.submitted, want.failure, fmt.Sprint(want.labels), 0, false}
+	if want.state == screen.StatusSuccess {
 		w.scores, w.features = len(want.product.Categories()), true
 	}
 	if g != w {

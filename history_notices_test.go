@@ -94,7 +94,7 @@ func (h *history) noticed(account string, got *store.Session, err error) {
 func (h *history) send(p *player) func(context.Context, voicescreen.Notice) error {
 	return func(_ context.Context, n voicescreen.Notice) error {
 		s := h.sending[len(h.sending)-1]
-		if want := (voicescreen.Notice{Account: s.account, SessionID: s.id, Status: s.status(), UpdatedAt: s.updated, Attempt: s.notices}); n != want {
+		if want := (voicescreen.Notice{Account: s.account, SessionID: s.id, Status: s.state, UpdatedAt: s.updated, Attempt: s.notices}); n != want {
 			h.Fatalf("got %+v, want %+v", n, want)
 		}
 		if !slices.Contains(h.wanted, n.Account) {

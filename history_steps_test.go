@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/voicescreen/voicescreen"
-	"github.com/voicescreen/voicescreen/store"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // recording is a file that is submitted in the histories.
@@ -31,7 +31,7 @@ const maxWorldBytes = 4000
 var worldRecordings = []*recording{
 	{name: "speech", file: encodeWAV(8000, 1, syllables(8000, 0.1))}, // a score needs a twentieth of a second here
 	{name: "speech", file: encodeWAV(8000, 1, syllables(8000, 0.11))},
-	{name: "too short", file: tiny, code: voicescreen.CodeAudioLength},
+	{name: "too short", file: tiny, code: screen.CodeAudioLength},
 	{name: "no WAV", file: []byte("OggS and so on"), want: voicescreen.ErrAudio},
 	{name: "cut short", file: tiny[:200], want: voicescreen.ErrAudio},
 	{name: "stereo", file: encodeWAV(8000, 2, make([]float64, 200)), want: voicescreen.ErrAudio},
@@ -81,7 +81,7 @@ func (h *history) initiate() {
 			h.Fatalf("Initiate: got session %s a second time", id)
 		}
 		now := h.time().Truncate(time.Second)
-		h.sessions[id] = &expected{account: account, user: user, id: id, state: store.Initiated, created: now, updated: now}
+		h.sessions[id] = &expected{account: account, user: user, id: id, state: screen.StatusInitiated, created: now, updated: now}
 	}
 }
 
@@ -90,17 +90,17 @@ func (h *history) submit() {
 	if p == nil {
 		return
 	}
-	account, id := h.target(func(s *expected) bool { return s.state == store.Initiated })
+	account, id := h.target(func(s *expected) bool { return s.state == screen.StatusInitiated })
 	rec := worldRecordings[0]
 	if rapid.IntRange(0, 2).Draw(h.T, "other") == 2 {
 		rec = rapid.SampledFrom(worldRecordings).Draw(h.T, "recording")
 	}
-	product := store.Product(rapid.SampledFrom([]int{0, 1, 0, 2, 3, 4, 0, 1, noProduct}).Draw(h.T, "product")) // the deepfake one has no fake scorer
+	product := screen.Product(rapid.SampledFrom([]int{0, 1, 0, 2, 3, 4, 0, 1, noProduct}).Draw(h.T, "product")) // the deepfake one has no fake scorer
 	var want error
 	switch s := h.find(account, id); {
 	case s == nil:
 		want = voicescreen.ErrNotFound
-	case s.state != store.Initiated:
+	case s.state != screen.StatusInitiated:
 		want = voicescreen.ErrConflict
 	case product == noProduct:
 		want = voicescreen.ErrInvalid
@@ -131,7 +131,7 @@ func (h *history) submit() {
 	case s == nil: // it was erased while the upload came
 		want = voicescreen.ErrNotFound
 		reached["a session is erased while its upload comes"]++
-	case s.state != store.Initiated: // another one was quicker
+	case s.state != screen.StatusInitiated: // another one was quicker
 		want = voicescreen.ErrConflict
 		reached["a session is submitted twice at once"]++
 	}
@@ -140,10 +140,10 @@ func (h *history) submit() {
 		return
 	}
 	if product == 0 {
-		product = store.DepressionAnxiety
+		product = screen.DepressionAnxiety
 	}
 	now := h.time()
-	s.state, s.product, s.recording = store.Queued, product, rec
+	s.state, s.product, s.recording = screen.StatusProcessing, product, rec
 	s.submitted, s.updated, s.due = now, now, now
 }
 
@@ -213,14 +213,14 @@ func (h *history) wait() {
 	s := h.find(account, id)
 	ctx, cancel := context.WithCancel(h.ctx)
 	defer cancel()
-	if s != nil && s.status() < voicescreen.StatusSuccess {
+	if s != nil && s.state < screen.StatusSuccess {
 		time.AfterFunc(time.Millisecond, cancel)
 	}
 	r, err := p.Account(account).Wait(ctx, id)
 	switch {
 	case s == nil:
 		h.want("Wait", err, voicescreen.ErrNotFound)
-	case s.status() < voicescreen.StatusSuccess:
+	case s.state < screen.StatusSuccess:
 		h.want("Wait", err, context.Canceled)
 	default:
 		h.want("Wait", err, nil)
@@ -233,7 +233,7 @@ func (h *history) feedback() {
 	if p == nil {
 		return
 	}
-	account, id := h.target(func(s *expected) bool { return s.state != store.Initiated })
+	account, id := h.target(func(s *expected) bool { return s.state != screen.StatusInitiated })
 	f, none := h.label()
 	err := p.Account(account).Feedback(h.ctx, id, f)
 	s := h.find(account, id)
@@ -244,7 +244,7 @@ func (h *history) feedback() {
 	case s == nil:
 		h.want("Feedback", err, voicescreen.ErrNotFound)
 		return
-	case s.state == store.Initiated:
+	case s.state == screen.StatusInitiated:
 		h.want("Feedback before the submission", err, voicescreen.ErrConflict)
 		return
 	case h.time().After(s.submitted.Add(24 * time.Hour)):
@@ -287,7 +287,7 @@ func (h *history) label() (f voicescreen.Feedback, none bool) {
 	case 2:
 		f.GAD7 = items(7)
 	case 3:
-		f.Depression = voicescreen.Interview(rapid.IntRange(1, 3).Draw(h.T, "interview"))
+		f.Depression = screen.Interview(rapid.IntRange(1, 3).Draw(h.T, "interview"))
 	default:
 		wrong := []voicescreen.Feedback{{}, {PHQ2: items(3)}, {PHQ9: append(items(8), 4)}, {GAD7: append(items(6), -1)}, {PHQ2: items(2), PHQ9: items(9)}, {Depression: 4}}
 		return rapid.SampledFrom(wrong).Draw(h.T, "wrong"), true

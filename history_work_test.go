@@ -8,8 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -72,7 +72,7 @@ type attempt struct {
 // holds says whether the session is still under the lease of the attempt.
 func (a *attempt) holds(h *history) bool {
 	s := h.find(a.lease.account, a.lease.id)
-	return s != nil && s.state == store.Running && s.owner == a.lease.owner && s.token == a.lease.token
+	return s != nil && s.state == screen.StatusProcessing && s.owner == a.lease.owner && s.token == a.lease.token
 }
 
 // leased checks that a session was one to be taken, and takes it in the model.
@@ -83,7 +83,7 @@ func (h *history) leased(got *store.Session) {
 		h.Fatalf("a worker took session %s, which there is not", got.ID)
 	}
 	longest := h.earliest("*", func(s *expected) time.Time { return s.due })
-	orphan := s.state == store.Running && s.owner != p.owner && !now.After(p.orphaned)
+	orphan := s.owner != "" && s.owner != p.owner && !now.After(p.orphaned)
 	if !s.due.Equal(longest) || s.due.After(now) && !orphan {
 		h.Fatalf("a worker took a session due at %v at %v, want the one due at %v", s.due, now, longest)
 	}
@@ -91,7 +91,7 @@ func (h *history) leased(got *store.Session) {
 		reached["the lease of a dead process is taken over"]++
 	}
 	if s.attempts >= worldAttempts { // whoever had it the last time died
-		h.final(s, store.Failed, voicescreen.CodeInternal, now)
+		h.final(s, screen.StatusFailed, screen.CodeInternal, now)
 		if !a.dies {
 			h.announce(s)
 		}
@@ -106,7 +106,7 @@ func (h *history) leased(got *store.Session) {
 		}
 		h.owners = append(h.owners, p.owner)
 	}
-	s.state, s.owner, s.due = store.Running, p.owner, now.Add(worldLease)
+	s.owner, s.due = p.owner, now.Add(worldLease)
 	s.token++
 	s.attempts++
 	a.s, a.lease = s, *s
@@ -135,17 +135,17 @@ func (h *history) work() {
 	}
 	switch {
 	case !a.holds(h):
-		if a.s != nil && a.s.state != store.Failed {
+		if a.s != nil && a.s.state != screen.StatusFailed {
 			reached["a lease is lost"]++
 		}
 	case a.lease.recording.code != "":
-		h.final(a.s, store.Failed, a.lease.recording.code, h.time())
+		h.final(a.s, screen.StatusFailed, a.lease.recording.code, h.time())
 		h.announce(a.s)
 	case !a.called:
 		h.Fatalf("session %s was not scored", a.lease.id)
 	case a.err == nil:
 		reached["a recording is scored"]++
-		h.final(a.s, store.Succeeded, "", h.time())
+		h.final(a.s, screen.StatusSuccess, "", h.time())
 		h.announce(a.s)
 	default:
 		reached["an attempt fails"]++
@@ -165,7 +165,7 @@ func (h *history) idle(p *player) {
 	}
 	orphans := !longest.IsZero() && !longest.After(p.orphaned) && !now.After(p.orphaned)
 	for _, s := range h.sessions { // with a clock that stands still a lease of its own may end at the same time
-		orphans = orphans && (!s.due.Equal(longest) || s.state == store.Running && s.owner != p.owner)
+		orphans = orphans && (!s.due.Equal(longest) || s.owner != "" && s.owner != p.owner)
 	}
 	if orphans {
 		h.Fatalf("a worker found nothing, want the session due at %v, whose worker is dead", longest)
@@ -174,8 +174,8 @@ func (h *history) idle(p *player) {
 
 // score is the scorer of p. In its course other things happen, and then it
 // succeeds or not.
-func (h *history) score(p *player) func(ctx context.Context, in *models.Recording) ([]models.Score, error) {
-	return func(ctx context.Context, in *models.Recording) ([]models.Score, error) {
+func (h *history) score(p *player) func(ctx context.Context, in *models.Recording) ([]screen.Score, error) {
+	return func(ctx context.Context, in *models.Recording) ([]screen.Score, error) {
 		a := h.attempts[len(h.attempts)-1]
 		a.called = true
 		h.meanwhile(func() { h.renew(a) }, func() { h.closeDuring(a) }, h.overtake)
@@ -215,7 +215,7 @@ func (h *history) closeDuring(a *attempt) {
 	cancel()
 	h.want("Close during an analysis", a.p.Close(ctx), context.Canceled)
 	if held {
-		a.s.state, a.s.owner, a.s.due = store.Queued, "", h.time()
+		a.s.owner, a.s.due = "", h.time()
 		a.s.attempts--
 	}
 }
@@ -248,7 +248,7 @@ func (h *history) expire() {
 	p.Expire()
 	before := h.time().Add(-worldRetain)
 	for id, s := range h.sessions {
-		if s.state != store.Queued && s.state != store.Running && !s.updated.After(before) {
+		if s.state != screen.StatusProcessing && !s.updated.After(before) {
 			reached["a session expires"]++
 			delete(h.sessions, id)
 		}

@@ -12,13 +12,14 @@ import (
 	"github.com/voicescreen/voicescreen/internal/durable"
 	"github.com/voicescreen/voicescreen/internal/strictjson"
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // learnedModels are the models that were learned from labels, for each
 // category the one in use first and the former ones behind it. None is ever
 // changed.
 type learnedModels struct {
-	of map[models.Category][]*models.BayesFile
+	of map[screen.Category][]*models.BayesFile
 }
 
 // formerModels is how many models of a category are kept to go back to. Chosen:
@@ -31,7 +32,7 @@ const learnedFormat = "voicescreen-learned/1"
 // learnedFile is what the file looks like.
 type learnedFile[T any] struct {
 	Format string                  `json:"format"`
-	Models map[models.Category][]T `json:"models"`
+	Models map[screen.Category][]T `json:"models"`
 }
 
 var learnedText = durable.Format[*learnedModels]{Parse: parseLearned, Text: textOfLearned, MaxBytes: 2 * (formerModels + 1) * models.MaxFileSize}
@@ -62,13 +63,13 @@ func parseLearned(data []byte) (*learnedModels, error) {
 		}
 	}
 	if f.Models == nil {
-		f.Models = map[models.Category][]*models.BayesFile{}
+		f.Models = map[screen.Category][]*models.BayesFile{}
 	}
 	return &learnedModels{of: f.Models}, nil
 }
 
 func textOfLearned(l *learnedModels) ([]byte, error) {
-	f := learnedFile[json.RawMessage]{Format: learnedFormat, Models: map[models.Category][]json.RawMessage{}}
+	f := learnedFile[json.RawMessage]{Format: learnedFormat, Models: map[screen.Category][]json.RawMessage{}}
 	for c, list := range l.of {
 		for _, m := range list {
 			var b bytes.Buffer
@@ -82,8 +83,8 @@ func textOfLearned(l *learnedModels) ([]byte, error) {
 }
 
 // with returns l with another list of models of a category.
-func (l *learnedModels) with(c models.Category, list []*models.BayesFile) *learnedModels {
-	out := &learnedModels{of: map[models.Category][]*models.BayesFile{}}
+func (l *learnedModels) with(c screen.Category, list []*models.BayesFile) *learnedModels {
+	out := &learnedModels{of: map[screen.Category][]*models.BayesFile{}}
 	for k, v := range l.of {
 		out.of[k] = v
 	}
@@ -157,7 +158,7 @@ func withModels(l *learnedModels, path string, next func() error) error {
 
 // changeLearned replaces the list of models of a category by what change makes
 // of it, durably where there is a file.
-func (e *Engine) changeLearned(c models.Category, change func([]*models.BayesFile) ([]*models.BayesFile, error)) error {
+func (e *Engine) changeLearned(c screen.Category, change func([]*models.BayesFile) ([]*models.BayesFile, error)) error {
 	err := e.learned.Change(func(l *learnedModels) (*learnedModels, error) {
 		list, err := change(slices.Clone(l.of[c]))
 		if err != nil {
@@ -175,7 +176,7 @@ func (e *Engine) changeLearned(c models.Category, change func([]*models.BayesFil
 // one before it, in the end to the shipped one. The model that was in use is
 // dropped. Scores that were given stay. The error is ErrConflict where none
 // was learned, or where the model is of Options.Models.
-func (e *Engine) Revert(c models.Category) error {
+func (e *Engine) Revert(c screen.Category) error {
 	if err := e.scorers().learns(c); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/voicescreen/voicescreen/internal/cost"
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // TestLearnedFilesCostInProportion reads files of learned models that hold as
@@ -17,7 +18,7 @@ func TestLearnedFilesCostInProportion(t *testing.T) {
 	fill := func(begin, unit, end string) string {
 		return begin + strings.Repeat(unit, (cost.Size-len(begin)-len(end))/len(unit)) + end
 	}
-	prior, err := models.ShippedBayes(models.Depression)
+	prior, err := models.ShippedBayes(screen.Depression)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +53,7 @@ func TestLearnedFilesCostInProportion(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cost.Check(t, len(c.text), func() {
 				l, err := parseLearned([]byte(c.text))
-				if (err == nil) != c.ok || c.ok && len(l.of[models.Depression]) != formerModels+1 {
+				if (err == nil) != c.ok || c.ok && len(l.of[screen.Depression]) != formerModels+1 {
 					t.Errorf("got error %v, read is to be %v", err, c.ok)
 				}
 			})

@@ -16,6 +16,7 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
 
@@ -24,7 +25,7 @@ import (
 func TestCopyModelsLeavesNothingBehind(t *testing.T) {
 	dir := t.TempDir()
 	from, to := filepath.Join(dir, "clinic.db"), filepath.Join(dir, "backup.db")
-	text := fmt.Sprintf(`{"format":"voicescreen-learned/1","models":{"depression":[%s]}}`, modelText(t, shippedBayes(t, models.Depression)))
+	text := fmt.Sprintf(`{"format":"voicescreen-learned/1","models":{"depression":[%s]}}`, modelText(t, shippedBayes(t, screen.Depression)))
 	write := func(text string) {
 		t.Helper()
 		if err := os.WriteFile(from+".models", []byte(text), 0o600); err != nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -137,7 +138,7 @@ func randomLabel(r *rand.Rand) (f voicescreen.Feedback) {
 	case 2:
 		f.GAD7 = items[:7]
 	default:
-		f.Depression = voicescreen.Interview(1 + r.IntN(3))
+		f.Depression = screen.Interview(1 + r.IntN(3))
 	}
 	return f
 }
@@ -178,17 +179,17 @@ var concurrentFaults = map[string]func(store.Store) store.Store{
 		}}
 	},
 	"a label is lost when a result comes": onUpdate(func(s *store.Session, change func(*store.Session) error) error {
-		before := s.State
+		leased := s.Leased()
 		err := change(s)
-		if before == store.Running && s.State.Final() {
-			s.Labels = store.Labels{}
+		if leased && s.Status.Final() {
+			s.Labels = screen.Labels{}
 		}
 		return err
 	}),
 	"a label opens a session again": onUpdate(func(s *store.Session, change func(*store.Session) error) error {
 		err := change(s)
-		if s.State.Final() && s.Labels.GAD7 != nil {
-			s.State = store.Initiated
+		if s.Status.Final() && s.Labels.GAD7 != nil {
+			s.Status = screen.StatusInitiated
 		}
 		return err
 	}),

@@ -18,6 +18,7 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/bolt"
 	"github.com/voicescreen/voicescreen/store/memory"
@@ -145,9 +146,9 @@ func (s *seenSession) give(f voicescreen.Feedback) {
 
 // see is what a result shows.
 func see(r *voicescreen.Result) (s seenSession) {
-	s.stage = map[voicescreen.Status]stage{
-		voicescreen.StatusInitiated: opened, voicescreen.StatusProcessing: waiting,
-		voicescreen.StatusSuccess: succeeded, voicescreen.StatusFailed: failed,
+	s.stage = map[screen.Status]stage{
+		screen.StatusInitiated: opened, screen.StatusProcessing: waiting,
+		screen.StatusSuccess: succeeded, screen.StatusFailed: failed,
 	}[r.Status]
 	for _, f := range []voicescreen.Feedback{{PHQ2: r.Labels.PHQ2}, {PHQ9: r.Labels.PHQ9}, {GAD7: r.Labels.GAD7}} {
 		if f.PHQ2 != nil || f.PHQ9 != nil || f.GAD7 != nil {
@@ -278,7 +279,7 @@ func (c *concurrent) run(ops int, rnd *rand.Rand) {
 // scorer fails every fourth time, in one way or the other.
 func (c *concurrent) scorer() *fakeScorer {
 	var f *fakeScorer
-	f = newFake(func(ctx context.Context, in *models.Recording) ([]models.Score, error) {
+	f = newFake(func(ctx context.Context, in *models.Recording) ([]screen.Score, error) {
 		switch f.calls.Load() % 8 {
 		case 0:
 			panic("scorer")
@@ -299,7 +300,7 @@ func (c *concurrent) die(done chan struct{}) {
 		case <-time.After(2 * time.Millisecond):
 		}
 		_, err := c.st.Next(c.t.Context(), time.Now(), func(s *store.Session) error {
-			s.State, s.Owner, s.Due = store.Running, "dead", time.Now().Add(5*time.Millisecond)
+			s.Status, s.Owner, s.Due = screen.StatusProcessing, "dead", time.Now().Add(5*time.Millisecond)
 			s.Token++
 			s.Attempts++
 			return nil

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -47,7 +48,7 @@ func (a *Account) Results(ctx context.Context, userID string, page Page) (result
 		}
 		for _, s := range batch {
 			after = &store.Cursor{CreatedAt: s.CreatedAt, ID: s.ID}
-			if s.State == store.Initiated {
+			if s.Status == screen.StatusInitiated {
 				continue
 			}
 			if page.Limit > 0 && len(results) == page.Limit {
@@ -89,7 +90,7 @@ func parseCursor(s string) (*store.Cursor, error) {
 	if s == "" {
 		return nil, nil
 	}
-	if len(s) > cursorText.EncodedLen(cursorHead+store.MaxID) {
+	if len(s) > cursorText.EncodedLen(cursorHead+screen.MaxID) {
 		return nil, errCursor
 	}
 	b, err := cursorText.DecodeString(s)

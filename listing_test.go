@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen/internal/cost"
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -13,7 +14,7 @@ func TestCursorRoundTrip(t *testing.T) {
 	for _, c := range []store.Cursor{
 		{CreatedAt: time.Unix(0, 0).UTC(), ID: "a"},
 		{CreatedAt: time.Date(2026, 2, 28, 23, 59, 59, 999999999, time.UTC), ID: newID()},
-		{CreatedAt: time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), ID: strings.Repeat("\xff", store.MaxID)},
+		{CreatedAt: time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), ID: strings.Repeat("\xff", screen.MaxID)},
 		{CreatedAt: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC), ID: "../../etc"},
 	} {
 		got, err := parseCursor(formatCursor(c))
@@ -31,7 +32,7 @@ func TestCursorOfAnotherFormIsRefused(t *testing.T) {
 		"line break":    good[:4] + "\n" + good[4:],
 		"other version": "Ag" + good[2:],
 		"no ID":         formatCursor(store.Cursor{CreatedAt: time.Unix(1, 0)}),
-		"long ID":       formatCursor(store.Cursor{CreatedAt: time.Unix(1, 0), ID: strings.Repeat("a", store.MaxID+1)}),
+		"long ID":       formatCursor(store.Cursor{CreatedAt: time.Unix(1, 0), ID: strings.Repeat("a", screen.MaxID+1)}),
 		"year 10000":    formatCursor(store.Cursor{CreatedAt: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC), ID: "a"}),
 		"spaces":        "   ",
 		"not base 64":   "!!!!",
@@ -60,7 +61,7 @@ func FuzzCursor(f *testing.F) {
 		if back := formatCursor(*c); back != s {
 			t.Errorf("%q is read as %+v, which is written %q", s, c, back)
 		}
-		if len(c.ID) == 0 || len(c.ID) > store.MaxID {
+		if len(c.ID) == 0 || len(c.ID) > screen.MaxID {
 			t.Errorf("%q: got an ID of %d bytes", s, len(c.ID))
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -15,8 +16,8 @@ import (
 // of the result: who is told fetches it.
 type Notice struct {
 	Account   string
-	SessionID string // the same at each attempt, and of no other notice
-	Status    Status // StatusSuccess or StatusFailed
+	SessionID string        // the same at each attempt, and of no other notice
+	Status    screen.Status // StatusSuccess or StatusFailed
 	UpdatedAt time.Time
 	Attempt   int // 1 the first time
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
@@ -97,7 +98,7 @@ func TestAResultIsToldOnce(t *testing.T) {
 		if err := submitTo(t, other, unwanted); err != nil {
 			t.Fatal(err)
 		}
-		want := voicescreen.Notice{SessionID: id, Status: voicescreen.StatusSuccess, UpdatedAt: now.Now().UTC(), Attempt: 1}
+		want := voicescreen.Notice{SessionID: id, Status: screen.StatusSuccess, UpdatedAt: now.Now().UTC(), Attempt: 1}
 		if got := in.wait(t, 1); got[0] != want {
 			t.Errorf("got %+v, want %+v", got[0], want)
 		}
@@ -227,7 +228,7 @@ func TestTheTenthAttemptIsTheLast(t *testing.T) {
 		now := newClock()
 		at := now.Now()
 		for id, attempts := range map[string]int{"ninth": 9, "tenth": 10} {
-			s := &store.Session{ID: id, UserID: "u", State: store.Succeeded, CreatedAt: at, UpdatedAt: at, Notify: at, Notices: attempts}
+			s := &store.Session{ID: id, UserID: "u", Status: screen.StatusSuccess, CreatedAt: at, UpdatedAt: at, Notify: at, Notices: attempts}
 			if err := st.Create(t.Context(), s); err != nil {
 				t.Fatal(err)
 			}
@@ -341,7 +342,7 @@ func TestAnOldNoticeIsDropped(t *testing.T) {
 	var in inbox
 	now := newClock()
 	at := now.Now()
-	if err := st.Create(t.Context(), &store.Session{ID: "s", UserID: "u", State: store.Succeeded, CreatedAt: at, UpdatedAt: at, Notify: at}); err != nil {
+	if err := st.Create(t.Context(), &store.Session{ID: "s", UserID: "u", Status: screen.StatusSuccess, CreatedAt: at, UpdatedAt: at, Notify: at}); err != nil {
 		t.Fatal(err)
 	}
 	now.Add(8 * 24 * time.Hour)
@@ -370,7 +371,7 @@ func TestADamagedNoticeIsPassedOver(t *testing.T) {
 	now := newClock()
 	at := now.Now()
 	for _, id := range []string{"damaged", "whole"} {
-		s := &store.Session{ID: id, UserID: "u", State: store.Succeeded, CreatedAt: at, UpdatedAt: at, Notify: at}
+		s := &store.Session{ID: id, UserID: "u", Status: screen.StatusSuccess, CreatedAt: at, UpdatedAt: at, Notify: at}
 		if err := st.Create(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}

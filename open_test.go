@@ -9,6 +9,7 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
 
@@ -56,7 +57,7 @@ func TestQueuedWorkIsDoneAfterTheNextStart(t *testing.T) {
 	e = open(t, path, testOptions())
 	submit(t, e, ids[5], tiny)
 	for _, id := range ids {
-		if r := wait(t, e, id); r.Failure == nil || r.Failure.Code != voicescreen.CodeAudioLength {
+		if r := wait(t, e, id); r.Failure == nil || r.Failure.Code != screen.CodeAudioLength {
 			t.Errorf("got %+v, want audio_length_error", r)
 		}
 	}
@@ -91,7 +92,7 @@ func TestWorkOfADeadProcessIsTakenOver(t *testing.T) {
 	opts.Workers = 2
 	e = open(t, path, opts)
 	for _, id := range ids {
-		if r := wait(t, e, id); r.Failure == nil || r.Failure.Code != voicescreen.CodeAudioLength {
+		if r := wait(t, e, id); r.Failure == nil || r.Failure.Code != screen.CodeAudioLength {
 			t.Errorf("got %+v, want audio_length_error", r)
 		}
 	}
@@ -113,7 +114,7 @@ func TestOwnWorkIsNotTakenOver(t *testing.T) {
 	now.Add(time.Millisecond)
 	time.Sleep(30 * time.Millisecond) // several polls of the other worker
 	close(release)
-	if r := wait(t, e, id); r.Status != voicescreen.StatusSuccess || fake.calls.Load() != 1 {
+	if r := wait(t, e, id); r.Status != screen.StatusSuccess || fake.calls.Load() != 1 {
 		t.Errorf("got %v after %d calls, want success after one", r.Status, fake.calls.Load())
 	}
 }
@@ -136,7 +137,7 @@ func TestStoreIsFreeAfterCloseGaveUpWaiting(t *testing.T) {
 		t.Errorf("Close: got %v, want the context's error", err)
 	}
 	next := open(t, path, testOptions())
-	if r := wait(t, next, id); r.Status != voicescreen.StatusSuccess {
+	if r := wait(t, next, id); r.Status != screen.StatusSuccess {
 		t.Errorf("got %+v, want success", r)
 	}
 	close(release) // the first engine's analysis ends only now

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
 
@@ -74,7 +75,7 @@ type ResultOptions struct {
 	// empty key. A process that ends in between does not tell. Before each time
 	// it is called with none: while it then returns an error nothing is
 	// erased. It is not called again before it has returned.
-	Erased func(sessions []SessionKey) error
+	Erased func(sessions []screen.SessionKey) error
 
 	// Notify tells others of results, durably. Default: nobody is told.
 	Notify NotifyOptions
@@ -107,12 +108,12 @@ type ScoringOptions struct {
 	// Thresholds replace the models' own, account by account. They are applied
 	// to the probability that DeepfakePrior and BaseRates make: whoever changes
 	// those chooses them anew. New copies them.
-	Thresholds models.AccountThresholds
+	Thresholds screen.AccountThresholds
 
 	// DeepfakePrior is the share of synthetic recordings among those that are
 	// scored here, between 0 and 1, by which the probabilities of deepfake
 	// scores are restated before Thresholds are applied; see
-	// models.Score.SetPrior. Default: that of the model, which is 0.5 of the
+	// screen.Score.SetPrior. Default: that of the model, which is 0.5 of the
 	// shipped one.
 	DeepfakePrior float64
 
@@ -122,7 +123,7 @@ type ScoringOptions struct {
 	// models.Bayes.WithBaseRate. A model that learned from labels has its base
 	// rate from them. Default: that of the shipped models, 0.080 of depression
 	// and 0.061 of anxiety, which are US adults.
-	BaseRates map[models.Category]float64
+	BaseRates map[screen.Category]float64
 
 	// FixedGain is SubmitOptions.FixedGain of every session.
 	FixedGain bool
@@ -146,7 +147,7 @@ func (o *ScoringOptions) check() error {
 		return malformed("deepfake_prior", fmt.Sprintf("DeepfakePrior is %v, want more than 0 and less than 1", p))
 	}
 	for c, rate := range o.BaseRates {
-		if !(rate > 0 && rate < 1) || c != models.Depression && c != models.Anxiety {
+		if !(rate > 0 && rate < 1) || c != screen.Depression && c != screen.Anxiety {
 			return malformed("base_rates", fmt.Sprintf("base rate of %v is %v, want more than 0 and less than 1 of depression or anxiety", c, rate))
 		}
 	}

@@ -21,15 +21,17 @@ var order = map[string][]string{
 	"dsp/wav":               {},
 	"dsp":                   {},
 	"dsp/internal/signals":  {}, // test signals whose truth is known
-	"dsp/internal/accuracy": {"dsp", "dsp/internal/signals", "dsp/wav"},
+	"dsp/internal/accuracy": {"dsp", "dsp/internal/signals", "dsp/wav", "screen"},
 
-	"models":                    {"dsp", "internal/strictjson"},
-	"models/evaluate":           {"dsp", "models"},
-	"models/evaluate/report":    {"models", "models/evaluate"},
-	"models/fit":                {"dsp", "internal/records", "models", "models/evaluate", "models/fit/augment"},
-	"models/fit/augment":        {"dsp"}, // channels and manipulations of recordings
-	"models/fit/corpus":         {"dsp", "internal/records", "models"},
-	"models/dam":                {"dsp", "internal/strictjson", "models", "models/dam/internal/gemm", "models/dam/internal/simd"},
+	"screen": {},
+
+	"models":                    {"dsp", "internal/strictjson", "screen"},
+	"models/evaluate":           {"dsp", "models", "screen"},
+	"models/evaluate/report":    {"models", "models/evaluate", "screen"},
+	"models/fit":                {"dsp", "internal/records", "models", "models/evaluate", "models/fit/augment", "screen"},
+	"models/fit/augment":        {"dsp", "screen"}, // channels and manipulations of recordings
+	"models/fit/corpus":         {"dsp", "internal/records", "models", "screen"},
+	"models/dam":                {"dsp", "internal/strictjson", "models", "models/dam/internal/gemm", "models/dam/internal/simd", "screen"},
 	"models/dam/internal/gemm":  {}, // matrix multiplication
 	"models/dam/internal/guard": {}, // memory with an end, for tests
 	"models/dam/internal/simd":  {}, // everything else that is done to each number
@@ -41,21 +43,21 @@ var order = map[string][]string{
 	"internal/stream":     {}, // encryption of streams
 	"internal/strictjson": {}, // JSON files from outside
 
-	"store":           {"models"},
-	"store/storetest": {"models", "store"},
-	"store/bolt":      {"internal/durable", "internal/stream", "models", "store"},
-	"store/memory":    {"models", "store"},
-	"audit":           {"internal/durable"},
+	"store":           {"models", "screen"},
+	"store/storetest": {"models", "store", "screen"},
+	"store/bolt":      {"internal/durable", "internal/stream", "models", "store", "screen"},
+	"store/memory":    {"models", "store", "screen"},
+	"audit":           {"internal/durable", "screen"},
 
-	".": {"dsp", "dsp/wav", "internal/durable", "internal/strictjson", "models", "models/fit", "store", "store/bolt", "store/memory"},
+	".": {"dsp", "dsp/wav", "internal/durable", "internal/strictjson", "models", "models/fit", "store", "store/bolt", "store/memory", "screen"},
 
-	"httpadapter":         {".", "audit", "internal/durable", "internal/stream", "internal/strictjson", "models"},
-	"httpadapter/webhook": {".", "internal/durable", "internal/strictjson"},
-	"httpadapter/client":  {"models"}, // what a caller imports: nothing of the engine
+	"httpadapter":         {".", "audit", "internal/durable", "internal/stream", "internal/strictjson", "models", "screen"},
+	"httpadapter/webhook": {".", "internal/durable", "internal/strictjson", "screen"},
+	"httpadapter/client":  {"models", "screen"}, // what a caller imports: nothing of the engine
 
-	"internal/soak": {".", "httpadapter"}, // a long load on the whole service
+	"internal/soak": {".", "httpadapter", "screen"}, // a long load on the whole service
 	"cmd/voicescreen": {
-		".", "audit", "dsp", "dsp/wav", "httpadapter", "httpadapter/webhook", "internal/durable", "internal/records",
+		"screen", ".", "audit", "dsp", "dsp/wav", "httpadapter", "httpadapter/webhook", "internal/durable", "internal/records",
 		"models", "models/dam", "models/evaluate", "models/evaluate/report", "models/fit", "models/fit/corpus",
 		"store", "store/bolt", "store/memory",
 	},

@@ -10,6 +10,7 @@ import (
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // degraded is what is done to 40 s of speech, and what must be said of it:
@@ -17,26 +18,26 @@ import (
 var degraded = map[string]struct {
 	change  func(x []float64, rng *rand.Rand) []float64
 	code    string
-	caution models.Caution
+	caution screen.Caution
 }{
 	"as it is":        {func(x []float64, _ *rand.Rand) []float64 { return x }, "", 0},
 	"noise at 40 dB":  {noisy(40), "", 0},
-	"noise at 10 dB":  {noisy(10), "", models.Noisy},
+	"noise at 10 dB":  {noisy(10), "", screen.Noisy},
 	"noise at −10 dB": {noisy(-10), "refused", 0}, // nobody can say whether somebody speaks
 	"clipped by 30 dB": {func(x []float64, _ *rand.Rand) []float64 {
 		return each(x, func(v float64) float64 { return min(max(30*v, -0.99), 0.99) })
-	}, voicescreen.CodeAudioQuality, 0},
-	"a telephone":   {func(x []float64, _ *rand.Rand) []float64 { return lowpass(x, 3400) }, "", models.NarrowBand},
-	"behind a wall": {func(x []float64, _ *rand.Rand) []float64 { return lowpass(x, 1200) }, voicescreen.CodeAudioQuality, 0},
+	}, screen.CodeAudioQuality, 0},
+	"a telephone":   {func(x []float64, _ *rand.Rand) []float64 { return lowpass(x, 3400) }, "", screen.NarrowBand},
+	"behind a wall": {func(x []float64, _ *rand.Rand) []float64 { return lowpass(x, 1200) }, screen.CodeAudioQuality, 0},
 	"a tone": {func(x []float64, _ *rand.Rand) []float64 {
 		for i := range x {
 			x[i] = 0.3 * math.Sin(2*math.Pi*440*float64(i)/dsp.SampleRate)
 		}
 		return x
 	}, "refused", 0},
-	"silence":            {func(x []float64, _ *rand.Rand) []float64 { clear(x); return x }, voicescreen.CodeNoSpeech, 0},
-	"twenty seconds":     {func(x []float64, _ *rand.Rand) []float64 { return x[:20*dsp.SampleRate] }, voicescreen.CodeAudioLength, 0},
-	"two people in turn": {twoVoices, "", models.SeveralVoices},
+	"silence":            {func(x []float64, _ *rand.Rand) []float64 { clear(x); return x }, screen.CodeNoSpeech, 0},
+	"twenty seconds":     {func(x []float64, _ *rand.Rand) []float64 { return x[:20*dsp.SampleRate] }, screen.CodeAudioLength, 0},
+	"two people in turn": {twoVoices, "", screen.SeveralVoices},
 }
 
 func each(x []float64, f func(float64) float64) []float64 {
@@ -109,14 +110,14 @@ func TestQualityOfDegradedSpeech(t *testing.T) {
 	}
 	// Deepfake scores are TestCautionsOfWhatIsNoVoice of package models: here they would take
 	// two fifths of the time.
-	e := newEngine(t, newMemory(t), &voicescreen.Options{Workers: -1, Models: []models.Scorer{&fakeScorer{categories: []models.Category{models.Deepfake}}}})
+	e := newEngine(t, newMemory(t), &voicescreen.Options{Workers: -1, Models: []models.Scorer{&fakeScorer{categories: []screen.Category{screen.Deepfake}}}})
 	for name, d := range degraded {
 		x := d.change(slices.Clone(c.Samples), rand.New(rand.NewPCG(1, 2)))
 		a, err := e.AnalyzeChannel(t.Context(), &voicescreen.Channel{Samples: x, Rate: dsp.SampleRate})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		failure := a.Failures[models.Depression]
+		failure := a.Failures[screen.Depression]
 		switch {
 		case d.code == "" && failure != nil:
 			t.Errorf("%s: got refused: %+v", name, failure)
@@ -126,7 +127,7 @@ func TestQualityOfDegradedSpeech(t *testing.T) {
 			continue
 		}
 		for _, s := range a.Scores {
-			if s.Category == models.Deepfake {
+			if s.Category == screen.Deepfake {
 				continue
 			}
 			if d.caution == 0 && len(s.Cautions) > 0 || d.caution != 0 && !slices.Contains(s.Cautions, d.caution) {

@@ -5,12 +5,13 @@ import (
 	"fmt"
 
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // scorers are the scorers of an engine, one for each category.
 type scorers struct {
 	list  []models.Scorer
-	of    map[models.Category]int // index into list
+	of    map[screen.Category]int // index into list
 	given int                     // index of the first of Options.Models
 	from  *learnedModels          // what they were made with
 }
@@ -24,7 +25,7 @@ func newScorers(o *Options, learned *learnedModels) (*scorers, error) {
 	if err != nil {
 		return nil, fmt.Errorf("voicescreen: shipped models: %w", err)
 	}
-	s := &scorers{of: map[models.Category]int{}, from: learned}
+	s := &scorers{of: map[screen.Category]int{}, from: learned}
 	s.list = append(s.list, shipped...)
 	for _, list := range learned.of {
 		if len(list) == 0 {
@@ -70,7 +71,7 @@ func (e *Engine) scorers() *scorers {
 
 // learns returns ErrConflict where the model of a category was given: what is
 // learned would not be used.
-func (s *scorers) learns(c models.Category) error {
+func (s *scorers) learns(c screen.Category) error {
 	if s.of[c] < s.given {
 		return nil
 	}
@@ -79,10 +80,10 @@ func (s *scorers) learns(c models.Category) error {
 
 // score returns one score for each category asked for, in that order, decided
 // by the thresholds of the account. Each scorer that is needed runs once.
-func (e *Engine) score(ctx context.Context, account string, in *models.Recording, want []models.Category) ([]models.Score, error) {
+func (e *Engine) score(ctx context.Context, account string, in *models.Recording, want []screen.Category) ([]screen.Score, error) {
 	s := e.scorers()
-	got := map[int][]models.Score{}
-	scores := make([]models.Score, 0, len(want))
+	got := map[int][]screen.Score{}
+	scores := make([]screen.Score, 0, len(want))
 	for _, c := range want {
 		i, ok := s.of[c]
 		if !ok {
@@ -97,7 +98,7 @@ func (e *Engine) score(ctx context.Context, account string, in *models.Recording
 		}
 		for _, sc := range got[i] {
 			if sc.Category == c {
-				if c == models.Deepfake {
+				if c == screen.Deepfake {
 					sc.SetPrior(e.opts.Scoring.DeepfakePrior)
 				}
 				e.opts.Scoring.Thresholds.Apply(account, &sc)
@@ -111,7 +112,7 @@ func (e *Engine) score(ctx context.Context, account string, in *models.Recording
 
 // runScorer calls a scorer and holds it to what models.Scorer promises: what
 // it returns is stored and shown as it is.
-func runScorer(ctx context.Context, sc models.Scorer, in *models.Recording) ([]models.Score, error) {
+func runScorer(ctx context.Context, sc models.Scorer, in *models.Recording) ([]screen.Score, error) {
 	info := sc.Info()
 	all, err := sc.Score(ctx, in)
 	if err != nil {

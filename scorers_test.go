@@ -7,6 +7,7 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // What a probability means is the account's to say, in its sessions alone.
@@ -14,15 +15,15 @@ func TestThresholdsOfAnAccount(t *testing.T) {
 	always, never := 0.0, 1.0
 	opts := testOptions()
 	opts.Models = []models.Scorer{newFake(nil)}
-	opts.Scoring.Thresholds = models.AccountThresholds{
-		"a": {models.Depression: {Low: &always, High: &always, Classes: []float64{0, 0}}},
-		"b": {models.Depression: {Low: &never, High: &never, Classes: []float64{2, 2}}},
+	opts.Scoring.Thresholds = screen.AccountThresholds{
+		"a": {screen.Depression: {Low: &always, High: &always, Classes: []float64{0, 0}}},
+		"b": {screen.Depression: {Low: &never, High: &never, Classes: []float64{2, 2}}},
 	}
 	e := newEngine(t, newMemory(t), opts)
 	for account, want := range map[string]struct {
-		decision models.Decision
-		severity int
-	}{"a": {models.Positive, 3}, "b": {models.Negative, 1}} {
+		decision screen.Decision
+		severity screen.Severity
+	}{"a": {screen.Positive, 3}, "b": {screen.Negative, 1}} {
 		a := e.Account(account)
 		id := initiate(t, a, "u")
 		if _, err := a.Submit(t.Context(), id, bytes.NewReader(speech()), nil); err != nil {
@@ -33,14 +34,14 @@ func TestThresholdsOfAnAccount(t *testing.T) {
 			t.Fatalf("got %+v, %v", r, err)
 		}
 		if s := r.Scores[0]; s.Decision != want.decision || s.Severity != want.severity {
-			t.Errorf("account %s: got %v, class %d, want %v, class %d", account, s.Decision, s.Severity, want.decision, want.severity)
+			t.Errorf("account %s: got %v, class %v, want %v, class %v", account, s.Decision, s.Severity, want.decision, want.severity)
 		}
 	}
 }
 
 func TestThresholdsThatCannotBeApplied(t *testing.T) {
 	opts := testOptions()
-	opts.Scoring.Thresholds = models.AccountThresholds{"a": {models.Anxiety: {Classes: []float64{0.5}}}}
+	opts.Scoring.Thresholds = screen.AccountThresholds{"a": {screen.Anxiety: {Classes: []float64{0.5}}}}
 	if _, err := voicescreen.New(newMemory(t), opts); !errors.Is(err, voicescreen.ErrInvalid) {
 		t.Errorf("got %v, want ErrInvalid", err)
 	}

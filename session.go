@@ -1,49 +1,22 @@
 package voicescreen
 
 import (
-	"fmt"
 	"time"
 
-	"github.com/voicescreen/voicescreen/models"
-	"github.com/voicescreen/voicescreen/store"
-)
-
-// The records of package store that callers see, under the names they use.
-type (
-	Product    = store.Product
-	Labels     = store.Labels
-	Failure    = store.Failure
-	Interview  = store.Interview
-	SessionKey = store.SessionKey
-)
-
-// What can be predicted from a recording.
-const (
-	DepressionAnxiety  = store.DepressionAnxiety
-	DepressionBinary   = store.DepressionBinary
-	DepressionSeverity = store.DepressionSeverity
-	AnxietySeverity    = store.AnxietySeverity
-	Deepfake           = store.Deepfake
-)
-
-// The outcomes of a clinical interview.
-const (
-	InterviewNegative  = store.InterviewNegative
-	InterviewPositive  = store.InterviewPositive
-	InterviewUndecided = store.InterviewUndecided
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // InitiateRequest opens a session.
 type InitiateRequest struct {
 	UserID   string          // the caller's identifier of the person; required
 	Consent  bool            // whether the person consented to the processing of the recording
-	Metadata models.Metadata // optional
+	Metadata screen.Metadata // optional
 }
 
 // SubmitOptions says what is asked of a recording. Nil and zero fields mean
 // the default.
 type SubmitOptions struct {
-	Product Product // default DepressionAnxiety
+	Product screen.Product // default DepressionAnxiety
 
 	// SampleRate, if not zero, is the one rate in Hz that is accepted.
 	// Default: any from 8000 to 192000.
@@ -62,55 +35,31 @@ type SubmitOptions struct {
 	// the features of the last five sessions of the account and user that have
 	// their result by the time this one is analysed, of the twenty that were
 	// initiated before it. Where one of those cannot be read, only what was
-	// initiated since counts. models.Score.Baseline says how many there were.
+	// initiated since counts. screen.Score.Baseline says how many there were.
 	Baseline bool
 }
-
-// Status is how far the prediction of a session has come.
-type Status uint8
-
-const (
-	StatusInitiated  Status = iota + 1 // no audio has come
-	StatusProcessing                   // the recording waits or is being analysed
-	StatusSuccess                      // there are scores
-	StatusFailed                       // there is a Failure
-)
-
-var statusNames = []string{"initiated", "processing", "success", "failed"}
-
-func (s Status) String() string {
-	if s == 0 || int(s) > len(statusNames) {
-		return fmt.Sprintf("Status(%d)", uint8(s))
-	}
-	return statusNames[s-1]
-}
-
-func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // Ack acknowledges a submission: the audio is durable and will be analysed.
 type Ack struct {
 	SessionID string
-	Status    Status // StatusProcessing
+	Status    screen.Status // StatusProcessing
 }
-
-// Disclaimer stands wherever scores are shown to people.
-const Disclaimer = "Scores are investigational and support a decision; they are not a diagnosis."
 
 // Result is what is known of a session. One that was initiated and never
 // submitted has StatusInitiated, and no Product.
 type Result struct {
 	SessionID   string
 	UserID      string
-	Product     Product
-	Status      Status
+	Product     screen.Product
+	Status      screen.Status
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 	SubmittedAt time.Time
 	Calibrated  bool               // whether all scores come from calibrated models
-	Scores      []models.Score     // in the order of Product.Categories; nil unless StatusSuccess
+	Scores      []screen.Score     // in the order of Product.Categories; nil unless StatusSuccess
 	Features    map[string]float64 // of schema voice/1; undefined ones are absent; nil until analysed
-	Failure     *Failure           // nil unless the prediction failed
-	Labels      Labels
+	Failure     *screen.Failure    // nil unless the prediction failed
+	Labels      screen.Labels
 }
 
 // Page asks for a part of a listing. The zero Page asks for all of it.
@@ -124,5 +73,5 @@ type Feedback struct {
 	PHQ2       []int // 2 items, 0 to 3 each
 	PHQ9       []int // 9 items, 0 to 3 each
 	GAD7       []int // 7 items, 0 to 3 each
-	Depression Interview
+	Depression screen.Interview
 }

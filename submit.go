@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/voicescreen/voicescreen/dsp/wav"
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -45,7 +46,7 @@ func (a *Account) Submit(ctx context.Context, sessionID string, audio io.Reader,
 	if err != nil {
 		return Ack{}, err
 	}
-	if s.State != store.Initiated {
+	if s.Status != screen.StatusInitiated {
 		return Ack{}, errSubmitted
 	}
 	o, err := opts.withDefaults()
@@ -70,7 +71,7 @@ func (a *Account) Submit(ctx context.Context, sessionID string, audio io.Reader,
 		return Ack{}, err
 	}
 	e.wakeWorker()
-	return Ack{SessionID: sessionID, Status: StatusProcessing}, nil
+	return Ack{SessionID: sessionID, Status: screen.StatusProcessing}, nil
 }
 
 var errSubmitted = fmt.Errorf("%w: the session has a recording already", ErrConflict)
@@ -116,10 +117,10 @@ func (e *Engine) receive(ctx context.Context, audio io.Reader, o *SubmitOptions)
 func (a *Account) enqueue(ctx context.Context, sessionID, ref string, channel int, o *SubmitOptions) error {
 	now := a.engine.now()
 	_, err := a.engine.store.Update(ctx, a.name, sessionID, func(s *store.Session) error {
-		if s.State != store.Initiated {
+		if s.Status != screen.StatusInitiated {
 			return errSubmitted
 		}
-		s.State = store.Queued
+		s.Status = screen.StatusProcessing
 		s.Product = o.Product
 		s.FixedGain = o.FixedGain || a.engine.opts.Scoring.FixedGain
 		s.Baseline = o.Baseline || a.engine.opts.Scoring.Baseline
@@ -144,7 +145,7 @@ func (o *SubmitOptions) withDefaults() (SubmitOptions, error) {
 		c = *o
 	}
 	if c.Product == 0 {
-		c.Product = DepressionAnxiety
+		c.Product = screen.DepressionAnxiety
 	}
 	switch {
 	case !c.Product.Valid():

@@ -12,6 +12,7 @@ import (
 	"testing/iotest"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
@@ -151,7 +152,7 @@ func TestRefusedSubmissionLeavesTheSessionUsable(t *testing.T) {
 				t.Errorf("got %d audio files, want none", len(st.refs))
 			}
 			r, err := e.Result(t.Context(), id)
-			if err != nil || r.Status != voicescreen.StatusInitiated {
+			if err != nil || r.Status != screen.StatusInitiated {
 				t.Errorf("got %+v, %v, want the session initiated", r, err)
 			}
 			submit(t, e, id, mono44)
@@ -190,7 +191,7 @@ func TestSubmissionIsTakenAsSpecified(t *testing.T) {
 		"first of one":            {mono44, &voicescreen.SubmitOptions{Channel: 1}, 0},
 		"size unknown":            {streamed, nil, 0},
 		"chunks behind":           {append(bytes.Clone(mono44), "LIST\x04\x00\x00\x00INFO"...), nil, 0},
-		"every product has a run": {mono44, &voicescreen.SubmitOptions{Product: voicescreen.Deepfake}, 0},
+		"every product has a run": {mono44, &voicescreen.SubmitOptions{Product: screen.DeepfakeBinary}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			st := newMemory(t)
@@ -206,11 +207,11 @@ func TestSubmissionIsTakenAsSpecified(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := voicescreen.DepressionAnxiety
+			want := screen.DepressionAnxiety
 			if c.opts != nil && c.opts.Product != 0 {
 				want = c.opts.Product
 			}
-			if s.State != store.Queued || s.Channel != c.channel || s.Product != want || s.Due.IsZero() || s.SubmittedAt.IsZero() {
+			if s.Status != screen.StatusProcessing || s.Channel != c.channel || s.Product != want || s.Due.IsZero() || s.SubmittedAt.IsZero() {
 				t.Errorf("got record %+v, want it queued, channel %d, %v", s, c.channel, want)
 			}
 			f, err := st.OpenAudio(t.Context(), s.Audio)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -38,7 +39,7 @@ func advance(t *testing.T, st store.Store, e *voicescreen.Engine, now *clock, d 
 	t.Helper()
 	old := now.Now().Add(-10 * retain)
 	id := "old" + now.Now().Format(time.RFC3339Nano)
-	if err := st.Create(t.Context(), &store.Session{ID: id, UserID: "old", State: store.Initiated, CreatedAt: old, UpdatedAt: old}); err != nil {
+	if err := st.Create(t.Context(), &store.Session{ID: id, UserID: "old", Status: screen.StatusInitiated, CreatedAt: old, UpdatedAt: old}); err != nil {
 		t.Fatal(err)
 	}
 	now.Add(d)
@@ -103,7 +104,7 @@ func TestWhatIsNotAnalysedIsNotErased(t *testing.T) {
 	id := initiate(t, e, "u")
 	submit(t, e, id, tiny)
 	advance(t, st, e, now, 10*retain)
-	if r, err := e.Result(t.Context(), id); err != nil || r.Status != voicescreen.StatusProcessing {
+	if r, err := e.Result(t.Context(), id); err != nil || r.Status != screen.StatusProcessing {
 		t.Errorf("got %v and error %v, want a session that is processing", r, err)
 	}
 }
@@ -144,13 +145,13 @@ func TestAPeriodHoldsForWhatIsStored(t *testing.T) {
 func TestWhatIsErasedIsTold(t *testing.T) {
 	eachStore(t, func(t *testing.T, st store.Store) {
 		var mu sync.Mutex // protects what follows
-		var told []voicescreen.SessionKey
+		var told []screen.SessionKey
 		deaf := errors.New("deaf")
 		asked := make(chan struct{}, 1000)
 		now := newClock()
 		opts := testOptions()
 		opts.Now, opts.Results.Retain = now.Now, retain
-		opts.Results.Erased = func(sessions []voicescreen.SessionKey) error {
+		opts.Results.Erased = func(sessions []screen.SessionKey) error {
 			mu.Lock()
 			defer mu.Unlock()
 			if deaf != nil {
@@ -161,7 +162,7 @@ func TestWhatIsErasedIsTold(t *testing.T) {
 			return nil
 		}
 		e := newEngine(t, st, opts)
-		want := []voicescreen.SessionKey{{Account: "", ID: initiate(t, e, "u")}, {Account: "a", ID: initiate(t, e.Account("a"), "u")}}
+		want := []screen.SessionKey{{Account: "", ID: initiate(t, e, "u")}, {Account: "a", ID: initiate(t, e.Account("a"), "u")}}
 		<-asked // at the start
 		now.Add(2 * retain)
 		<-asked
@@ -176,7 +177,7 @@ func TestWhatIsErasedIsTold(t *testing.T) {
 		now.Add(voicescreen.SweepEvery)
 		gone(t, e, want[0].ID)
 		closeEngine(t, e)
-		byAccount := func(a, b voicescreen.SessionKey) int { return strings.Compare(a.Account, b.Account) }
+		byAccount := func(a, b screen.SessionKey) int { return strings.Compare(a.Account, b.Account) }
 		if slices.SortFunc(told, byAccount); !slices.Equal(told, want) {
 			t.Errorf("got told of %v, want %v", told, want)
 		}

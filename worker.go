@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -59,7 +60,7 @@ func (e *Engine) step() (worked bool) {
 			e.opts.Logger.Error("take a session from the queue", "error", err)
 		}
 		return false
-	case s.State.Final():
+	case s.Status.Final():
 		e.finished(s)
 	default:
 		e.run(s)
@@ -95,7 +96,7 @@ func (e *Engine) lease() (*store.Session, error) {
 	first := err
 	if e.owned && noneToTake(err) && !now.After(e.orphaned) {
 		s, err = e.store.Next(e.ctx, e.orphaned, func(s *store.Session) error {
-			if s.State != store.Running || s.Owner == e.owner {
+			if !s.Leased() || s.Owner == e.owner {
 				return store.ErrNoneDue
 			}
 			return take(s)
@@ -105,7 +106,7 @@ func (e *Engine) lease() (*store.Session, error) {
 		return s, err
 	}
 	s, err = e.store.Next(e.ctx, endOfTime, func(s *store.Session) error {
-		if s.Owner == e.owner || s.State == store.Running && !e.owned || !s.Due.After(now.Add(e.putOff(s)+maxSkew)) {
+		if s.Owner == e.owner || s.Leased() && !e.owned || !s.Due.After(now.Add(e.putOff(s)+maxSkew)) {
 			return store.ErrNoneDue // or the lease of another process, which may have a longer one
 		}
 		return take(s)
@@ -136,7 +137,7 @@ const maxSkew = time.Minute
 // putOff returns for how long a session in its state is put off.
 func (e *Engine) putOff(s *store.Session) time.Duration {
 	switch {
-	case s.State == store.Running:
+	case s.Leased():
 		return e.opts.Queue.Lease
 	case s.Attempts > 0:
 		return e.retryDelay(s.Attempts)
@@ -153,11 +154,10 @@ func (e *Engine) retryDelay(attempts int) time.Duration {
 func (e *Engine) take(s *store.Session, now time.Time) {
 	if s.Attempts >= e.opts.Queue.Attempts {
 		e.finish(s, now)
-		s.State = store.Failed
+		s.Status = screen.StatusFailed
 		s.Failure = internalFailure()
 		return
 	}
-	s.State = store.Running
 	s.Owner = e.owner
 	s.Token++
 	s.Attempts++
@@ -270,7 +270,7 @@ func (e *Engine) renew(ctx context.Context, s *store.Session) error {
 // holds says whether the record r is still under the lease by which s was
 // taken.
 func holds(r, s *store.Session) bool {
-	return r.State == store.Running && r.Owner == s.Owner && r.Token == s.Token
+	return r.Leased() && r.Owner == s.Owner && r.Token == s.Token
 }
 
 // attempt analyses the recording of s. A panic, of a scorer for example, is an
@@ -305,16 +305,16 @@ func (e *Engine) complete(ctx context.Context, s *store.Session, out outcome, fa
 		switch {
 		case failed == nil && out.failure == nil:
 			e.finish(r, now)
-			r.State = store.Succeeded
+			r.Status = screen.StatusSuccess
 			r.Scores = out.scores
 			r.Features = out.features
 		case failed == nil:
 			e.finish(r, now)
-			r.State = store.Failed
+			r.Status = screen.StatusFailed
 			r.Failure = out.failure
 		case r.Attempts >= e.opts.Queue.Attempts:
 			e.finish(r, now)
-			r.State = store.Failed
+			r.Status = screen.StatusFailed
 			r.Failure = internalFailure()
 		default:
 			release(r, now.Add(e.retryDelay(r.Attempts)))
@@ -326,7 +326,7 @@ func (e *Engine) complete(ctx context.Context, s *store.Session, out outcome, fa
 		log.Error("analysis failed", "error", failed)
 	}
 	switch {
-	case err == nil && final.State.Final():
+	case err == nil && final.Status.Final():
 		e.finished(final)
 	case err == nil:
 	case errors.Is(err, errLeaseLost):
@@ -340,7 +340,6 @@ func (e *Engine) complete(ctx context.Context, s *store.Session, out outcome, fa
 
 // release puts a session under lease back into the queue.
 func release(s *store.Session, due time.Time) {
-	s.State = store.Queued
 	s.Owner = ""
 	s.Due = due
 }

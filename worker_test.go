@@ -12,6 +12,7 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
@@ -20,7 +21,7 @@ import (
 func leaseAs(t *testing.T, st store.Store, owner string, now, until time.Time) *store.Session {
 	t.Helper()
 	s, err := st.Next(t.Context(), now, func(s *store.Session) error {
-		s.State = store.Running
+		s.Status = screen.StatusProcessing
 		s.Owner = owner
 		s.Token++
 		s.Attempts++
@@ -45,11 +46,11 @@ func TestWorkOfADeadWorkerGoesOn(t *testing.T) {
 		opts.Workers = 1
 		e := newEngine(t, st, opts)
 		time.Sleep(30 * time.Millisecond) // several polls
-		if r, err := e.Result(t.Context(), id); err != nil || r.Status != voicescreen.StatusProcessing {
+		if r, err := e.Result(t.Context(), id); err != nil || r.Status != screen.StatusProcessing {
 			t.Fatalf("within the lease: got %+v, %v, want processing", r, err)
 		}
 		now.Add(time.Minute)
-		if r := wait(t, e, id); r.Failure == nil || r.Failure.Code != voicescreen.CodeAudioLength {
+		if r := wait(t, e, id); r.Failure == nil || r.Failure.Code != screen.CodeAudioLength {
 			t.Errorf("after the lease: got %+v, want audio_length_error", r)
 		}
 		s, err := st.Get(t.Context(), "", id)
@@ -74,7 +75,7 @@ func TestWorkThatKilledItsWorkersFails(t *testing.T) {
 	fake := newFake(nil)
 	opts.Workers, opts.Models = 1, []models.Scorer{fake}
 	r := wait(t, newEngine(t, st, opts), id)
-	if r.Failure == nil || r.Failure.Code != voicescreen.CodeInternal || fake.calls.Load() != 0 {
+	if r.Failure == nil || r.Failure.Code != screen.CodeInternal || fake.calls.Load() != 0 {
 		t.Errorf("got %+v after %d calls, want internal_error without a fourth attempt", r, fake.calls.Load())
 	}
 }
@@ -83,7 +84,7 @@ func TestWorkThatKilledItsWorkersFails(t *testing.T) {
 // for release.
 func blocked() (fake *fakeScorer, entered, release chan struct{}) {
 	entered, release = make(chan struct{}, 10), make(chan struct{})
-	fake = newFake(func(ctx context.Context, in *models.Recording) ([]models.Score, error) {
+	fake = newFake(func(ctx context.Context, in *models.Recording) ([]screen.Score, error) {
 		entered <- struct{}{}
 		<-release
 		return newFake(nil).Score(ctx, in)
@@ -109,7 +110,7 @@ func TestResultUnderAnOldTokenIsDropped(t *testing.T) {
 		submit(t, e, initiate(t, e, "u"), speech())
 		<-entered // the worker is through with the first
 		s, err := st.Get(t.Context(), "", id)
-		if err != nil || s.State != store.Running || s.Owner != "other" || s.Token != other.Token || s.Scores != nil || s.Audio == "" {
+		if err != nil || s.Status != screen.StatusProcessing || s.Owner != "other" || s.Token != other.Token || s.Scores != nil || s.Audio == "" {
 			t.Errorf("got %+v, %v, want the session as the other worker has it", s, err)
 		}
 	})
@@ -134,7 +135,7 @@ func TestLeaseIsRenewed(t *testing.T) {
 		return err == nil && s.Due.After(first.Due) && s.Token == first.Token
 	})
 	close(release)
-	if r := wait(t, e, id); r.Status != voicescreen.StatusSuccess {
+	if r := wait(t, e, id); r.Status != screen.StatusSuccess {
 		t.Errorf("got %+v, want success", r)
 	}
 }
@@ -181,7 +182,7 @@ func TestLostLeaseEndsTheAnalysis(t *testing.T) {
 	entered := make(chan struct{})
 	opts := testOptions()
 	opts.Workers, opts.Queue.Lease = 1, 30*time.Millisecond
-	opts.Models = []models.Scorer{newFake(func(ctx context.Context, _ *models.Recording) ([]models.Score, error) {
+	opts.Models = []models.Scorer{newFake(func(ctx context.Context, _ *models.Recording) ([]screen.Score, error) {
 		close(entered)
 		<-ctx.Done()
 		ended <- ctx.Err()
@@ -208,23 +209,23 @@ func TestFailedAttempts(t *testing.T) {
 	broken := errors.New("broken")
 	for name, c := range map[string]struct {
 		failures int // of the scorer, before it works
-		fail     func() ([]models.Score, error)
+		fail     func() ([]screen.Score, error)
 		calls    int64
-		want     voicescreen.Status
+		want     screen.Status
 	}{
-		"one error":         {1, func() ([]models.Score, error) { return nil, broken }, 2, voicescreen.StatusSuccess},
-		"two errors":        {2, func() ([]models.Score, error) { return nil, broken }, 3, voicescreen.StatusSuccess},
-		"three errors":      {3, func() ([]models.Score, error) { return nil, broken }, 3, voicescreen.StatusFailed},
-		"a panic":           {1, func() ([]models.Score, error) { panic("scorer") }, 2, voicescreen.StatusSuccess},
-		"a runtime panic":   {1, func() ([]models.Score, error) { var x []int; _ = x[len(x)]; return nil, nil }, 2, voicescreen.StatusSuccess},
-		"three panics":      {9, func() ([]models.Score, error) { panic("scorer") }, 3, voicescreen.StatusFailed},
-		"too few scores":    {9, func() ([]models.Score, error) { return nil, nil }, 3, voicescreen.StatusFailed},
-		"another category":  {9, func() ([]models.Score, error) { return make([]models.Score, 2), nil }, 3, voicescreen.StatusFailed},
-		"not a probability": {9, notProbable, 3, voicescreen.StatusFailed},
+		"one error":         {1, func() ([]screen.Score, error) { return nil, broken }, 2, screen.StatusSuccess},
+		"two errors":        {2, func() ([]screen.Score, error) { return nil, broken }, 3, screen.StatusSuccess},
+		"three errors":      {3, func() ([]screen.Score, error) { return nil, broken }, 3, screen.StatusFailed},
+		"a panic":           {1, func() ([]screen.Score, error) { panic("scorer") }, 2, screen.StatusSuccess},
+		"a runtime panic":   {1, func() ([]screen.Score, error) { var x []int; _ = x[len(x)]; return nil, nil }, 2, screen.StatusSuccess},
+		"three panics":      {9, func() ([]screen.Score, error) { panic("scorer") }, 3, screen.StatusFailed},
+		"too few scores":    {9, func() ([]screen.Score, error) { return nil, nil }, 3, screen.StatusFailed},
+		"another category":  {9, func() ([]screen.Score, error) { return make([]screen.Score, 2), nil }, 3, screen.StatusFailed},
+		"not a probability": {9, notProbable, 3, screen.StatusFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var fake *fakeScorer
-			fake = newFake(func(ctx context.Context, in *models.Recording) ([]models.Score, error) {
+			fake = newFake(func(ctx context.Context, in *models.Recording) ([]screen.Score, error) {
 				if int(fake.calls.Load()) <= c.failures {
 					return c.fail()
 				}
@@ -239,15 +240,15 @@ func TestFailedAttempts(t *testing.T) {
 			if r.Status != c.want || fake.calls.Load() != c.calls {
 				t.Errorf("got %v after %d calls, want %v after %d", r.Status, fake.calls.Load(), c.want, c.calls)
 			}
-			if r.Status == voicescreen.StatusFailed && (r.Failure.Code != voicescreen.CodeInternal || r.Scores != nil || r.Features != nil) {
+			if r.Status == screen.StatusFailed && (r.Failure.Code != screen.CodeInternal || r.Scores != nil || r.Features != nil) {
 				t.Errorf("got %+v, want internal_error and nothing else", r)
 			}
 		})
 	}
 }
 
-func notProbable() ([]models.Score, error) {
-	return []models.Score{{Category: models.Depression, Probability: 1.01}, {Category: models.Anxiety}}, nil
+func notProbable() ([]screen.Score, error) {
+	return []screen.Score{{Category: screen.Depression, Probability: 1.01}, {Category: screen.Anxiety}}, nil
 }
 
 func TestCloseDrains(t *testing.T) {
@@ -273,8 +274,8 @@ func TestCloseDrains(t *testing.T) {
 	if err := <-closed; err != nil {
 		t.Errorf("Close: %v", err)
 	}
-	for id, want := range map[string]store.State{running: store.Succeeded, queued: store.Queued} {
-		if s, err := st.Get(t.Context(), "", id); err != nil || s.State != want {
+	for id, want := range map[string]screen.Status{running: screen.StatusSuccess, queued: screen.StatusProcessing} {
+		if s, err := st.Get(t.Context(), "", id); err != nil || s.Status != want || s.Leased() {
 			t.Errorf("got %+v, %v, want %v", s, err, want)
 		}
 	}
@@ -298,12 +299,12 @@ func TestCloseHandsBack(t *testing.T) {
 			t.Errorf("Close: got %v, want the context's error", err)
 		}
 		s, err := st.Get(t.Context(), "", id)
-		if err != nil || s.State != store.Queued || s.Attempts != 0 || s.Owner != "" || s.Due.IsZero() || s.Audio == "" {
+		if err != nil || s.Status != screen.StatusProcessing || s.Attempts != 0 || s.Owner != "" || s.Due.IsZero() || s.Audio == "" {
 			t.Errorf("got %+v, %v, want it queued, due, and no attempt counted", s, err)
 		}
 		close(release) // the analysis that was cut off ends, and its result is dropped
 		next := newEngine(t, st, testOptions())
-		if r := wait(t, next, id); r.Status != voicescreen.StatusSuccess {
+		if r := wait(t, next, id); r.Status != screen.StatusSuccess {
 			t.Errorf("after the next start: got %+v, want success", r)
 		}
 	})
@@ -360,7 +361,7 @@ func TestMissingOrBrokenAudio(t *testing.T) {
 		}
 	}
 	worker := newEngine(t, st, testOptions())
-	for id, want := range map[string]string{lost: voicescreen.CodeInternal, broken: voicescreen.CodeAudioDecode} {
+	for id, want := range map[string]string{lost: screen.CodeInternal, broken: screen.CodeAudioDecode} {
 		if r := wait(t, worker, id); r.Failure == nil || r.Failure.Code != want {
 			t.Errorf("got %+v, want %s", r, want)
 		}
@@ -396,7 +397,7 @@ func TestDamageInTheQueueHoldsUpNothing(t *testing.T) {
 			var log bytes.Buffer
 			opts.Workers, opts.Logger = 2, slog.New(slog.NewTextHandler(&log, nil))
 			e = open(t, path, opts)
-			if r := wait(t, e, id); r.Failure == nil || r.Failure.Code != voicescreen.CodeAudioLength {
+			if r := wait(t, e, id); r.Failure == nil || r.Failure.Code != screen.CodeAudioLength {
 				t.Errorf("got %+v, want audio_length_error", r)
 			}
 			time.Sleep(50 * time.Millisecond) // several polls

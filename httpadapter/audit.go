@@ -8,8 +8,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/audit"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // statusGone is that of a request whose client left before it was answered. The
@@ -32,8 +32,8 @@ const (
 // session that was erased because its time was over: its account, with the
 // action "retention" and the outcome "erased", and no key. While the log takes
 // no records nothing is erased.
-func AuditErased(l *audit.Log) func(sessions []voicescreen.SessionKey) error {
-	return func(sessions []voicescreen.SessionKey) error {
+func AuditErased(l *audit.Log) func(sessions []screen.SessionKey) error {
+	return func(sessions []screen.SessionKey) error {
 		errs := make([]error, 1+len(sessions))
 		errs[0] = l.Err()
 		var all sync.WaitGroup // they share what the disk is asked

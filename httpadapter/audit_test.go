@@ -15,6 +15,7 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/audit"
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -160,7 +161,7 @@ func TestAuditCannotBeWritten(t *testing.T) {
 	}
 	effect := func() {
 		t.Helper()
-		if r := s.session(id); r.Labels.PHQ2 != nil || r.State != store.Succeeded {
+		if r := s.session(id); r.Labels.PHQ2 != nil || r.Status != screen.StatusSuccess {
 			t.Errorf("got %+v, want the session untouched", r)
 		}
 	}
@@ -196,7 +197,7 @@ func TestAuditErased(t *testing.T) {
 	l := s.handler.(*adapter).opts.Audit
 	erased := AuditErased(l)
 	long := strings.Repeat("x", 300)
-	for _, sessions := range [][]voicescreen.SessionKey{nil, {{Account: "a", ID: "one"}, {Account: "b", ID: long}, {}}} {
+	for _, sessions := range [][]screen.SessionKey{nil, {{Account: "a", ID: "one"}, {Account: "b", ID: long}, {}}} {
 		if err := erased(sessions); err != nil {
 			t.Fatal(err)
 		}
@@ -218,7 +219,7 @@ func TestAuditErased(t *testing.T) {
 	if _, err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for _, sessions := range [][]voicescreen.SessionKey{nil, {{Account: "a", ID: "two"}}} {
+	for _, sessions := range [][]screen.SessionKey{nil, {{Account: "a", ID: "two"}}} {
 		if err := erased(sessions); !errors.Is(err, audit.ErrClosed) {
 			t.Errorf("of a log that is closed: got %v, want %v", err, audit.ErrClosed)
 		}

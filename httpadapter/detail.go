@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/voicescreen/voicescreen"
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // detail is what is known of a result beyond the specification; asked for with
@@ -57,7 +57,7 @@ func newDetail(r *voicescreen.Result, full bool) *detail {
 		return nil
 	}
 	d := &detail{
-		Disclaimer: voicescreen.Disclaimer,
+		Disclaimer: screen.Disclaimer,
 		Scores:     make([]scoreDetail, len(r.Scores)),
 		Quality:    map[string]*float64{},
 		Features:   map[string]*float64{},
@@ -78,7 +78,7 @@ func newDetail(r *voicescreen.Result, full bool) *detail {
 	return d
 }
 
-func newScoreDetail(s *models.Score) scoreDetail {
+func newScoreDetail(s *screen.Score) scoreDetail {
 	d := scoreDetail{
 		Category:      s.Category.String(),
 		Model:         s.Model,
@@ -92,7 +92,8 @@ func newScoreDetail(s *models.Score) scoreDetail {
 		Baseline:      s.Baseline,
 		Contributions: make([]contribution, len(s.Contributions)),
 	}
-	if name := s.SeverityName(); name != "" {
+	if s.Severity.Valid() {
+		name := s.Severity.String()
 		d.Severity = &name
 	}
 	if s.Prior > 0 {

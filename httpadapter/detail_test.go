@@ -5,14 +5,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // TestDetailSaysWhetherABaselineWasUsed keeps the shape of results that were
 // not compared with any: version 1 of the service never changes.
 func TestDetailSaysWhetherABaselineWasUsed(t *testing.T) {
 	for baseline, want := range map[int]string{0: "", 3: `"baseline":3`} {
-		b, err := json.Marshal(newScoreDetail(&models.Score{Category: models.Anxiety, Decision: models.Negative, Baseline: baseline}))
+		b, err := json.Marshal(newScoreDetail(&screen.Score{Category: screen.Anxiety, Decision: screen.Negative, Baseline: baseline}))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // The feedback calls. The scores stand under actual_score or under data.
@@ -143,18 +144,18 @@ func splitTexts(values []any) []any {
 
 // parseInterview reads the outcome of a clinical interview: a boolean, or its
 // name in any case.
-func parseInterview(values []any) (voicescreen.Interview, error) {
+func parseInterview(values []any) (screen.Interview, error) {
 	v, _, ok := fields{"": values}.one("")
 	text, isScalar := scalar(v)
 	if _, isNumber := v.(json.Number); !ok || !isScalar || isNumber {
 		text = ""
 	}
-	for _, outcome := range []voicescreen.Interview{
-		voicescreen.InterviewPositive, voicescreen.InterviewNegative, voicescreen.InterviewUndecided,
+	for _, outcome := range []screen.Interview{
+		screen.InterviewPositive, screen.InterviewNegative, screen.InterviewUndecided,
 	} {
 		if strings.EqualFold(text, outcome.String()) {
 			return outcome, nil
 		}
 	}
-	return 0, fmt.Errorf("want true, false or %v", voicescreen.InterviewUndecided)
+	return 0, fmt.Errorf("want true, false or %v", screen.InterviewUndecided)
 }

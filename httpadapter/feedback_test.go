@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // itemSetters are those of the feedback calls, by their number of items.
@@ -35,7 +36,7 @@ var itemSetters = map[int]setLabel{
 // label is a feedback call and what it must store.
 type label struct {
 	path, contentType, body string // SESSION stands for the session
-	want                    voicescreen.Labels
+	want                    screen.Labels
 }
 
 func (l label) request(id string) request {
@@ -45,29 +46,29 @@ func (l label) request(id string) request {
 
 func TestFeedback(t *testing.T) {
 	nine, seven := []int{0, 1, 2, 3, 0, 1, 2, 3, 0}, []int{3, 2, 1, 0, 3, 2, 1}
-	positive := voicescreen.Labels{Depression: voicescreen.InterviewPositive}
-	negative := voicescreen.Labels{Depression: voicescreen.InterviewNegative}
-	undecided := voicescreen.Labels{Depression: voicescreen.InterviewUndecided}
+	positive := screen.Labels{Depression: screen.InterviewPositive}
+	negative := screen.Labels{Depression: screen.InterviewNegative}
+	undecided := screen.Labels{Depression: screen.InterviewUndecided}
 	for name, l := range map[string]label{
-		"phq 2":                {"/v2/feedback/phq/2", jsonType, `{"session_id":"SESSION","actual_score":[1,2]}`, voicescreen.Labels{PHQ2: []int{1, 2}}},
-		"phq 9":                {"/v2/feedback/phq/9", jsonType, `{"session_id":"SESSION","actual_score":[0,1,2,3,0,1,2,3,0]}`, voicescreen.Labels{PHQ9: nine}},
-		"gad 7":                {"/v2/feedback/gad/7", jsonType, `{"session_id":"SESSION","actual_score":[3,2,1,0,3,2,1]}`, voicescreen.Labels{GAD7: seven}},
-		"under data":           {"/v2/feedback/gad/7", "", `{"session_id":"SESSION","data":[3,2,1,0,3,2,1]}`, voicescreen.Labels{GAD7: seven}},
-		"under both, the same": {"/v2/feedback/phq/2/", "", `{"session_id":"SESSION","data":[1,2],"actual_score":[1,2]}`, voicescreen.Labels{PHQ2: []int{1, 2}}},
-		"data null":            {"/feedback/phq/2", "", `{"session_id":"SESSION","data":null,"actual_score":[1,2]}`, voicescreen.Labels{PHQ2: []int{1, 2}}},
+		"phq 2":                {"/v2/feedback/phq/2", jsonType, `{"session_id":"SESSION","actual_score":[1,2]}`, screen.Labels{PHQ2: []int{1, 2}}},
+		"phq 9":                {"/v2/feedback/phq/9", jsonType, `{"session_id":"SESSION","actual_score":[0,1,2,3,0,1,2,3,0]}`, screen.Labels{PHQ9: nine}},
+		"gad 7":                {"/v2/feedback/gad/7", jsonType, `{"session_id":"SESSION","actual_score":[3,2,1,0,3,2,1]}`, screen.Labels{GAD7: seven}},
+		"under data":           {"/v2/feedback/gad/7", "", `{"session_id":"SESSION","data":[3,2,1,0,3,2,1]}`, screen.Labels{GAD7: seven}},
+		"under both, the same": {"/v2/feedback/phq/2/", "", `{"session_id":"SESSION","data":[1,2],"actual_score":[1,2]}`, screen.Labels{PHQ2: []int{1, 2}}},
+		"data null":            {"/feedback/phq/2", "", `{"session_id":"SESSION","data":null,"actual_score":[1,2]}`, screen.Labels{PHQ2: []int{1, 2}}},
 		"true":                 {"/v2/feedback/depression/binary", jsonType, `{"session_id":"SESSION","actual_score":"true"}`, positive},
 		"JSON true":            {"/v2/feedback/depression/binary", jsonType, `{"session_id":"SESSION","actual_score":true}`, positive},
 		"False":                {"/v2/feedback/depression/binary", jsonType, `{"session_id":"SESSION","actual_score":"False"}`, negative},
 		"JSON false":           {"/v2/feedback/depression/binary", jsonType, `{"session_id":"SESSION","data":false}`, negative},
 		"undecided":            {"/v2/feedback/depression/binary", jsonType, `{"session_id":"SESSION","actual_score":"Additional_consideration_required"}`, undecided},
 		"undecided, lower":     {"/v2/feedback/depression/binary", jsonType, `{"session_id":"SESSION","actual_score":"additional_consideration_required"}`, undecided},
-		"v1 repeated":          {"/v1/feedback/server/phq/2", formType, "session_id=SESSION&actual_score=1&actual_score=2", voicescreen.Labels{PHQ2: []int{1, 2}}},
-		"v1 commas":            {"/v1/feedback/server/phq/9", formType, "session_id=SESSION&actual_score=0,1,2,3,0,1,2,3,0", voicescreen.Labels{PHQ9: nine}},
-		"v1 commas and spaces": {"/v1/feedback/server/phq/2", formType, "session_id=SESSION&actual_score=+1,+2+", voicescreen.Labels{PHQ2: []int{1, 2}}},
-		"v1 JSON in a form":    {"/v1/feedback/server/gad/7", formType, "session_id=SESSION&actual_score=%5B3%2C+2%2C+1%2C+0%2C+3%2C+2%2C+1%5D", voicescreen.Labels{GAD7: seven}},
+		"v1 repeated":          {"/v1/feedback/server/phq/2", formType, "session_id=SESSION&actual_score=1&actual_score=2", screen.Labels{PHQ2: []int{1, 2}}},
+		"v1 commas":            {"/v1/feedback/server/phq/9", formType, "session_id=SESSION&actual_score=0,1,2,3,0,1,2,3,0", screen.Labels{PHQ9: nine}},
+		"v1 commas and spaces": {"/v1/feedback/server/phq/2", formType, "session_id=SESSION&actual_score=+1,+2+", screen.Labels{PHQ2: []int{1, 2}}},
+		"v1 JSON in a form":    {"/v1/feedback/server/gad/7", formType, "session_id=SESSION&actual_score=%5B3%2C+2%2C+1%2C+0%2C+3%2C+2%2C+1%5D", screen.Labels{GAD7: seven}},
 		"v1 binary":            {"/v1/feedback/server/depression/binary", formType, "session_id=SESSION&actual_score=TRUE", positive},
-		"v1 JSON":              {"/v1/feedback/phq/2", jsonType, `{"session_id":"SESSION","actual_score":[0,0]}`, voicescreen.Labels{PHQ2: []int{0, 0}}},
-		"v2 form":              {"/v2/feedback/phq/2", formType, "session_id=SESSION&data=1,2&actual_score=1&actual_score=2", voicescreen.Labels{PHQ2: []int{1, 2}}},
+		"v1 JSON":              {"/v1/feedback/phq/2", jsonType, `{"session_id":"SESSION","actual_score":[0,0]}`, screen.Labels{PHQ2: []int{0, 0}}},
+		"v2 form":              {"/v2/feedback/phq/2", formType, "session_id=SESSION&data=1,2&actual_score=1&actual_score=2", screen.Labels{PHQ2: []int{1, 2}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newService(t)
@@ -131,7 +132,7 @@ func TestFeedbackRefuses(t *testing.T) {
 			t.Errorf("%s: got %d %s, want 422", name, w.Code, w.Body)
 		}
 	}
-	if got, err := s.store.Get(context.Background(), "clinic", id); err != nil || !reflect.DeepEqual(got.Labels, voicescreen.Labels{}) {
+	if got, err := s.store.Get(context.Background(), "clinic", id); err != nil || !reflect.DeepEqual(got.Labels, screen.Labels{}) {
 		t.Errorf("got %+v %v, want no label stored", got.Labels, err)
 	}
 }

@@ -2,6 +2,7 @@ package httpadapter
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -10,7 +11,7 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen"
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // The whole flow with a real recording, analysed by the shipped models.
@@ -28,9 +29,10 @@ func TestFlowWithShippedModels(t *testing.T) {
 	}
 	for category := range strings.SplitSeq(got["model_category"].(string), ",") {
 		class, _ := got["predicted_score_"+category].(string)
-		var c models.Category
-		if err := c.UnmarshalText([]byte(category)); err != nil || !slices.Contains(models.SeverityNames(c), class) {
-			t.Errorf("%s: got %q, want one of %v", category, class, models.SeverityNames(c))
+		var c screen.Category
+		var s screen.Severity
+		if err := errors.Join(c.UnmarshalText([]byte(category)), s.UnmarshalText([]byte(class))); err != nil || !slices.Contains(c.Severities(), s) {
+			t.Errorf("%s: got %q, want one of %v", category, class, c.Severities())
 		}
 	}
 	if n := len(got["detail"].(map[string]any)["scores"].([]any)); n != 2 {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -114,7 +114,7 @@ func (s *service) listing(v string, recording []byte) {
 	s.initiate("p3")     // is not listed
 	s.finish(success, nil, nil)
 	s.finish(failed, tooShort, nil)
-	s.finish(plain, &voicescreen.Failure{Code: "no_speech_error", Message: "Audio file contains no speech"}, nil)
+	s.finish(plain, &screen.Failure{Code: "no_speech_error", Message: "Audio file contains no speech"}, nil)
 	s.finish(deepfake, nil, nil)
 	s.finish(fake, tooShort, func(r *store.Session) { r.Features = nil })
 	s.golden(v, "result_417_failed", request{method: "GET", path: "/" + v + "/predict/sessions/" + failed})

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/voicescreen/voicescreen"
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // problem is what is wrong with a parameter; "" if nothing is.
@@ -154,20 +154,20 @@ func metadataObject(v any, maxDepth int) (fields, bool) {
 // metadataSetters set the metadata of a name, and say whether the value is one
 // of its values. Bounds that the engine knows are left to it, but 0 and "",
 // which there mean that nothing was said, are no values here.
-var metadataSetters = map[string]func(m *models.Metadata, v any) bool{
-	"age":    func(m *models.Metadata, v any) bool { return setPositive(&m.Age, v) },
-	"weight": func(m *models.Metadata, v any) bool { return setPositive(&m.Weight, v) },
-	"gender": func(m *models.Metadata, v any) bool { return setNamed(&m.Gender, models.ParseGender, v) },
-	"race":   func(m *models.Metadata, v any) bool { return setNamed(&m.Race, models.ParseRace, v) },
-	"ethnicity": func(m *models.Metadata, v any) bool {
-		return setNamed(&m.Ethnicity, models.ParseEthnicity, v)
+var metadataSetters = map[string]func(m *screen.Metadata, v any) bool{
+	"age":    func(m *screen.Metadata, v any) bool { return setPositive(&m.Age, v) },
+	"weight": func(m *screen.Metadata, v any) bool { return setPositive(&m.Weight, v) },
+	"gender": func(m *screen.Metadata, v any) bool { return setNamed(&m.Gender, screen.ParseGender, v) },
+	"race":   func(m *screen.Metadata, v any) bool { return setNamed(&m.Race, screen.ParseRace, v) },
+	"ethnicity": func(m *screen.Metadata, v any) bool {
+		return setNamed(&m.Ethnicity, screen.ParseEthnicity, v)
 	},
-	"zipcode": func(m *models.Metadata, v any) bool {
+	"zipcode": func(m *screen.Metadata, v any) bool {
 		text, ok := v.(string)
 		m.Zipcode = text
 		return ok && text != ""
 	},
-	"language": func(m *models.Metadata, v any) bool {
+	"language": func(m *screen.Metadata, v any) bool {
 		english, ok := toBool(v)
 		m.English = &english
 		return ok

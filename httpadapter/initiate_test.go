@@ -13,7 +13,7 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/internal/cost"
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 const (
@@ -56,7 +56,7 @@ func TestInitiateOpensSession(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.UserID != "p1" || got.Metadata != (models.Metadata{Age: 30}) {
+			if got.UserID != "p1" || got.Metadata != (screen.Metadata{Age: 30}) {
 				t.Errorf("got user %q metadata %+v, want p1 of age 30", got.UserID, got.Metadata)
 			}
 		})
@@ -67,16 +67,16 @@ func TestInitiateMetadata(t *testing.T) {
 	yes, no := true, false
 	for name, c := range map[string]struct {
 		body string // the metadata as JSON
-		want models.Metadata
+		want screen.Metadata
 	}{
 		"all": {`{"age":41,"gender":"Transgender Female","race":"White","ethnicity":"Hispanic, Latino, or Spanish Origin","zipcode":"02139","language":true,"weight":150}`,
-			models.Metadata{Age: 41, Gender: models.TransgenderFemale, Race: models.White, Ethnicity: models.Hispanic, Zipcode: "02139", English: &yes, Weight: 150}},
+			screen.Metadata{Age: 41, Gender: screen.TransgenderFemale, Race: screen.White, Ethnicity: screen.Hispanic, Zipcode: "02139", English: &yes, Weight: 150}},
 		"any case": {`{"gender":"fEMALE","race":"TWO OR MORE RACES","ethnicity":"not hispanic, latino, or spanish origin","language":"FALSE"}`,
-			models.Metadata{Gender: models.Female, Race: models.TwoOrMoreRaces, Ethnicity: models.NotHispanic, English: &no}},
+			screen.Metadata{Gender: screen.Female, Race: screen.TwoOrMoreRaces, Ethnicity: screen.NotHispanic, English: &no}},
 		"aliases": {`{"gender":"non-binary","race":"black or african-american"}`,
-			models.Metadata{Gender: models.OtherGender, Race: models.Black}},
-		"other race": {`{"race":"other"}`, models.Metadata{Race: models.OtherRace}},
-		"none":       {`{}`, models.Metadata{}},
+			screen.Metadata{Gender: screen.OtherGender, Race: screen.Black}},
+		"other race": {`{"race":"other"}`, screen.Metadata{Race: screen.OtherRace}},
+		"none":       {`{}`, screen.Metadata{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newService(t)
@@ -255,7 +255,7 @@ func FuzzMetadata(f *testing.F) {
 			req, problems = parseInitiate(fields, defaultLimits.Depth)
 		})
 		if text, err := json.Marshal(req.Metadata); len(problems) == 0 && req.Validate() == nil {
-			var back models.Metadata
+			var back screen.Metadata
 			if err != nil || json.Unmarshal(text, &back) != nil || !reflect.DeepEqual(back, req.Metadata) {
 				t.Errorf("%q %q: accepted, and written as %s with error %v", name, value, text, err)
 			}

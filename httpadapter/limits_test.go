@@ -107,8 +107,8 @@ func (s *service) wantNothing(id string) {
 	if n, err := s.store.Due(context.Background()); n != 0 || err != nil {
 		s.t.Errorf("got %d sessions queued, %v", n, err)
 	}
-	if r := s.session(id); r.State.String() != "initiated" || r.Audio != "" {
-		s.t.Errorf("got a session %v, want it initiated", r.State)
+	if r := s.session(id); r.Status.String() != "initiated" || r.Audio != "" {
+		s.t.Errorf("got a session %v, want it initiated", r.Status)
 	}
 	for _, user := range []string{"p", "bad"} {
 		list, err := s.store.List(context.Background(), "clinic", user, nil, 10)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // sample is a line of the text format: a name, labels and a value.
@@ -106,9 +107,9 @@ func TestMetricsOfAnalyses(t *testing.T) {
 	m.Queue = func(context.Context) (int, error) { return 0, errors.New("the store is away") }
 	begin := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	for i, r := range []voicescreen.Result{
-		{Status: voicescreen.StatusSuccess, Product: voicescreen.Deepfake},
-		{Status: voicescreen.StatusSuccess, Product: voicescreen.Deepfake},
-		{Status: voicescreen.StatusFailed, Product: voicescreen.Deepfake, Failure: &voicescreen.Failure{Code: "a\"b\\c\nd"}},
+		{Status: screen.StatusSuccess, Product: screen.DeepfakeBinary},
+		{Status: screen.StatusSuccess, Product: screen.DeepfakeBinary},
+		{Status: screen.StatusFailed, Product: screen.DeepfakeBinary, Failure: &screen.Failure{Code: "a\"b\\c\nd"}},
 	} {
 		r.SubmittedAt, r.UpdatedAt = begin, begin.Add(time.Duration(i)*1500*time.Millisecond) // 0, 1.5 and 3 s
 		m.OnResult(context.Background(), "clinic", &r)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // defaultMaxWait is shorter than the 60 s after which common proxies give a
@@ -26,7 +27,7 @@ func (a *adapter) await(c *call, r *voicescreen.Result) (*voicescreen.Result, er
 	}
 	seconds = min(seconds, int(a.opts.MaxWait/time.Second))
 	c.w.Header().Set("Preference-Applied", "wait="+strconv.Itoa(seconds))
-	if r.Status != voicescreen.StatusProcessing || seconds == 0 {
+	if r.Status != screen.StatusProcessing || seconds == 0 {
 		return r, nil
 	}
 	ctx, cancel := context.WithTimeout(c.r.Context(), time.Duration(seconds)*time.Second)

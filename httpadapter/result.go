@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // maxPage bounds the limit of a listing that asks for pages. Chosen: some
@@ -37,9 +38,9 @@ func (a *adapter) sendResult(c *call, sessionID string) error {
 		return err
 	}
 	switch {
-	case r.Status == voicescreen.StatusInitiated, r.Status == voicescreen.StatusFailed:
+	case r.Status == screen.StatusInitiated, r.Status == screen.StatusFailed:
 		return c.json(http.StatusExpectationFailed, newFailure(r, full))
-	case r.Product == voicescreen.Deepfake:
+	case r.Product == screen.DeepfakeBinary:
 		return c.json(http.StatusOK, newDeepfake(r, full))
 	}
 	return c.json(http.StatusOK, newPrediction(r, full))

@@ -14,7 +14,7 @@ import (
 	"weak"
 
 	"github.com/voicescreen/voicescreen"
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -105,7 +105,7 @@ func TestListingHoldsOnePage(t *testing.T) {
 type longListing struct {
 	store.Store
 	sessions int
-	lent     []weak.Pointer[models.Score]
+	lent     []weak.Pointer[screen.Score]
 	held     int // at most
 	largest  int // batch that was asked for
 }
@@ -128,8 +128,8 @@ func (l *longListing) List(_ context.Context, account, user string, after *store
 	}
 	var list []*store.Session
 	for ; next < l.sessions && len(list) < limit; next++ {
-		r := &store.Session{Account: account, ID: fmt.Sprintf("session-%06d", next), UserID: user, State: store.Succeeded,
-			Product: store.DepressionBinary, Scores: testScores([]models.Category{models.Depression})}
+		r := &store.Session{Account: account, ID: fmt.Sprintf("session-%06d", next), UserID: user, Status: screen.StatusSuccess,
+			Product: screen.DepressionBinary, Scores: testScores([]screen.Category{screen.Depression})}
 		l.lent = append(l.lent, weak.Make(&r.Scores[0]))
 		list = append(list, r)
 	}
@@ -139,18 +139,18 @@ func (l *longListing) List(_ context.Context, account, user string, after *store
 func TestDeepfakeResult(t *testing.T) {
 	for name, c := range map[string]struct {
 		p    float64
-		d    models.Decision
+		d    screen.Decision
 		is   bool
 		want float64
 	}{
-		"positive":             {0.875, models.Positive, true, 87.5},
-		"positive, low":        {0.3, models.Positive, true, 30},
-		"negative":             {0, models.Negative, false, 0},
-		"undecided, more so":   {0.5, models.Indeterminate, true, 50},
-		"undecided, less so":   {0.49999, models.Indeterminate, false, 50},
-		"certain":              {1, models.Positive, true, 100},
-		"two decimals":         {1.0 / 3, models.Negative, false, 33.33},
-		"beyond by a rounding": {1.0000001, models.Positive, true, 100},
+		"positive":             {0.875, screen.Positive, true, 87.5},
+		"positive, low":        {0.3, screen.Positive, true, 30},
+		"negative":             {0, screen.Negative, false, 0},
+		"undecided, more so":   {0.5, screen.Indeterminate, true, 50},
+		"undecided, less so":   {0.49999, screen.Indeterminate, false, 50},
+		"certain":              {1, screen.Positive, true, 100},
+		"two decimals":         {1.0 / 3, screen.Negative, false, 33.33},
+		"beyond by a rounding": {1.0000001, screen.Positive, true, 100},
 	} {
 		s := newService(t)
 		id := s.submit("p1", "/predict", testWAV(t, 44100, 1, 0.1))

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // route is one call. In its path "*" stands for a parameter.
@@ -15,7 +15,7 @@ type route struct {
 	path    string
 	scope   Scope // 0: no key is needed, and the path has no version
 	handle  func(*adapter, *call) error
-	product voicescreen.Product // of a submission
+	product screen.Product // of a submission
 
 	segments []string // of path
 }
@@ -26,17 +26,17 @@ var routes = split([]route{
 	{method: "POST", path: "initate", scope: ScopeInitiate, handle: (*adapter).initiate}, // spelled so in the reference
 	{method: "POST", path: "initiate", scope: ScopeInitiate, handle: (*adapter).initiate},
 
-	{method: "POST", path: "prediction", scope: ScopeSubmit, handle: (*adapter).submit, product: voicescreen.DepressionAnxiety},
-	{method: "POST", path: "predict/depression/binary", scope: ScopeSubmit, handle: (*adapter).submit, product: voicescreen.DepressionBinary},
-	{method: "POST", path: "predict/depression/severity", scope: ScopeSubmit, handle: (*adapter).submit, product: voicescreen.DepressionSeverity},
-	{method: "POST", path: "predict/anxiety/severity", scope: ScopeSubmit, handle: (*adapter).submit, product: voicescreen.AnxietySeverity},
-	{method: "POST", path: "predict/server/depression/binary", scope: ScopeSubmit, handle: (*adapter).submit, product: voicescreen.DepressionBinary},
-	{method: "POST", path: "predict/server/depression/severity", scope: ScopeSubmit, handle: (*adapter).submit, product: voicescreen.DepressionSeverity},
-	{method: "POST", path: "predict/server/anxiety/severity", scope: ScopeSubmit, handle: (*adapter).submit, product: voicescreen.AnxietySeverity},
+	{method: "POST", path: "prediction", scope: ScopeSubmit, handle: (*adapter).submit, product: screen.DepressionAnxiety},
+	{method: "POST", path: "predict/depression/binary", scope: ScopeSubmit, handle: (*adapter).submit, product: screen.DepressionBinary},
+	{method: "POST", path: "predict/depression/severity", scope: ScopeSubmit, handle: (*adapter).submit, product: screen.DepressionSeverity},
+	{method: "POST", path: "predict/anxiety/severity", scope: ScopeSubmit, handle: (*adapter).submit, product: screen.AnxietySeverity},
+	{method: "POST", path: "predict/server/depression/binary", scope: ScopeSubmit, handle: (*adapter).submit, product: screen.DepressionBinary},
+	{method: "POST", path: "predict/server/depression/severity", scope: ScopeSubmit, handle: (*adapter).submit, product: screen.DepressionSeverity},
+	{method: "POST", path: "predict/server/anxiety/severity", scope: ScopeSubmit, handle: (*adapter).submit, product: screen.AnxietySeverity},
 
 	// A submission or, without a file, a result: the handler asks for the
 	// scope that it needs.
-	{method: "POST", path: "predict", scope: anyScope, handle: (*adapter).predict, product: voicescreen.Deepfake},
+	{method: "POST", path: "predict", scope: anyScope, handle: (*adapter).predict, product: screen.DeepfakeBinary},
 
 	{method: "GET", path: "predict/sessions/*", scope: ScopeRead, handle: (*adapter).result},
 	{method: "GET", path: "predict/users/*", scope: ScopeRead, handle: (*adapter).results},

@@ -25,6 +25,7 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/memory"
 )
@@ -201,13 +202,13 @@ func (s *service) submit(user, path string, recording []byte) string {
 
 // finish brings a session to its end as a worker does, with testScores or a
 // failure.
-func (s *service) finish(id string, failure *voicescreen.Failure, change func(*store.Session)) {
+func (s *service) finish(id string, failure *screen.Failure, change func(*store.Session)) {
 	s.t.Helper()
 	_, err := s.store.Update(context.Background(), "clinic", id, func(r *store.Session) error {
-		r.State, r.Scores = store.Succeeded, testScores(r.Product.Categories())
+		r.Status, r.Scores = screen.StatusSuccess, testScores(r.Product.Categories())
 		r.Features = map[string]float64{"f0.mean_hz": 120, "quality.snr_db": 30}
 		if failure != nil {
-			r.State, r.Scores, r.Failure = store.Failed, nil, failure
+			r.Status, r.Scores, r.Failure = screen.StatusFailed, nil, failure
 		}
 		r.Audio, r.Due = "", time.Time{}
 		r.UpdatedAt = r.SubmittedAt.Add(2 * time.Second)
@@ -222,7 +223,7 @@ func (s *service) finish(id string, failure *voicescreen.Failure, change func(*s
 }
 
 // tooShort is a failure with all that one has.
-var tooShort = &voicescreen.Failure{
+var tooShort = &screen.Failure{
 	Code:    "audio_length_error",
 	Message: "Audio file is less than the minimum audio length of 30.0 seconds",
 	Data:    map[string]float64{"minimum_length": 30, "actual_length": 12.5},
@@ -295,14 +296,14 @@ func speech(t *testing.T, name string) []byte {
 }
 
 // testScores are the scores of every success in the tests.
-func testScores(categories []models.Category) []models.Score {
-	known := map[models.Category]models.Score{
-		models.Depression: {Probability: 0.5, Low: 0.25, High: 0.75, Decision: models.Indeterminate, Severity: 2, Coverage: 1,
-			Contributions: []models.Contribution{{Feature: "f0.mean_hz", Value: 120, Unit: "Hz", Logits: -0.5}, {Feature: "hnr.mean_db", Value: math.NaN()}}},
-		models.Anxiety:  {Probability: 0.75, Low: 0.5, High: math.NaN(), Decision: models.Positive, Severity: 3, Coverage: 1, Calibrated: true},
-		models.Deepfake: {Probability: 0.12344, Low: 0, High: 0.25, Decision: models.Negative, Coverage: 1, Calibrated: true},
+func testScores(categories []screen.Category) []screen.Score {
+	known := map[screen.Category]screen.Score{
+		screen.Depression: {Probability: 0.5, Low: 0.25, High: 0.75, Decision: screen.Indeterminate, Severity: screen.MildToModerate, Coverage: 1,
+			Contributions: []screen.Contribution{{Feature: "f0.mean_hz", Value: 120, Unit: "Hz", Logits: -0.5}, {Feature: "hnr.mean_db", Value: math.NaN()}}},
+		screen.Anxiety:  {Probability: 0.75, Low: 0.5, High: math.NaN(), Decision: screen.Positive, Severity: screen.ModeratelySevere, Coverage: 1, Calibrated: true},
+		screen.Deepfake: {Probability: 0.12344, Low: 0, High: 0.25, Decision: screen.Negative, Coverage: 1, Calibrated: true},
 	}
-	var list []models.Score
+	var list []screen.Score
 	for _, c := range categories {
 		s := known[c]
 		s.Category, s.Model, s.Version = c, "fixed", "1"
@@ -315,10 +316,10 @@ func testScores(categories []models.Category) []models.Score {
 type fixedScorer struct{}
 
 func (fixedScorer) Info() models.Info {
-	return models.Info{Name: "fixed", Version: "1", Categories: []models.Category{models.Depression, models.Anxiety, models.Deepfake}}
+	return models.Info{Name: "fixed", Version: "1", Categories: []screen.Category{screen.Depression, screen.Anxiety, screen.Deepfake}}
 }
 
-func (f fixedScorer) Score(context.Context, *models.Recording) ([]models.Score, error) {
+func (f fixedScorer) Score(context.Context, *models.Recording) ([]screen.Score, error) {
 	return testScores(f.Info().Categories), nil
 }
 

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen"
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // timeFormat is that of every timestamp, in UTC.
@@ -95,7 +95,7 @@ func newItem(r *voicescreen.Result, full bool) any {
 			}
 		}
 	}
-	if r.Product == voicescreen.Deepfake {
+	if r.Product == screen.DeepfakeBinary {
 		d := newDeepfake(r, full)
 		d.SessionID, d.PredictError = r.SessionID, e
 		return d
@@ -128,9 +128,9 @@ func newPrediction(r *voicescreen.Result, full bool) *prediction {
 			p.PredictedScore = text
 		}
 		switch s.Category {
-		case models.Depression:
+		case screen.Depression:
 			p.PredictedScoreDepression = text
-		case models.Anxiety:
+		case screen.Anxiety:
 			p.PredictedScoreAnxiety = text
 		}
 	}
@@ -145,10 +145,10 @@ func newFailure(r *voicescreen.Result, full bool) *failure {
 		ModelCategory:    categories(r.Product),
 		ModelGranularity: granularity(r.Product),
 		PredictError:     newPredictionError(r),
-		Status:           voicescreen.StatusFailed.String(),
+		Status:           screen.StatusFailed.String(),
 		Detail:           newDetail(r, full),
 	}
-	if r.Status == voicescreen.StatusInitiated {
+	if r.Status == screen.StatusInitiated {
 		f.PredictError = &predictionError{Error: "audio_not_submitted", Message: "No audio file was submitted for this session"}
 	}
 	return f
@@ -167,12 +167,12 @@ func newDeepfake(r *voicescreen.Result, full bool) *deepfake {
 	}
 	for i := range r.Scores {
 		s := &r.Scores[i]
-		if s.Category != models.Deepfake || !isFinite(s.Probability) {
+		if s.Category != screen.Deepfake || !isFinite(s.Probability) {
 			continue
 		}
 		// The answer has no third value: in the indeterminate band the more
 		// probable of the two is said.
-		is := s.Decision == models.Positive || s.Decision != models.Negative && s.Probability >= 0.5
+		is := s.Decision == screen.Positive || s.Decision != screen.Negative && s.Probability >= 0.5
 		text := strconv.FormatBool(is)
 		score := math.Round(min(max(s.Probability, 0), 1)*1e4) / 100 // two decimals say all that there is to say
 		d.PredictedIsDeepfake, d.PredictedScore, d.PredictedDeepfakeScore = &is, &text, &score
@@ -180,7 +180,7 @@ func newDeepfake(r *voicescreen.Result, full bool) *deepfake {
 	return d
 }
 
-func newActualScore(l *voicescreen.Labels) actualScore {
+func newActualScore(l *screen.Labels) actualScore {
 	s := actualScore{PHQ2: l.PHQ2, PHQ9: l.PHQ9, GAD7: l.GAD7}
 	if l.Depression != 0 {
 		s.DepressionBinary = l.Depression.String()
@@ -197,15 +197,18 @@ func newPredictionError(r *voicescreen.Result) *predictionError {
 
 // scoreText is the class of a score or, of a binary product, its decision;
 // nil if the model gave none.
-func scoreText(s *models.Score, p voicescreen.Product) *string {
-	text := s.SeverityName()
+func scoreText(s *screen.Score, p screen.Product) *string {
+	text := ""
+	if s.Severity.Valid() {
+		text = s.Severity.String()
+	}
 	if p.Binary() {
 		switch s.Decision {
-		case models.Positive:
+		case screen.Positive:
 			text = "true"
-		case models.Negative:
+		case screen.Negative:
 			text = "false"
-		case models.Indeterminate:
+		case screen.Indeterminate:
 			text = "additional_consideration_required"
 		}
 	}
@@ -216,7 +219,7 @@ func scoreText(s *models.Score, p voicescreen.Product) *string {
 }
 
 // categories is the value of model_category; nil before the submission.
-func categories(p voicescreen.Product) *string {
+func categories(p screen.Product) *string {
 	text := ""
 	for _, c := range p.Categories() {
 		if text != "" {
@@ -231,7 +234,7 @@ func categories(p voicescreen.Product) *string {
 }
 
 // granularity is the value of model_granularity; nil before the submission.
-func granularity(p voicescreen.Product) *string {
+func granularity(p screen.Product) *string {
 	text := "severity"
 	switch {
 	case !p.Valid():

@@ -12,27 +12,28 @@ import (
 	"testing"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
 
 func TestSubmitProducts(t *testing.T) {
 	recording := testWAV(t, 44100, 1, 0.1)
-	for path, want := range map[string]voicescreen.Product{
-		"/v2/prediction/":                        voicescreen.DepressionAnxiety,
-		"/v2/prediction":                         voicescreen.DepressionAnxiety,
-		"/v1/prediction/":                        voicescreen.DepressionAnxiety,
-		"/prediction":                            voicescreen.DepressionAnxiety,
-		"/predict":                               voicescreen.Deepfake,
-		"/predict/":                              voicescreen.Deepfake,
-		"/v1/predict":                            voicescreen.Deepfake,
-		"/v2/predict":                            voicescreen.Deepfake,
-		"/v1/predict/server/depression/binary":   voicescreen.DepressionBinary,
-		"/v1/predict/server/depression/severity": voicescreen.DepressionSeverity,
-		"/v1/predict/depression/binary":          voicescreen.DepressionBinary,
-		"/v2/predict/depression/binary":          voicescreen.DepressionBinary,
-		"/v2/predict/depression/severity/":       voicescreen.DepressionSeverity,
-		"/v2/predict/anxiety/severity":           voicescreen.AnxietySeverity,
-		"/predict/anxiety/severity":              voicescreen.AnxietySeverity,
+	for path, want := range map[string]screen.Product{
+		"/v2/prediction/":                        screen.DepressionAnxiety,
+		"/v2/prediction":                         screen.DepressionAnxiety,
+		"/v1/prediction/":                        screen.DepressionAnxiety,
+		"/prediction":                            screen.DepressionAnxiety,
+		"/predict":                               screen.DeepfakeBinary,
+		"/predict/":                              screen.DeepfakeBinary,
+		"/v1/predict":                            screen.DeepfakeBinary,
+		"/v2/predict":                            screen.DeepfakeBinary,
+		"/v1/predict/server/depression/binary":   screen.DepressionBinary,
+		"/v1/predict/server/depression/severity": screen.DepressionSeverity,
+		"/v1/predict/depression/binary":          screen.DepressionBinary,
+		"/v2/predict/depression/binary":          screen.DepressionBinary,
+		"/v2/predict/depression/severity/":       screen.DepressionSeverity,
+		"/v2/predict/anxiety/severity":           screen.AnxietySeverity,
+		"/predict/anxiety/severity":              screen.AnxietySeverity,
 	} {
 		s := newService(t)
 		id := s.initiate("p1")

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -39,9 +40,9 @@ func (s *service) newTenant(account string) tenant {
 		if state == "initiated" {
 			continue
 		}
-		product := voicescreen.DepressionAnxiety
+		product := screen.DepressionAnxiety
 		if state == "deepfake" {
-			product = voicescreen.Deepfake
+			product = screen.DeepfakeBinary
 		}
 		if _, err := a.Submit(ctx, id, strings.NewReader(recording), &voicescreen.SubmitOptions{Product: product}); err != nil {
 			s.t.Fatal(err)
@@ -60,11 +61,11 @@ func (s *service) newTenant(account string) tenant {
 func become(r *store.Session, state string) error {
 	switch state {
 	case "running":
-		r.State, r.Owner, r.Token, r.Attempts, r.Due = store.Running, "worker", 1, 1, r.Due.Add(time.Hour)
+		r.Status, r.Owner, r.Token, r.Attempts, r.Due = screen.StatusProcessing, "worker", 1, 1, r.Due.Add(time.Hour)
 	case "succeeded", "labelled", "deepfake":
-		r.State, r.Scores, r.Audio, r.Due = store.Succeeded, testScores(r.Product.Categories()), "", time.Time{}
+		r.Status, r.Scores, r.Audio, r.Due = screen.StatusSuccess, testScores(r.Product.Categories()), "", time.Time{}
 	case "failed":
-		r.State, r.Failure, r.Audio, r.Due = store.Failed, tooShort, "", time.Time{}
+		r.Status, r.Failure, r.Audio, r.Due = screen.StatusFailed, tooShort, "", time.Time{}
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/voicescreen/voicescreen/internal/strictjson"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // Bayes is the Scorer of a BayesFile. It is immutable and safe for concurrent
@@ -72,7 +73,7 @@ func loadBayes(doc strictjson.Document) (Scorer, error) {
 // Info says what the model is.
 func (b *Bayes) Info() Info {
 	return Info{
-		Name: b.file.Name, Version: b.file.Version, Categories: []Category{b.file.Category},
+		Name: b.file.Name, Version: b.file.Version, Categories: []screen.Category{b.file.Category},
 		Calibrated: b.file.IsCalibrated, CalibratedOn: b.file.CalibratedOn,
 	}
 }
@@ -82,7 +83,7 @@ func (b *Bayes) File() *BayesFile { return b.file }
 
 // Score returns the one score of the recording. Whatever the features are, no
 // number in it is NaN or infinite.
-func (b *Bayes) Score(ctx context.Context, in *Recording) ([]Score, error) {
+func (b *Bayes) Score(ctx context.Context, in *Recording) ([]screen.Score, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -93,21 +94,21 @@ func (b *Bayes) Score(ctx context.Context, in *Recording) ([]Score, error) {
 	s := b.ScoreRow(r, in.Features)
 	s.Cautions = in.Cautions()
 	if b.isUnfamiliar(r) {
-		s.Cautions = append(s.Cautions, Unfamiliar)
+		s.Cautions = append(s.Cautions, screen.Unfamiliar)
 		slices.Sort(s.Cautions)
 	}
 	if s.Doubtful() {
-		s.Decision = Indeterminate
+		s.Decision = screen.Indeterminate
 	}
-	return []Score{s}, nil
+	return []screen.Score{s}, nil
 }
 
 // ScoreRow returns the score of a row that Row made of the recording of
 // features v.
-func (b *Bayes) ScoreRow(r Row, v Vector) Score {
+func (b *Bayes) ScoreRow(r Row, v Vector) screen.Score {
 	f := b.file
 	var eta, there, all float64
-	var parts []Contribution
+	var parts []screen.Contribution
 	for i, x := range f.Features {
 		eta += x.Weight * r.Z[i]
 		if r.Counts[i] {
@@ -118,11 +119,11 @@ func (b *Bayes) ScoreRow(r Row, v Vector) Score {
 		}
 		there += math.Abs(x.Weight)
 		if x.Weight != 0 {
-			parts = append(parts, Contribution{Feature: x.Name, Value: v.Values[b.index[i]], Unit: x.Unit, Logits: x.Weight * r.Z[i]})
+			parts = append(parts, screen.Contribution{Feature: x.Name, Value: v.Values[b.index[i]], Unit: x.Unit, Logits: x.Weight * r.Z[i]})
 		}
 	}
-	slices.SortStableFunc(parts, func(a, b Contribution) int { return cmp.Compare(math.Abs(b.Logits), math.Abs(a.Logits)) })
-	s := Score{
+	slices.SortStableFunc(parts, func(a, b screen.Contribution) int { return cmp.Compare(math.Abs(b.Logits), math.Abs(a.Logits)) })
+	s := screen.Score{
 		Category: f.Category, Model: f.Name, Version: f.Version, Calibrated: f.IsCalibrated,
 		Coverage: 1, Contributions: parts[:min(len(parts), maxContributions)], Baseline: r.Earlier,
 	}
@@ -137,7 +138,7 @@ func (b *Bayes) ScoreRow(r Row, v Vector) Score {
 // decide fills in probability, interval, decision and class for the linear
 // predictor eta, the variance of what was not measured of it, and that of η − θ2 by
 // what is not known of the model.
-func (b *Bayes) decide(s *Score, eta, missing, unsure float64) {
+func (b *Bayes) decide(s *screen.Score, eta, missing, unsure float64) {
 	f := b.file
 	// The mean of the logistic function over a normal distribution (MacKay
 	// 1992, "The evidence framework applied to classification networks", eq. 10).
@@ -149,16 +150,17 @@ func (b *Bayes) decide(s *Score, eta, missing, unsure float64) {
 	s.High = max(logistic(v+half), s.Probability)
 	switch {
 	case s.Probability < f.Indeterminate.Low:
-		s.Decision = Negative
+		s.Decision = screen.Negative
 	case s.Probability > f.Indeterminate.High:
-		s.Decision = Positive
+		s.Decision = screen.Positive
 	default:
-		s.Decision = Indeterminate
+		s.Decision = screen.Indeterminate
 	}
-	s.Severity = 1
+	classes := f.Category.Severities()
+	s.Severity = classes[0]
 	for i, c := range f.Cuts {
 		if atLeast(slices.Index(BandScores[:], c.Score)) >= c.Probability {
-			s.Severity = i + 2
+			s.Severity = classes[i+1]
 		}
 	}
 }
@@ -247,7 +249,7 @@ func (b *Bayes) WithBaseRate(share float64) (*Bayes, error) {
 // 10 or more: [Bayes.WithBaseRate] of a Bayes whose category is among rates. One
 // that was calibrated has its base rate from labels; it, and any other scorer,
 // is returned as it is. The error is that of Bayes.WithBaseRate.
-func WithBaseRates(s Scorer, rates map[Category]float64) (Scorer, error) {
+func WithBaseRates(s Scorer, rates map[screen.Category]float64) (Scorer, error) {
 	b, ok := s.(*Bayes)
 	if !ok || b.Info().Calibrated {
 		return s, nil

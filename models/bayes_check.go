@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // numShared is how many parameters of a BayesFile are not weights: the
@@ -29,7 +31,7 @@ func (f *BayesFile) Check() error {
 		{f.Format == BayesFormat, "format", "want " + BayesFormat},
 		{f.Name != "", "name", "is empty"},
 		{f.Version != "", "version", "is empty"},
-		{f.Category == Depression || f.Category == Anxiety, "category", "want depression or anxiety"},
+		{f.Category == screen.Depression || f.Category == screen.Anxiety, "category", "want depression or anxiety"},
 		{f.Schema == voiceSchema.name, "schema", fmt.Sprintf("got %q, want %q", f.Schema, voiceSchema.name)},
 		{ascending(f.Thresholds) && len(f.Thresholds) == len(BandScores), "thresholds", fmt.Sprintf("want %d ascending values within ±%g", len(BandScores), most)},
 		{f.Indeterminate.Low >= 0, "indeterminate.low", "want 0 to 1"},
@@ -81,7 +83,7 @@ func ascending(x []float64) bool {
 // that they belong to ascending scores and ascending linear predictors: then a
 // class is never left out and a higher probability never a lower class.
 func (f *BayesFile) checkCuts() error {
-	want := len(SeverityNames(f.Category)) - 1
+	want := len(f.Category.Severities()) - 1
 	if len(f.Cuts) != want {
 		return &FileError{"cuts", fmt.Sprintf("got %d, want %d", len(f.Cuts), want)}
 	}

@@ -2,6 +2,8 @@ package models
 
 import (
 	"io"
+
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // BayesFormat is the format of the files of [Bayes] models.
@@ -29,12 +31,12 @@ const DecisionBand = 1
 // a list that is longer than its tag most says: for the matrices more than there
 // are features.
 type BayesFile struct {
-	Format      string   `json:"format"` // BayesFormat
-	Name        string   `json:"name"`
-	Version     string   `json:"version"`
-	Category    Category `json:"category"` // Depression or Anxiety
-	Schema      string   `json:"schema"`   // of the features: "voice/1"
-	Description string   `json:"description"`
+	Format      string          `json:"format"` // BayesFormat
+	Name        string          `json:"name"`
+	Version     string          `json:"version"`
+	Category    screen.Category `json:"category"` // Depression or Anxiety
+	Schema      string          `json:"schema"`   // of the features: "voice/1"
+	Description string          `json:"description"`
 
 	Thresholds    []float64 `json:"thresholds" most:"16"` // θ, ascending, one for each of BandScores, logits
 	Cuts          []Cut     `json:"cuts"`                 // from where on each class but the first is reported

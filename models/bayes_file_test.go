@@ -10,6 +10,7 @@ import (
 
 	"github.com/voicescreen/voicescreen/internal/cost"
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 func TestBayesFileRoundTrip(t *testing.T) {
@@ -30,7 +31,7 @@ func TestBayesFileRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if info := s.Info(); !info.Calibrated || info.CalibratedOn != "labels" || !slices.Equal(info.Categories, []models.Category{models.Depression}) {
+	if info := s.Info(); !info.Calibrated || info.CalibratedOn != "labels" || !slices.Equal(info.Categories, []screen.Category{screen.Depression}) {
 		t.Errorf("got %+v", info)
 	}
 	if _, err := models.Read(bytes.NewReader(first.Bytes())); !errors.Is(err, models.ErrModel) {
@@ -41,7 +42,7 @@ func TestBayesFileRoundTrip(t *testing.T) {
 func TestBayesFileFaultsAreNamed(t *testing.T) {
 	for path, change := range map[string]func(f *models.BayesFile){
 		"format":                func(f *models.BayesFile) { f.Format = models.FileFormat },
-		"category":              func(f *models.BayesFile) { f.Category = models.Deepfake },
+		"category":              func(f *models.BayesFile) { f.Category = screen.Deepfake },
 		"schema":                func(f *models.BayesFile) { f.Schema = "spoof/1" },
 		"thresholds":            func(f *models.BayesFile) { f.Thresholds[1] = 1 },
 		"cuts":                  func(f *models.BayesFile) { f.Cuts = f.Cuts[:1] },

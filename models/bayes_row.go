@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // Row is the features of one recording as a Bayes model sees them, in the
@@ -82,9 +84,9 @@ func (b *Bayes) standard(i int, norm Spread, value float64, earlier []Vector) (z
 // sexes equally probable beforehand.
 func (b *Bayes) probablyFemale(in *Recording) float64 {
 	switch in.Metadata.Gender {
-	case Female:
+	case screen.Female:
 		return 1
-	case Male:
+	case screen.Male:
 		return 0
 	}
 	var odds float64

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // bayesFile is a small model: three features, of which the last needs a fixed
@@ -20,7 +21,7 @@ func bayesFile() *models.BayesFile {
 	}
 	cov[3][3] = 0.64
 	return &models.BayesFile{
-		Format: models.BayesFormat, Name: "test", Version: "1", Category: models.Depression, Schema: "voice/1", Description: "a test",
+		Format: models.BayesFormat, Name: "test", Version: "1", Category: screen.Depression, Schema: "voice/1", Description: "a test",
 		Thresholds:    []float64{1, 2, 3},
 		Cuts:          []models.Cut{{Score: 10, Probability: 0.2}, {Score: 15, Probability: 0.1}},
 		Indeterminate: models.Band{Low: 0.15, High: 0.25}, Clip: 3, Baseline: 1,
@@ -45,7 +46,7 @@ func bayes(t testing.TB, f *models.BayesFile) *models.Bayes {
 	return b
 }
 
-func scoreOf(t testing.TB, s models.Scorer, in *models.Recording) models.Score {
+func scoreOf(t testing.TB, s models.Scorer, in *models.Recording) screen.Score {
 	t.Helper()
 	got, err := s.Score(t.Context(), in)
 	if err != nil {
@@ -56,7 +57,7 @@ func scoreOf(t testing.TB, s models.Scorer, in *models.Recording) models.Score {
 
 // woman is a recording of a woman with the given features.
 func woman(features map[string]float64) *models.Recording {
-	return &models.Recording{Features: voice(features), FixedGain: true, Metadata: models.Metadata{Gender: models.Female}}
+	return &models.Recording{Features: voice(features), FixedGain: true, Metadata: screen.Metadata{Gender: screen.Female}}
 }
 
 func closeTo(t *testing.T, what string, got, want, tolerance float64) {
@@ -79,10 +80,10 @@ func TestBayesIsTheProportionalOddsModel(t *testing.T) {
 	sd := math.Sqrt(0.04*(4+1+1) + 0.64)
 	closeTo(t, "low", got.Low, logistic(eta-2-1.6448536269514722*sd), exact)
 	closeTo(t, "high", got.High, logistic(eta-2+1.6448536269514722*sd), exact)
-	if got.Severity != 3 || got.Decision != models.Positive || got.Coverage != 1 || got.Partial() || got.Baseline != 0 {
+	if got.Severity != 3 || got.Decision != screen.Positive || got.Coverage != 1 || got.Partial() || got.Baseline != 0 {
 		t.Errorf("got %+v, want the third class, positive and whole", got)
 	}
-	for i, want := range []models.Contribution{{Feature: "pause.mean_s", Value: 0.7, Unit: "s", Logits: 1.6}, {Feature: "level.mean_dbfs", Value: -35, Unit: "dBFS", Logits: 0.6}, {Feature: "pause.sd_s", Value: 0.2, Unit: "s", Logits: -0.5}} {
+	for i, want := range []screen.Contribution{{Feature: "pause.mean_s", Value: 0.7, Unit: "s", Logits: 1.6}, {Feature: "level.mean_dbfs", Value: -35, Unit: "dBFS", Logits: 0.6}, {Feature: "pause.sd_s", Value: 0.2, Unit: "s", Logits: -0.5}} {
 		c := got.Contributions[i]
 		closeTo(t, want.Feature, c.Logits, want.Logits, exact)
 		if c.Feature != want.Feature || c.Value != want.Value || c.Unit != want.Unit {
@@ -95,8 +96,8 @@ func TestBayesIsTheProportionalOddsModel(t *testing.T) {
 // class or decision, and that classes begin where the cuts are.
 func TestClassAndProbabilityAgree(t *testing.T) {
 	b := bayes(t, bayesFile())
-	last := models.Score{Decision: models.Negative}
-	order := map[models.Decision]int{models.Negative: 0, models.Indeterminate: 1, models.Positive: 2}
+	last := screen.Score{Decision: screen.Negative}
+	order := map[screen.Decision]int{screen.Negative: 0, screen.Indeterminate: 1, screen.Positive: 2}
 	for z := -3.0; z <= 3; z += 0.01 {
 		got := scoreOf(t, b, woman(map[string]float64{"pause.mean_s": 0.5 + z*0.1, "pause.sd_s": 0.3 + z*0.1, "level.mean_dbfs": -30}))
 		if got.Probability < last.Probability || got.Severity < last.Severity || order[got.Decision] < order[last.Decision] {
@@ -107,7 +108,7 @@ func TestClassAndProbabilityAgree(t *testing.T) {
 		}
 		last = got
 	}
-	if last.Severity != 3 || last.Decision != models.Positive {
+	if last.Severity != 3 || last.Decision != screen.Positive {
 		t.Errorf("got %+v at the end, want the highest class", last)
 	}
 }
@@ -146,7 +147,7 @@ func TestMissingFeaturesAreMarginalised(t *testing.T) {
 
 func TestLevelCountsOnlyWithFixedGain(t *testing.T) {
 	b := bayes(t, bayesFile())
-	score := func(level float64, fixed bool) models.Score {
+	score := func(level float64, fixed bool) screen.Score {
 		in := woman(map[string]float64{"pause.mean_s": 0.6, "pause.sd_s": 0.3, "level.mean_dbfs": level})
 		in.FixedGain = fixed
 		return scoreOf(t, b, in)
@@ -163,29 +164,29 @@ func TestLevelCountsOnlyWithFixedGain(t *testing.T) {
 // measured.
 func TestSexIsTakenFromTheMetadataOrTheVoice(t *testing.T) {
 	b := bayes(t, bayesFile())
-	row := func(g models.Gender, f0 float64) models.Row {
-		return b.Row(&models.Recording{Features: voice(map[string]float64{"pause.mean_s": 0.7, "f0.median_hz": f0}), Metadata: models.Metadata{Gender: g}})
+	row := func(g screen.Gender, f0 float64) models.Row {
+		return b.Row(&models.Recording{Features: voice(map[string]float64{"pause.mean_s": 0.7, "f0.median_hz": f0}), Metadata: screen.Metadata{Gender: g}})
 	}
 	for _, c := range []struct {
 		name      string
-		gender    models.Gender
+		gender    screen.Gender
 		f0        float64
 		female, z float64
 		tolerance float64
 	}{
-		{"a woman with a low voice", models.Female, 100, 1, 2, exact},
-		{"a man with a high voice", models.Male, 220, 0, 0.5, exact},
+		{"a woman with a low voice", screen.Female, 100, 1, 2, exact},
+		{"a man with a high voice", screen.Male, 220, 0, 0.5, exact},
 		{"nothing said, a high voice", 0, 210, 0.999, 2, 0.01},
 		{"nothing said, a low voice", 0, 100, 0.001, 0.5, 0.01},
-		{"other, between", models.OtherGender, math.Sqrt(200 * 110), 0.5, 1.25, 1e-9},
-		{"a transgender woman: the voice decides", models.TransgenderFemale, 105, 0.001, 0.5, 0.01},
+		{"other, between", screen.OtherGender, math.Sqrt(200 * 110), 0.5, 1.25, 1e-9},
+		{"a transgender woman: the voice decides", screen.TransgenderFemale, 105, 0.001, 0.5, 0.01},
 		{"nothing said, no pitch", 0, math.NaN(), 0.5, 1.25, exact},
 	} {
 		got := row(c.gender, c.f0)
 		closeTo(t, c.name+": female", got.Female, c.female, c.tolerance)
 		closeTo(t, c.name+": z", got.Z[0], c.z, c.tolerance)
 	}
-	narrow := scoreOf(t, b, &models.Recording{Features: voice(map[string]float64{"pause.mean_s": 0.9, "pause.sd_s": 0.3}), Metadata: models.Metadata{Gender: models.Male}})
+	narrow := scoreOf(t, b, &models.Recording{Features: voice(map[string]float64{"pause.mean_s": 0.9, "pause.sd_s": 0.3}), Metadata: screen.Metadata{Gender: screen.Male}})
 	wide := scoreOf(t, b, &models.Recording{Features: voice(map[string]float64{"pause.mean_s": 0.9, "pause.sd_s": 0.3})})
 	if wide.High-wide.Low <= narrow.High-narrow.Low {
 		t.Error("want a wider interval where the sex is not known")
@@ -207,10 +208,10 @@ func TestUnfamiliar(t *testing.T) {
 		{9.0, -9, -99, true},   // held to the same
 	} {
 		got := scoreOf(t, b, woman(map[string]float64{"pause.mean_s": c.mean, "pause.sd_s": c.sd, "level.mean_dbfs": c.level}))
-		if is := slices.Contains(got.Cautions, models.Unfamiliar); is != c.want {
+		if is := slices.Contains(got.Cautions, screen.Unfamiliar); is != c.want {
 			t.Errorf("%+v: got cautions %v, want unfamiliar %v", c, got.Cautions, c.want)
 		}
-		if decided := got.Decision != models.Indeterminate; decided == c.want {
+		if decided := got.Decision != screen.Indeterminate; decided == c.want {
 			t.Errorf("%+v: got %v at probability %v", c, got.Decision, got.Probability)
 		}
 	}
@@ -314,15 +315,15 @@ func TestBaseRateMovesAllTogether(t *testing.T) {
 func TestBaseRatesAreForTheUncalibrated(t *testing.T) {
 	plain, learned := bayesFile(), bayesFile()
 	learned.IsCalibrated, learned.CalibratedOn = true, "labels"
-	rates := map[models.Category]float64{plain.Category: 0.3}
+	rates := map[screen.Category]float64{plain.Category: 0.3}
 	for name, c := range map[string]struct {
 		scorer models.Scorer
-		rates  map[models.Category]float64
+		rates  map[screen.Category]float64
 		moved  bool
 	}{
 		"uncalibrated":     {bayes(t, plain), rates, true},
 		"calibrated":       {bayes(t, learned), rates, false},
-		"another category": {bayes(t, plain), map[models.Category]float64{models.Anxiety: 0.3}, false},
+		"another category": {bayes(t, plain), map[screen.Category]float64{screen.Anxiety: 0.3}, false},
 		"no rates":         {bayes(t, plain), nil, false},
 	} {
 		got, err := models.WithBaseRates(c.scorer, c.rates)
@@ -330,7 +331,7 @@ func TestBaseRatesAreForTheUncalibrated(t *testing.T) {
 			t.Errorf("%s: got a scorer that moved: %v, and error %v, want %v", name, got != c.scorer, err, c.moved)
 		}
 	}
-	if s, err := models.WithBaseRates(bayes(t, plain), map[models.Category]float64{plain.Category: 2}); s != nil || err == nil {
+	if s, err := models.WithBaseRates(bayes(t, plain), map[screen.Category]float64{plain.Category: 2}); s != nil || err == nil {
 		t.Errorf("a share of 2: got %v and error %v, want an error alone", s, err)
 	}
 }

@@ -1,35 +1,6 @@
 package models
 
-import "slices"
-
-// Caution is why a score is less sure than it looks.
-type Caution uint8
-
-const (
-	// LittleSpeech: less than two seconds of speech, or next to no voice in
-	// what there is. The decision is then Indeterminate.
-	LittleSpeech Caution = iota + 1
-	// Noisy: speech less than cautionSNR above the noise.
-	Noisy
-	// NarrowBand: nothing above cautionBandwidth, as through a telephone.
-	NarrowBand
-	// Unfamiliar: unlike every recording that the model was trained on, such
-	// as music or a tone. The decision is then Indeterminate.
-	Unfamiliar
-	// SeveralVoices: the pitch changes from one stretch of speech to the next as
-	// if two people took turns. A heuristic, which misses voices alike.
-	SeveralVoices
-)
-
-var cautionNames = names{"little_speech", "noisy", "narrow_band", "unfamiliar", "several_voices"}
-
-func (c Caution) String() string               { return cautionNames.name(uint8(c), "Caution") }
-func (c Caution) MarshalText() ([]byte, error) { return cautionNames.marshal(uint8(c), "caution") }
-func (c *Caution) UnmarshalText(b []byte) error {
-	v, err := cautionNames.parse(b, "caution")
-	*c = Caution(v)
-	return err
-}
+import "github.com/voicescreen/voicescreen/screen"
 
 const (
 	cautionSpeech = 2.0 // seconds: what the service wants of a recording
@@ -46,37 +17,23 @@ const (
 
 // Cautions lists what is known against any score of the recording, in
 // ascending order. Where nothing was analysed nothing is known.
-func (in *Recording) Cautions() []Caution {
+func (in *Recording) Cautions() []screen.Caution {
 	a := in.Analysis
 	if a == nil {
 		return nil
 	}
-	var c []Caution
+	var c []screen.Caution
 	if a.SpeechDuration() < cautionSpeech {
-		c = append(c, LittleSpeech)
+		c = append(c, screen.LittleSpeech)
 	}
 	if a.Quality.SNR < cautionSNR {
-		c = append(c, Noisy)
+		c = append(c, screen.Noisy)
 	}
 	if a.Quality.Bandwidth < cautionBandwidth {
-		c = append(c, NarrowBand)
+		c = append(c, screen.NarrowBand)
 	}
 	if severalVoices(a) {
-		c = append(c, SeveralVoices)
+		c = append(c, screen.SeveralVoices)
 	}
-	return c
-}
-
-// cautions lists what is known against the score of a recording, in ascending
-// order.
-func (l *Linear) cautions(in *Recording, p *prediction, enough bool) []Caution {
-	c := in.Cautions()
-	if !enough && !slices.Contains(c, LittleSpeech) {
-		c = append(c, LittleSpeech)
-	}
-	if k := l.file.Kernel; k != nil && p.nearest < k.Familiar {
-		c = append(c, Unfamiliar)
-	}
-	slices.Sort(c)
 	return c
 }

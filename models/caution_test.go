@@ -8,6 +8,7 @@ import (
 
 	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // chords makes seconds of struck chords: voiced, loud, and no voice.
@@ -36,19 +37,19 @@ func TestCautionsOfWhatIsNoVoice(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		x    []float64
-		want models.Caution
+		want screen.Caution
 	}{
-		"silence": {make([]float64, 4*rate), models.LittleSpeech},
-		"noise":   {noise, models.LittleSpeech},
-		"a tone":  {tone, models.Unfamiliar},
-		"music":   {chords(6, rate), models.Unfamiliar},
+		"silence": {make([]float64, 4*rate), screen.LittleSpeech},
+		"noise":   {noise, screen.LittleSpeech},
+		"a tone":  {tone, screen.Unfamiliar},
+		"music":   {chords(6, rate), screen.Unfamiliar},
 	} {
 		s := shippedDeepfake(t, &models.Recording{Native: c.x, NativeRate: rate})
-		if !slices.Contains(s.Cautions, c.want) || s.Decision != models.Indeterminate {
+		if !slices.Contains(s.Cautions, c.want) || s.Decision != screen.Indeterminate {
 			t.Errorf("%s: got cautions %v and %v, want %v and no decision", name, s.Cautions, s.Decision, c.want)
 		}
 		half := 0.5
-		if (&models.Thresholds{Low: &half, High: &half}).Apply(&s); s.Decision != models.Indeterminate {
+		if (&screen.Thresholds{Low: &half, High: &half}).Apply(&s); s.Decision != screen.Indeterminate {
 			t.Errorf("%s: thresholds decided on it: %v", name, s.Decision)
 		}
 	}
@@ -59,15 +60,15 @@ func TestCautionsOfARecording(t *testing.T) {
 	x := make([]float64, 2*rate)
 	for name, c := range map[string]struct {
 		quality dsp.Quality
-		want    models.Caution
+		want    screen.Caution
 		is      bool
 	}{
-		"noise":               {dsp.Quality{SNR: 10, Bandwidth: 7000}, models.Noisy, true},
-		"a telephone":         {dsp.Quality{SNR: 40, Bandwidth: 3400}, models.NarrowBand, true},
-		"good":                {dsp.Quality{SNR: 40, Bandwidth: 7000}, models.Noisy, false},
-		"wide":                {dsp.Quality{SNR: 40, Bandwidth: 7000}, models.NarrowBand, false},
-		"noise not measured":  {dsp.Quality{SNR: math.NaN(), Bandwidth: math.NaN()}, models.Noisy, false},
-		"a band not measured": {dsp.Quality{SNR: math.NaN(), Bandwidth: math.NaN()}, models.NarrowBand, false},
+		"noise":               {dsp.Quality{SNR: 10, Bandwidth: 7000}, screen.Noisy, true},
+		"a telephone":         {dsp.Quality{SNR: 40, Bandwidth: 3400}, screen.NarrowBand, true},
+		"good":                {dsp.Quality{SNR: 40, Bandwidth: 7000}, screen.Noisy, false},
+		"wide":                {dsp.Quality{SNR: 40, Bandwidth: 7000}, screen.NarrowBand, false},
+		"noise not measured":  {dsp.Quality{SNR: math.NaN(), Bandwidth: math.NaN()}, screen.Noisy, false},
+		"a band not measured": {dsp.Quality{SNR: math.NaN(), Bandwidth: math.NaN()}, screen.NarrowBand, false},
 	} {
 		s := shippedDeepfake(t, &models.Recording{Native: x, NativeRate: rate, Analysis: &dsp.Analysis{Quality: c.quality}})
 		if got := slices.Contains(s.Cautions, c.want); got != c.is {
@@ -77,17 +78,17 @@ func TestCautionsOfARecording(t *testing.T) {
 }
 
 func TestCautionNames(t *testing.T) {
-	for c := models.LittleSpeech; c <= models.SeveralVoices; c++ {
+	for c := screen.LittleSpeech; c <= screen.SeveralVoices; c++ {
 		b, err := c.MarshalText()
 		if err != nil {
 			t.Fatal(err)
 		}
-		var got models.Caution
+		var got screen.Caution
 		if err := got.UnmarshalText(b); err != nil || got != c {
 			t.Errorf("%s: got %v, %v, want %v", b, got, err, c)
 		}
 	}
-	if _, err := (models.SeveralVoices + 1).MarshalText(); err == nil {
+	if _, err := (screen.SeveralVoices + 1).MarshalText(); err == nil {
 		t.Error("an unknown caution has a name")
 	}
 }

@@ -13,7 +13,7 @@ var schemas = map[string]*Schema{
 
 // Check says what is wrong with the file, as a *FileError, or nil.
 func (f *File) Check() error {
-	n := len(SeverityNames(f.Category))
+	n := len(f.Category.Severities())
 	for _, c := range []struct {
 		ok     bool
 		path   string
@@ -23,7 +23,7 @@ func (f *File) Check() error {
 		{(f.Kernel != nil) == (f.Format == KernelFormat), "kernel", "want one exactly if the format is " + KernelFormat},
 		{f.Name != "", "name", "is empty"},
 		{f.Version != "", "version", "is empty"},
-		{int(f.Category) >= 1 && int(f.Category) <= len(categoryNames), "category", "is unknown"},
+		{f.Category.Valid(), "category", "is unknown"},
 		{finite(f.Intercept), "intercept", "is not finite"},
 		{finite(f.LogitSD) && f.LogitSD >= 0, "logit_sd", "want a finite number ≥ 0"},
 		{finite(f.Clip) && f.Clip > 0, "clip", "want a finite number > 0"},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/voicescreen/voicescreen/internal/cost"
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // filled is a text of n bytes or a little less: begin, as many units as fit,
@@ -140,8 +141,8 @@ func TestThresholdsCostInProportion(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			cost.Check(t, len(c.text), func() {
-				_, err := models.ReadThresholds(strings.NewReader(c.text))
-				if (err == nil) != c.ok || err != nil && !errors.Is(err, models.ErrThresholds) {
+				_, err := screen.ReadThresholds(strings.NewReader(c.text))
+				if (err == nil) != c.ok || err != nil && !errors.Is(err, screen.ErrThresholds) {
 					t.Errorf("got error %v, read is to be %v", err, c.ok)
 				}
 			})

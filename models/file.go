@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/voicescreen/voicescreen/internal/strictjson"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // The formats of the files of [Linear] models.
@@ -52,26 +53,26 @@ func (e *FileError) Is(target error) bool { return target == ErrModel }
 // unknown, there twice or out of range makes [Load] refuse the file, and so
 // does a list that is longer than its tag most says.
 type File struct {
-	Format        string       `json:"format"` // FileFormat, or KernelFormat exactly if there is a Kernel
-	Name          string       `json:"name"`
-	Version       string       `json:"version"`
-	Category      Category     `json:"category"`
-	Schema        string       `json:"schema"` // name of the schema of the features
-	Description   string       `json:"description"`
-	Link          Link         `json:"link"`
-	Intercept     float64      `json:"intercept"` // logits
-	LogitSD       float64      `json:"logit_sd"`  // standard error, in logits, of what is common to all recordings
-	Clip          float64      `json:"clip"`      // > 0
-	Calibration   *Calibration `json:"calibration"`
-	Prior         float64      `json:"prior,omitempty"` // share of positive recordings that the probability supposes, < 1; 0 if that is not said
-	Indeterminate Band         `json:"indeterminate"`
-	IsCalibrated  bool         `json:"is_calibrated"` // on labelled recordings
-	CalibratedOn  string       `json:"calibrated_on"` // which ones, in words; "" if not calibrated
-	TrainedOn     []Data       `json:"trained_on"`
-	Metrics       []Metric     `json:"metrics"`
-	Licence       string       `json:"licence"` // of the weights
-	Kernel        *Kernel      `json:"kernel,omitempty"`
-	Features      []Feature    `json:"features"`
+	Format        string          `json:"format"` // FileFormat, or KernelFormat exactly if there is a Kernel
+	Name          string          `json:"name"`
+	Version       string          `json:"version"`
+	Category      screen.Category `json:"category"`
+	Schema        string          `json:"schema"` // name of the schema of the features
+	Description   string          `json:"description"`
+	Link          Link            `json:"link"`
+	Intercept     float64         `json:"intercept"` // logits
+	LogitSD       float64         `json:"logit_sd"`  // standard error, in logits, of what is common to all recordings
+	Clip          float64         `json:"clip"`      // > 0
+	Calibration   *Calibration    `json:"calibration"`
+	Prior         float64         `json:"prior,omitempty"` // share of positive recordings that the probability supposes, < 1; 0 if that is not said
+	Indeterminate Band            `json:"indeterminate"`
+	IsCalibrated  bool            `json:"is_calibrated"` // on labelled recordings
+	CalibratedOn  string          `json:"calibrated_on"` // which ones, in words; "" if not calibrated
+	TrainedOn     []Data          `json:"trained_on"`
+	Metrics       []Metric        `json:"metrics"`
+	Licence       string          `json:"licence"` // of the weights
+	Kernel        *Kernel         `json:"kernel,omitempty"`
+	Features      []Feature       `json:"features"`
 }
 
 // Link is how a linear predictor η becomes probabilities.
@@ -102,15 +103,11 @@ const (
 	Ordinal                     // proportional odds
 )
 
-var linkNames = names{"logit", "ordinal"}
+var linkKinds = screen.NewEnum[LinkKind]("link", "logit", "ordinal")
 
-func (k LinkKind) String() string               { return linkNames.name(uint8(k), "LinkKind") }
-func (k LinkKind) MarshalText() ([]byte, error) { return linkNames.marshal(uint8(k), "link") }
-func (k *LinkKind) UnmarshalText(b []byte) error {
-	v, err := linkNames.parse(b, "link")
-	*k = LinkKind(v)
-	return err
-}
+func (k LinkKind) String() string                { return linkKinds.String(k) }
+func (k LinkKind) MarshalText() ([]byte, error)  { return linkKinds.MarshalText(k) }
+func (k *LinkKind) UnmarshalText(b []byte) error { return linkKinds.Unmarshal(k, b) }
 
 // Calibration maps η to A·η + B before the link (Platt 1999). A is positive.
 type Calibration struct {

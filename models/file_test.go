@@ -12,12 +12,13 @@ import (
 
 	"github.com/voicescreen/voicescreen/internal/cost"
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // small is a valid model file of each link.
 func small(kind models.LinkKind) *models.File {
 	f := &models.File{
-		Format: models.FileFormat, Name: "small", Version: "1", Category: models.Depression, Schema: "voice/1",
+		Format: models.FileFormat, Name: "small", Version: "1", Category: screen.Depression, Schema: "voice/1",
 		Description: "a test", Link: models.Link{Kind: kind}, Intercept: 0.5, Clip: 3,
 		Indeterminate: models.Band{Low: 0.4, High: 0.6},
 		TrainedOn:     []models.Data{{Data: "nothing", Rows: 0, Licence: "none"}},

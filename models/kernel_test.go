@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // smallKernel is small(Logit) with two support vectors over its two features.
@@ -140,7 +141,7 @@ func TestSegmentsOfARecording(t *testing.T) {
 	}
 }
 
-func shippedDeepfake(t *testing.T, in *models.Recording) models.Score {
+func shippedDeepfake(t *testing.T, in *models.Recording) screen.Score {
 	t.Helper()
 	all, err := models.Shipped()
 	if err != nil {
@@ -157,12 +158,12 @@ func shippedDeepfake(t *testing.T, in *models.Recording) models.Score {
 func same(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
 
 func TestSegmentJSON(t *testing.T) {
-	for _, want := range []models.Segment{{Start: 1, End: 2.5, Probability: 0.25}, {End: 4, Probability: math.NaN()}} {
+	for _, want := range []screen.Segment{{Start: 1, End: 2.5, Probability: 0.25}, {End: 4, Probability: math.NaN()}} {
 		b, err := json.Marshal(want)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var got models.Segment
+		var got screen.Segment
 		if err := json.Unmarshal(b, &got); err != nil {
 			t.Fatal(err)
 		}
@@ -173,17 +174,17 @@ func TestSegmentJSON(t *testing.T) {
 }
 
 func TestScoreJSON(t *testing.T) {
-	whole := models.Score{Category: models.Anxiety, Model: "m", Version: "1", Calibrated: true, Prior: 0.1, Probability: 0.5, Low: 0.2, High: 0.8,
-		Decision: models.Positive, Severity: 2, Coverage: 0.75, Baseline: 3, Contributions: []models.Contribution{{Feature: "f", Value: 1, Unit: "s", Logits: 2}},
-		Segments: []models.Segment{{Start: 1, End: 2, Probability: 0.5}}, Cautions: []models.Caution{models.Noisy}}
+	whole := screen.Score{Category: screen.Anxiety, Model: "m", Version: "1", Calibrated: true, Prior: 0.1, Probability: 0.5, Low: 0.2, High: 0.8,
+		Decision: screen.Positive, Severity: screen.MildToModerate, Coverage: 0.75, Baseline: 3, Contributions: []screen.Contribution{{Feature: "f", Value: 1, Unit: "s", Logits: 2}},
+		Segments: []screen.Segment{{Start: 1, End: 2, Probability: 0.5}}, Cautions: []screen.Caution{screen.Noisy}}
 	unbounded := whole
 	unbounded.Low, unbounded.High = math.NaN(), math.NaN()
-	for _, want := range []models.Score{whole, unbounded} {
+	for _, want := range []screen.Score{whole, unbounded} {
 		b, err := json.Marshal(want)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var got models.Score
+		var got screen.Score
 		if err := json.Unmarshal(b, &got); err != nil {
 			t.Fatal(err)
 		}
@@ -198,7 +199,7 @@ func TestScoreJSON(t *testing.T) {
 }
 
 func TestSetPrior(t *testing.T) {
-	s := models.Score{Probability: 0.5, Low: 0.2, High: 0.8, Prior: 0.5, Segments: []models.Segment{{Probability: 0.5}, {Probability: math.NaN()}}}
+	s := screen.Score{Probability: 0.5, Low: 0.2, High: 0.8, Prior: 0.5, Segments: []screen.Segment{{Probability: 0.5}, {Probability: math.NaN()}}}
 	former := s.Segments
 	s.SetPrior(0.01)
 	// Odds of 1 to 4 become 1 to 4·99.
@@ -218,7 +219,7 @@ func TestSetPrior(t *testing.T) {
 			}
 		}
 	}
-	unknown := models.Score{Probability: 0.5}
+	unknown := screen.Score{Probability: 0.5}
 	if unknown.SetPrior(0.1); unknown.Probability != 0.5 {
 		t.Error("the prior of a score that supposes none was changed")
 	}

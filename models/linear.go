@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // maxContributions is how many contributions a Score carries at most. Chosen:
@@ -41,7 +43,7 @@ func NewLinear(f *File) (*Linear, error) {
 // Info says what the model is.
 func (l *Linear) Info() Info {
 	return Info{
-		Name: l.file.Name, Version: l.file.Version, Categories: []Category{l.file.Category},
+		Name: l.file.Name, Version: l.file.Version, Categories: []screen.Category{l.file.Category},
 		Calibrated: l.file.IsCalibrated, CalibratedOn: l.file.CalibratedOn,
 	}
 }
@@ -53,18 +55,18 @@ func (l *Linear) File() *File { return l.file }
 // number in it is NaN or infinite. A model of a deepfake schema scores every
 // segment of the recording (see [Segment]) and takes the mean of their
 // predictors; the others score the features of the whole.
-func (l *Linear) Score(ctx context.Context, in *Recording) ([]Score, error) {
+func (l *Linear) Score(ctx context.Context, in *Recording) ([]screen.Score, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	if l.schema == spoofSchema {
 		s, err := l.scoreSegments(ctx, in)
-		return []Score{s}, err
+		return []screen.Score{s}, err
 	}
 	if in.Features.Schema != l.schema {
 		return nil, fmt.Errorf("models: %s: the recording has no features of schema %s", l.file.Name, l.schema.name)
 	}
-	return []Score{l.ScoreVector(in.Features)}, nil
+	return []screen.Score{l.ScoreVector(in.Features)}, nil
 }
 
 // ScoreVector returns the score of a vector, which must be of the model's
@@ -78,7 +80,7 @@ func (l *Linear) Score(ctx context.Context, in *Recording) ([]Score, error) {
 // with Σ over the measured features and Σ′ over the others, whose z is taken
 // to be unknown with variance 1. It covers what is not known about the model,
 // not how the people differ who share a probability.
-func (l *Linear) ScoreVector(v Vector) Score {
+func (l *Linear) ScoreVector(v Vector) screen.Score {
 	p := l.predict(v)
 	return l.finish(&p)
 }
@@ -127,20 +129,20 @@ func (l *Linear) predict(v Vector) prediction {
 }
 
 // finish is the score of a prediction.
-func (l *Linear) finish(p *prediction) Score {
+func (l *Linear) finish(p *prediction) screen.Score {
 	f := l.file
-	var parts []Contribution
+	var parts []screen.Contribution
 	factor := 1.0
 	if f.Calibration != nil {
 		factor = f.Calibration.A
 	}
 	for i, x := range f.Features {
 		if finite(p.value[i]) && (x.Weight != 0 || f.Kernel != nil) {
-			parts = append(parts, Contribution{Feature: x.Name, Value: p.value[i], Unit: x.Unit, Logits: factor * p.part[i]})
+			parts = append(parts, screen.Contribution{Feature: x.Name, Value: p.value[i], Unit: x.Unit, Logits: factor * p.part[i]})
 		}
 	}
-	slices.SortStableFunc(parts, func(a, b Contribution) int { return cmp.Compare(math.Abs(b.Logits), math.Abs(a.Logits)) })
-	s := Score{
+	slices.SortStableFunc(parts, func(a, b screen.Contribution) int { return cmp.Compare(math.Abs(b.Logits), math.Abs(a.Logits)) })
+	s := screen.Score{
 		Category: f.Category, Model: f.Name, Version: f.Version, Calibrated: f.IsCalibrated, Prior: f.Prior,
 		Coverage: p.coverage, Contributions: parts[:min(len(parts), maxContributions)],
 	}
@@ -150,7 +152,7 @@ func (l *Linear) finish(p *prediction) Score {
 
 // decide fills in probability, interval, decision and class for the linear
 // predictor eta and the half-width of its interval.
-func (l *Linear) decide(s *Score, eta, half float64) {
+func (l *Linear) decide(s *screen.Score, eta, half float64) {
 	f := l.file
 	if c := f.Calibration; c != nil {
 		eta, half = c.A*eta+c.B, c.A*half
@@ -158,22 +160,23 @@ func (l *Linear) decide(s *Score, eta, half float64) {
 	shift := 0.0
 	if f.Link.Kind == Ordinal {
 		shift = f.Link.Thresholds[f.Link.Decision-1]
-		s.Severity = 1
+		class := 0
 		for _, cut := range f.Link.Cuts {
 			if eta >= cut {
-				s.Severity++
+				class++
 			}
 		}
+		s.Severity = f.Category.Severities()[class]
 	}
 	s.Probability = logistic(eta - shift)
 	s.Low, s.High = logistic(eta-shift-half), logistic(eta-shift+half)
 	switch b := f.Indeterminate; {
 	case s.Probability < b.Low:
-		s.Decision = Negative
+		s.Decision = screen.Negative
 	case s.Probability > b.High:
-		s.Decision = Positive
+		s.Decision = screen.Positive
 	default:
-		s.Decision = Indeterminate
+		s.Decision = screen.Indeterminate
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // tolerance is what a few roundings may move a number of order 1.
@@ -43,21 +44,21 @@ func TestScoreVector(t *testing.T) {
 		features  map[string]float64
 		eta, half float64 // after calibration, and less the threshold
 		coverage  float64
-		decision  models.Decision
-		severity  int
+		decision  screen.Decision
+		severity  screen.Severity
 		first     string
 	}{
-		{"both features", nil, both, 0.5 + 1 - 1, z90 * 0.1, 1, models.Positive, 0, "f0.sd_st"},
-		{"a missing feature counts as unknown", nil, map[string]float64{"f0.sd_st": 5}, 1.5, z90 * math.Sqrt(0.01+4), 1. / 3, models.Positive, 0, "f0.sd_st"},
-		{"nothing measured", nil, nil, 0.5, z90 * math.Sqrt(1.01+4), 0, models.Positive, 0, ""},
-		{"a value far out is held at the clip", nil, map[string]float64{"f0.sd_st": 1000, "hnr.mean_db": 10}, 3.5, z90 * 0.3, 1, models.Positive, 0, "f0.sd_st"},
-		{"the larger contribution comes first", nil, map[string]float64{"f0.sd_st": 2, "hnr.mean_db": 15}, -2, z90 * 0.05, 1, models.Negative, 0, "hnr.mean_db"},
-		{"inside the band", func(f *models.File) { f.Intercept = 0 }, both, 0, z90 * 0.1, 1, models.Indeterminate, 0, "f0.sd_st"},
-		{"calibrated", func(f *models.File) { f.Calibration = &models.Calibration{A: 2, B: -3} }, both, -2, 2 * z90 * 0.1, 1, models.Negative, 0, "f0.sd_st"},
-		{"common uncertainty", func(f *models.File) { f.LogitSD = 0.3 }, both, 0.5, z90 * math.Sqrt(0.09+0.01), 1, models.Positive, 0, "f0.sd_st"},
-		{"ordinal, lowest class", func(f *models.File) { f.Link = small(models.Ordinal).Link; f.Intercept = 0 }, both, -1, z90 * 0.1, 1, models.Negative, 1, "f0.sd_st"},
-		{"ordinal, a value at the cut is in the upper class", func(f *models.File) { f.Link = small(models.Ordinal).Link }, both, -0.5, z90 * 0.1, 1, models.Negative, 2, "f0.sd_st"},
-		{"ordinal, highest class", func(f *models.File) { f.Link = small(models.Ordinal).Link; f.Intercept = 4 }, both, 3, z90 * 0.1, 1, models.Positive, 3, "f0.sd_st"},
+		{"both features", nil, both, 0.5 + 1 - 1, z90 * 0.1, 1, screen.Positive, 0, "f0.sd_st"},
+		{"a missing feature counts as unknown", nil, map[string]float64{"f0.sd_st": 5}, 1.5, z90 * math.Sqrt(0.01+4), 1. / 3, screen.Positive, 0, "f0.sd_st"},
+		{"nothing measured", nil, nil, 0.5, z90 * math.Sqrt(1.01+4), 0, screen.Positive, 0, ""},
+		{"a value far out is held at the clip", nil, map[string]float64{"f0.sd_st": 1000, "hnr.mean_db": 10}, 3.5, z90 * 0.3, 1, screen.Positive, 0, "f0.sd_st"},
+		{"the larger contribution comes first", nil, map[string]float64{"f0.sd_st": 2, "hnr.mean_db": 15}, -2, z90 * 0.05, 1, screen.Negative, 0, "hnr.mean_db"},
+		{"inside the band", func(f *models.File) { f.Intercept = 0 }, both, 0, z90 * 0.1, 1, screen.Indeterminate, 0, "f0.sd_st"},
+		{"calibrated", func(f *models.File) { f.Calibration = &models.Calibration{A: 2, B: -3} }, both, -2, 2 * z90 * 0.1, 1, screen.Negative, 0, "f0.sd_st"},
+		{"common uncertainty", func(f *models.File) { f.LogitSD = 0.3 }, both, 0.5, z90 * math.Sqrt(0.09+0.01), 1, screen.Positive, 0, "f0.sd_st"},
+		{"ordinal, lowest class", func(f *models.File) { f.Link = small(models.Ordinal).Link; f.Intercept = 0 }, both, -1, z90 * 0.1, 1, screen.Negative, 1, "f0.sd_st"},
+		{"ordinal, a value at the cut is in the upper class", func(f *models.File) { f.Link = small(models.Ordinal).Link }, both, -0.5, z90 * 0.1, 1, screen.Negative, 2, "f0.sd_st"},
+		{"ordinal, highest class", func(f *models.File) { f.Link = small(models.Ordinal).Link; f.Intercept = 4 }, both, 3, z90 * 0.1, 1, screen.Positive, 3, "f0.sd_st"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -75,7 +76,7 @@ func TestScoreVector(t *testing.T) {
 				}
 			}
 			if s.Decision != c.decision || s.Severity != c.severity {
-				t.Errorf("got %v, class %d, want %v, class %d", s.Decision, s.Severity, c.decision, c.severity)
+				t.Errorf("got %v, class %v, want %v, class %v", s.Decision, s.Severity, c.decision, c.severity)
 			}
 			if len(s.Contributions) != len(c.features) {
 				t.Errorf("got %d contributions, want %d", len(s.Contributions), len(c.features))
@@ -108,10 +109,10 @@ func TestShippedScoresAreNumbers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got []models.Category
+	var got []screen.Category
 	for _, s := range scorers {
 		got = append(got, s.Info().Categories...)
-		if info := s.Info(); info.Calibrated != (info.Categories[0] == models.Deepfake) || info.Calibrated != (info.CalibratedOn != "") {
+		if info := s.Info(); info.Calibrated != (info.Categories[0] == screen.Deepfake) || info.Calibrated != (info.CalibratedOn != "") {
 			t.Errorf("%s: got calibrated %v on %q", info.Name, info.Calibrated, info.CalibratedOn)
 		}
 		for _, x := range []float64{math.NaN(), 0, 1, math.Inf(1), math.Inf(-1), 1e300, -1e300} {
@@ -132,7 +133,7 @@ func TestShippedScoresAreNumbers(t *testing.T) {
 			}
 		}
 	}
-	want := []models.Category{models.Depression, models.Anxiety, models.Deepfake}
+	want := []screen.Category{screen.Depression, screen.Anxiety, screen.Deepfake}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got categories %v, want %v", got, want)
 	}

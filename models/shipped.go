@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 //go:embed files/*.json
@@ -24,7 +26,7 @@ func Shipped() ([]Scorer, error) {
 
 // ShippedBayes returns the shipped model of a category that learns from
 // labels: depression or anxiety. The caller must not change it.
-func ShippedBayes(c Category) (*BayesFile, error) {
+func ShippedBayes(c screen.Category) (*BayesFile, error) {
 	scorers, err := loadAllShipped()
 	if err != nil {
 		return nil, err

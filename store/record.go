@@ -5,11 +5,9 @@ import (
 	"maps"
 	"slices"
 	"time"
-)
 
-// MaxID is the greatest length of a session's ID, in bytes. Chosen: six times
-// what 160 random bits need, and short enough for one byte of a key.
-const MaxID = 255
+	"github.com/voicescreen/voicescreen/screen"
+)
 
 // Clone returns a copy that shares no memory with s, in the form of
 // [Session.Normalize].
@@ -87,10 +85,10 @@ func (s *Session) Analyzed() bool { return len(s.Scores) > 0 || len(s.Features) 
 // the years 1 to 9999. Implementations call it before they store a record.
 func (s *Session) Check() error {
 	switch {
-	case s.ID == "" || len(s.ID) > MaxID:
-		return fmt.Errorf("%w: the ID has %d bytes, want 1 to %d", ErrInvalid, len(s.ID), MaxID)
-	case s.State < Initiated || s.State > Failed:
-		return fmt.Errorf("%w: %d is no state", ErrInvalid, uint8(s.State))
+	case s.ID == "" || len(s.ID) > screen.MaxID:
+		return fmt.Errorf("%w: the ID has %d bytes, want 1 to %d", ErrInvalid, len(s.ID), screen.MaxID)
+	case !s.Status.Valid():
+		return fmt.Errorf("%w: %d is an invalid status", ErrInvalid, uint8(s.Status))
 	case s.Product != 0 && !s.Product.Valid():
 		return fmt.Errorf("%w: %d is no product", ErrInvalid, uint8(s.Product))
 	}

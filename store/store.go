@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"time"
+
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 var (
@@ -93,7 +95,7 @@ type Store interface {
 	// returns are removed. What is to expire is decided by the
 	// call and not kept with the session, so that a period that is changed
 	// holds for sessions stored before.
-	Expire(ctx context.Context, before time.Time, limit int) ([]SessionKey, error)
+	Expire(ctx context.Context, before time.Time, limit int) ([]screen.SessionKey, error)
 
 	// List returns at most limit sessions of one user of the account, ordered
 	// by CreatedAt descending and then ID ascending, beginning behind the
@@ -145,9 +147,6 @@ type Store interface {
 	// Close too. Close waits for calls that are under way.
 	Close() error
 }
-
-// SessionKey names a session: no two of an account have one ID.
-type SessionKey struct{ Account, ID string }
 
 // Cursor is a place in a listing: behind the session of this time and ID.
 type Cursor struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/voicescreen/voicescreen"
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store/memory"
 )
 
@@ -39,7 +39,7 @@ needs 2. A file that was cut short is analysed as far as it goes.
 With --json each file gives one line, a JSON object; one that cannot be read
 gives {"file":…,"error":…}. FILE may be "-" for standard input, once.
 
-` + voicescreen.Disclaimer,
+` + screen.Disclaimer,
 		Example: "  voicescreen analyze testdata/interview_en.wav\n" +
 			"  voicescreen analyze --json *.wav > scores.jsonl\n" +
 			"  voicescreen analyze --channel 2 call.wav",
@@ -119,7 +119,7 @@ func runAnalyze(cmd *cobra.Command, files []string, o analyzeOptions) error {
 func (o *analyzeOptions) about(ctx context.Context) (*voicescreen.AnalyzeOptions, error) {
 	var a voicescreen.AnalyzeOptions
 	if o.gender != "" {
-		g, err := models.ParseGender(o.gender)
+		g, err := screen.ParseGender(o.gender)
 		if err != nil {
 			return nil, usagef("--gender is %q, want Female, Male, Other, Prefer Not to Specify, Transgender Female or Transgender Male", o.gender)
 		}
@@ -153,17 +153,17 @@ func analyzeFile(ctx context.Context, e *voicescreen.Engine, path string, stdin 
 
 // analysisJSON is one line of "analyze --json".
 type analysisJSON struct {
-	File          string                                   `json:"file"`
-	Duration      float64                                  `json:"duration_s"`
-	SpeechSeconds float64                                  `json:"speech_s"`
-	SampleRate    int                                      `json:"sample_rate_hz"`
-	Truncated     bool                                     `json:"truncated"`
-	Partial       bool                                     `json:"partial"`
-	Quality       qualityJSON                              `json:"quality"`
-	Scores        []models.Score                           `json:"scores"`
-	Failures      map[models.Category]*voicescreen.Failure `json:"failures,omitempty"`
-	Features      map[string]number                        `json:"features"`
-	Disclaimer    string                                   `json:"disclaimer"`
+	File          string                              `json:"file"`
+	Duration      float64                             `json:"duration_s"`
+	SpeechSeconds float64                             `json:"speech_s"`
+	SampleRate    int                                 `json:"sample_rate_hz"`
+	Truncated     bool                                `json:"truncated"`
+	Partial       bool                                `json:"partial"`
+	Quality       qualityJSON                         `json:"quality"`
+	Scores        []screen.Score                      `json:"scores"`
+	Failures      map[screen.Category]*screen.Failure `json:"failures,omitempty"`
+	Features      map[string]number                   `json:"features"`
+	Disclaimer    string                              `json:"disclaimer"`
 }
 
 type qualityJSON struct {
@@ -175,7 +175,7 @@ type qualityJSON struct {
 func writeAnalysisJSON(w io.Writer, file string, a *voicescreen.Analysis) error {
 	scores := a.Scores
 	if scores == nil {
-		scores = []models.Score{}
+		scores = []screen.Score{}
 	}
 	err := json.NewEncoder(w).Encode(&analysisJSON{
 		File:          file,
@@ -188,7 +188,7 @@ func writeAnalysisJSON(w io.Writer, file string, a *voicescreen.Analysis) error 
 		Scores:        scores,
 		Failures:      a.Failures,
 		Features:      featureNumbers(a.Features),
-		Disclaimer:    voicescreen.Disclaimer,
+		Disclaimer:    screen.Disclaimer,
 	})
 	if err != nil {
 		return fmt.Errorf("encode the scores: %w", err)

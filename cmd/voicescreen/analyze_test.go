@@ -7,8 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/voicescreen/voicescreen"
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // analysis is what a program reads of a line of "analyze --json".
@@ -20,9 +19,9 @@ type analysis struct {
 	Rate      int                 `json:"sample_rate_hz"`
 	Truncated bool                `json:"truncated"`
 	Quality   map[string]*float64 `json:"quality"`
-	Scores    []models.Score      `json:"scores"`
+	Scores    []screen.Score      `json:"scores"`
 	Failures  map[string]struct {
-		Code string `json:"code"`
+		Code string `json:"error"`
 	} `json:"failures"`
 	Features   map[string]*float64 `json:"features"`
 	Disclaimer string              `json:"disclaimer"`
@@ -50,7 +49,7 @@ func TestAnalyzeJSON(t *testing.T) {
 	if a.Rate != 44100 || a.Duration < 55 || a.Duration > 56 || a.Speech < 33 || a.Speech > a.Duration || a.Disclaimer == "" || a.Truncated {
 		t.Errorf("got %+v, want the 55.3 s at 44.1 kHz with at least 33 s of speech", a)
 	}
-	want := []models.Category{models.Depression, models.Anxiety, models.Deepfake}
+	want := []screen.Category{screen.Depression, screen.Anxiety, screen.Deepfake}
 	if len(a.Scores) != len(want) {
 		t.Fatalf("got %d scores, want %d", len(a.Scores), len(want))
 	}
@@ -60,7 +59,7 @@ func TestAnalyzeJSON(t *testing.T) {
 		}
 	}
 	b := all[1]
-	if len(b.Scores) != 1 || b.Scores[0].Category != models.Deepfake ||
+	if len(b.Scores) != 1 || b.Scores[0].Category != screen.Deepfake ||
 		b.Failures["depression"].Code != "audio_length_error" || b.Failures["anxiety"].Code != "audio_length_error" {
 		t.Errorf("short recording: got scores %v, failures %v, want only deepfake", b.Scores, b.Failures)
 	}
@@ -68,7 +67,7 @@ func TestAnalyzeJSON(t *testing.T) {
 
 func TestAnalyzeForPeople(t *testing.T) {
 	o := program(t, "analyze", interview)
-	for _, want := range []string{interview, "depression", "anxiety", "deepfake", "of 100", "weighs most", "signal to noise", voicescreen.Disclaimer} {
+	for _, want := range []string{interview, "depression", "anxiety", "deepfake", "of 100", "weighs most", "signal to noise", screen.Disclaimer} {
 		if !strings.Contains(o.stdout, want) {
 			t.Errorf("got\n%s\nwant %q in it", o.stdout, want)
 		}

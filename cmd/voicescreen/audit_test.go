@@ -15,6 +15,7 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/audit"
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
@@ -85,7 +86,7 @@ func TestServeAuditsRetention(t *testing.T) {
 		t.Fatal(err)
 	}
 	old := time.Now().Add(-voicescreen.FeedbackWindow - time.Hour)
-	err = st.Create(t.Context(), &store.Session{Account: "clinic-a", ID: "old", UserID: "patient-17", State: store.Initiated, CreatedAt: old, UpdatedAt: old})
+	err = st.Create(t.Context(), &store.Session{Account: "clinic-a", ID: "old", UserID: "patient-17", Status: screen.StatusInitiated, CreatedAt: old, UpdatedAt: old})
 	if err := errors.Join(err, st.Close()); err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/voicescreen/voicescreen"
-	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/models/fit"
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
 
@@ -77,7 +77,7 @@ func runCalibrate(cmd *cobra.Command, o calibrateOptions) (err error) {
 		if _, err := shippedPrior(c); err != nil {
 			return err
 		}
-		opts.Categories = []models.Category{c}
+		opts.Categories = []screen.Category{c}
 	}
 	if o.since != "" {
 		if opts.Since, err = time.Parse("2006-01-02", o.since); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
@@ -19,7 +20,7 @@ import (
 // and pauses a standard deviation and a half longer than the others.
 func labelledDB(t *testing.T, users int) string {
 	t.Helper()
-	prior, err := shippedPrior(models.Depression)
+	prior, err := shippedPrior(screen.Depression)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,8 +33,8 @@ func labelledDB(t *testing.T, users int) string {
 	at := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
 	for i := range users {
 		s := &store.Session{
-			Account: "clinic", ID: fmt.Sprint("session", i), UserID: fmt.Sprint("user", i), State: store.Succeeded, Product: store.DepressionAnxiety,
-			CreatedAt: at, UpdatedAt: at, SubmittedAt: at, Features: map[string]float64{}, Labels: store.Labels{PHQ9: make([]int, 9), UpdatedAt: at},
+			Account: "clinic", ID: fmt.Sprint("session", i), UserID: fmt.Sprint("user", i), Status: screen.StatusSuccess, Product: screen.DepressionAnxiety,
+			CreatedAt: at, UpdatedAt: at, SubmittedAt: at, Features: map[string]float64{}, Labels: screen.Labels{PHQ9: make([]int, 9), UpdatedAt: at},
 		}
 		for _, f := range prior.Features {
 			z := rng.NormFloat64()

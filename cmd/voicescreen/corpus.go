@@ -22,6 +22,7 @@ import (
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/models/fit"
 	"github.com/voicescreen/voicescreen/models/fit/corpus"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // corpusOptions are the flags of the commands that read a corpus.
@@ -76,7 +77,7 @@ type heard struct {
 
 // readCorpus reads a corpus and measures its sessions. What cannot be used is
 // printed.
-func readCorpus(cmd *cobra.Command, task models.Category, o corpusOptions) (*corpus.Corpus, []fit.Trial, error) {
+func readCorpus(cmd *cobra.Command, task screen.Category, o corpusOptions) (*corpus.Corpus, []fit.Trial, error) {
 	root := os.DirFS(o.root)
 	c, err := corpus.Open(o.name, root, task)
 	if err != nil {
@@ -273,7 +274,7 @@ func cut(c *voicescreen.Channel, turns []dsp.Segment) []float64 {
 
 // trainCorpus runs the corpus's protocol, and brings the prior up to all of its
 // labels.
-func trainCorpus(cmd *cobra.Command, task models.Category, o trainOptions) error {
+func trainCorpus(cmd *cobra.Command, task screen.Category, o trainOptions) error {
 	out, err := newOutput(o.out)
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
@@ -37,7 +38,7 @@ func TestDB(t *testing.T) {
 	now := time.Now()
 	for _, id := range []string{"a", "b"} {
 		ref, err := st.PutAudio(t.Context(), strings.NewReader("audio"))
-		s := &store.Session{ID: id, UserID: "patient-41", State: store.Queued, CreatedAt: now, UpdatedAt: now, Due: now, Audio: ref}
+		s := &store.Session{ID: id, UserID: "patient-41", Status: screen.StatusProcessing, CreatedAt: now, UpdatedAt: now, Due: now, Audio: ref}
 		if err := errors.Join(err, st.Create(t.Context(), s)); err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +128,7 @@ func TestDBWithADamagedRecord(t *testing.T) {
 	}
 	now := time.Now()
 	for _, id := range []string{"a", "b", "c"} {
-		if err := st.Create(t.Context(), &store.Session{ID: id, UserID: "patient-41", State: store.Initiated, CreatedAt: now, UpdatedAt: now}); err != nil {
+		if err := st.Create(t.Context(), &store.Session{ID: id, UserID: "patient-41", Status: screen.StatusInitiated, CreatedAt: now, UpdatedAt: now}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -188,7 +189,7 @@ func bayesText(t *testing.T) string {
 	}
 	for _, m := range shipped {
 		b, ok := m.(*models.Bayes)
-		if !ok || b.File().Category != models.Depression {
+		if !ok || b.File().Category != screen.Depression {
 			continue
 		}
 		var text strings.Builder

@@ -17,6 +17,7 @@ import (
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/models/evaluate/report"
 	"github.com/voicescreen/voicescreen/models/fit"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // evaluateOptions are the flags of "evaluate".
@@ -70,7 +71,7 @@ for a service that has them, score with the same.`,
 			if !(o.threshold >= 0 && o.threshold <= 1) {
 				return usagef("--threshold is %v, want 0 to 1", o.threshold)
 			}
-			if task != models.Deepfake && given(cmd, flagPrior) != "" {
+			if task != screen.Deepfake && given(cmd, flagPrior) != "" {
 				return usagef("--%s is for --task deepfake", flagPrior)
 			}
 			if err := checkPrior(cmd, o.prior); err != nil {
@@ -93,7 +94,7 @@ for a service that has them, score with the same.`,
 	return cmd
 }
 
-func runEvaluate(cmd *cobra.Command, task models.Category, o evaluateOptions) error {
+func runEvaluate(cmd *cobra.Command, task screen.Category, o evaluateOptions) error {
 	scorer, err := newRowScorer(task, o)
 	if err != nil {
 		return err
@@ -165,11 +166,11 @@ func outputs(scores, page string) (s, p *output, err error) {
 // what those of the service do.
 type rowScorer struct {
 	models.Scorer
-	task    models.Category
+	task    screen.Category
 	scoring voicescreen.ScoringOptions
 }
 
-func newRowScorer(task models.Category, o evaluateOptions) (*rowScorer, error) {
+func newRowScorer(task screen.Category, o evaluateOptions) (*rowScorer, error) {
 	s := &rowScorer{task: task, scoring: voicescreen.ScoringOptions{DeepfakePrior: o.prior}}
 	if err := o.scoring.set(&s.scoring); err != nil {
 		return nil, err
@@ -184,7 +185,7 @@ func newRowScorer(task models.Category, o evaluateOptions) (*rowScorer, error) {
 
 // taskScorer loads the model at path, or takes the shipped one of the task. The
 // rates are as of loadModel.
-func taskScorer(task models.Category, path string, rates map[models.Category]float64) (models.Scorer, error) {
+func taskScorer(task screen.Category, path string, rates map[screen.Category]float64) (models.Scorer, error) {
 	if path != "" {
 		s, err := loadModel(path, rates)
 		if err != nil {
@@ -209,7 +210,7 @@ func taskScorer(task models.Category, path string, rates map[models.Category]flo
 
 // categoryIndex is the place of a category among the scores of a model, -1 if
 // it has none.
-func categoryIndex(info models.Info, c models.Category) int {
+func categoryIndex(info models.Info, c screen.Category) int {
 	for i, have := range info.Categories {
 		if have == c {
 			return i
@@ -225,13 +226,13 @@ func (s *rowScorer) row(ctx context.Context, r *fit.Row, in *models.Recording) (
 		SNR: in.Analysis.Quality.SNR, Groups: r.Groups(),
 	}
 	switch {
-	case s.task != models.Deepfake && r.Person() != "": // whatever they are labelled, recordings of one person resemble each other
+	case s.task != screen.Deepfake && r.Person() != "": // whatever they are labelled, recordings of one person resemble each other
 		row.Cluster = r.Person()
 	case r.Source != "" || r.System != "":
 		row.Cluster = r.Cluster()
 	}
 	if r.HasTotal {
-		row.Class = models.SeverityOf(s.task, r.Total)
+		row.Class = screen.SeverityOf(s.task, r.Total)
 	}
 	if f := (voicescreen.AudioOptions{}).Refusal(s.task, in.Analysis); f != nil {
 		row.Refused = f.Code
@@ -246,7 +247,7 @@ func (s *rowScorer) row(ctx context.Context, r *fit.Row, in *models.Recording) (
 		return row, errors.New("the model gives no score")
 	}
 	row.Score = scores[i]
-	if s.task == models.Deepfake {
+	if s.task == screen.Deepfake {
 		row.Score.SetPrior(s.scoring.DeepfakePrior)
 	}
 	return row, nil

@@ -20,6 +20,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 func main() {
@@ -126,7 +127,7 @@ func newRoot() *cobra.Command {
 		Use:   "voicescreen",
 		Short: "Screening scores from recordings of a voice",
 		Long: "voicescreen listens to recordings of a person speaking and gives scores for signs of\n" +
-			"depression, signs of anxiety, and the risk that the voice is synthetic.\n\n" + voicescreen.Disclaimer,
+			"depression, signs of anxiety, and the risk that the voice is synthetic.\n\n" + screen.Disclaimer,
 		Example:       "  voicescreen analyze testdata/interview_en.wav",
 		SilenceErrors: true,
 		SilenceUsage:  true,

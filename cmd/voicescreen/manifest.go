@@ -11,6 +11,7 @@ import (
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/models/fit"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // manifestHelp describes manifests in the help of the commands that read them.
@@ -28,8 +29,8 @@ func addTask(cmd *cobra.Command, task, manifest *string) {
 }
 
 // parseTask returns the category of the flag --task.
-func parseTask(s string) (models.Category, error) {
-	var c models.Category
+func parseTask(s string) (screen.Category, error) {
+	var c screen.Category
 	if s == "" {
 		return c, usagef("--task is missing, want depression, anxiety or deepfake")
 	}
@@ -46,7 +47,7 @@ type manifest struct {
 }
 
 // readManifest reads the CSV file at path.
-func readManifest(path string, task models.Category) (*manifest, error) {
+func readManifest(path string, task screen.Category) (*manifest, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("manifest %s: %w", path, bare(err))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/models/dam"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // newModel groups what is done to model files.
@@ -78,7 +79,7 @@ func newModelInfo() *cobra.Command {
 
 // loadModels loads model files, for people of whom the shares of rates have a
 // score of 10 or more.
-func loadModels(paths []string, rates map[models.Category]float64) ([]models.Scorer, error) {
+func loadModels(paths []string, rates map[screen.Category]float64) ([]models.Scorer, error) {
 	var scorers []models.Scorer
 	for _, path := range paths {
 		s, err := loadModel(path, rates)
@@ -92,7 +93,7 @@ func loadModels(paths []string, rates map[models.Category]float64) ([]models.Sco
 
 // loadModel loads a model file of any kind, which its first bytes tell. The
 // rates are for DAM alone: the engine tells others.
-func loadModel(path string, rates map[models.Category]float64) (models.Scorer, error) {
+func loadModel(path string, rates map[screen.Category]float64) (models.Scorer, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("model %s: %w", path, bare(err))
@@ -106,6 +107,6 @@ func loadModel(path string, rates map[models.Category]float64) (models.Scorer, e
 	return models.LoadFile(path) // which says what is wrong with it
 }
 
-func damOptions(rates map[models.Category]float64) *dam.ScorerOptions {
-	return &dam.ScorerOptions{Depression: rates[models.Depression], Anxiety: rates[models.Anxiety]}
+func damOptions(rates map[screen.Category]float64) *dam.ScorerOptions {
+	return &dam.ScorerOptions{Depression: rates[screen.Depression], Anxiety: rates[screen.Anxiety]}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/voicescreen/voicescreen"
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // shownContributions is how many features are shown that moved a score.
@@ -32,7 +32,7 @@ func writeAnalysis(w io.Writer, file string, a *voicescreen.Analysis) error {
 	p.printf("  recording   %.1f s at %d Hz, %.1f s of it speech\n", a.Duration, a.SampleRate, a.SpeechSeconds)
 	p.printf("  quality     signal to noise %s, clipped %s, bandwidth %s\n",
 		text(a.Quality.SNR, "%.0f dB"), text(100*a.Quality.Clipped, "%.2f %%"), text(a.Quality.Bandwidth, "%.0f Hz"))
-	for _, c := range []models.Category{models.Depression, models.Anxiety, models.Deepfake} {
+	for _, c := range []screen.Category{screen.Depression, screen.Anxiety, screen.Deepfake} {
 		for i := range a.Scores {
 			if a.Scores[i].Category == c {
 				p.score(&a.Scores[i])
@@ -42,20 +42,20 @@ func writeAnalysis(w io.Writer, file string, a *voicescreen.Analysis) error {
 			p.printf("\n  %-10s  no score: %s\n", c, reason(f, a))
 		}
 	}
-	p.printf("\n  %s\n\n", voicescreen.Disclaimer)
+	p.printf("\n  %s\n\n", screen.Disclaimer)
 	return p.err
 }
 
 // reason says for people why there is no score.
-func reason(f *voicescreen.Failure, a *voicescreen.Analysis) string {
-	if f.Code == voicescreen.CodeAudioLength {
+func reason(f *screen.Failure, a *voicescreen.Analysis) string {
+	if f.Code == screen.CodeAudioLength {
 		return fmt.Sprintf("%.0f s of speech are needed, the recording has %.1f s",
 			f.Data["minimum_length"], a.SpeechSeconds)
 	}
 	return f.Message
 }
 
-func (p *printer) score(s *models.Score) {
+func (p *printer) score(s *screen.Score) {
 	interval := ""
 	if s.Low <= s.High { // not where they are undefined
 		interval = fmt.Sprintf(" (90 %% interval %.0f to %.0f)", 100*s.Low, 100*s.High)
@@ -91,17 +91,17 @@ func count(n int, thing string) string {
 }
 
 // cautionText says in words why a score is less sure than it looks.
-var cautionText = map[models.Caution]string{
-	models.LittleSpeech:  "too little speech to decide",
-	models.Noisy:         "speech hardly louder than the noise",
-	models.NarrowBand:    "a narrow band, as through a telephone",
-	models.Unfamiliar:    "unlike every recording that the model knows",
-	models.SeveralVoices: "perhaps more than one person speaks",
+var cautionText = map[screen.Caution]string{
+	screen.LittleSpeech:  "too little speech to decide",
+	screen.Noisy:         "speech hardly louder than the noise",
+	screen.NarrowBand:    "a narrow band, as through a telephone",
+	screen.Unfamiliar:    "unlike every recording that the model knows",
+	screen.SeveralVoices: "perhaps more than one person speaks",
 }
 
 // segments prints the scores of the segments, if there are several, twelve to
 // a line: a minute fills two.
-func (p *printer) segments(s *models.Score) {
+func (p *printer) segments(s *screen.Score) {
 	const perLine = 12
 	if len(s.Segments) < 2 {
 		return
@@ -122,19 +122,19 @@ func (p *printer) segments(s *models.Score) {
 }
 
 // band says in words where a score lies.
-func band(s *models.Score) string {
+func band(s *screen.Score) string {
 	var words []string
-	if name := s.SeverityName(); name != "" {
-		words = append(words, strings.ReplaceAll(name, "_", " "))
+	if s.Severity.Valid() {
+		words = append(words, strings.ReplaceAll(s.Severity.String(), "_", " "))
 	}
 	of := ""
-	if s.Category == models.Deepfake {
+	if s.Category == screen.Deepfake {
 		of = " of synthesis"
 	}
 	switch s.Decision {
-	case models.Positive:
+	case screen.Positive:
 		words = append(words, "signs"+of)
-	case models.Negative:
+	case screen.Negative:
 		words = append(words, "no signs"+of)
 	default:
 		words = append(words, "not decided")
@@ -142,7 +142,7 @@ func band(s *models.Score) string {
 	return strings.Join(words, ", ")
 }
 
-func featureValue(c models.Contribution) string {
+func featureValue(c screen.Contribution) string {
 	v := fmt.Sprintf("%s %.4g", c.Feature, c.Value)
 	if c.Unit != "" && c.Unit != "1" {
 		v += " " + c.Unit

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/voicescreen/voicescreen"
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // scoringFlags are the flags about what the scores suppose.
@@ -30,13 +30,13 @@ func (f *scoringFlags) set(o *voicescreen.ScoringOptions) error {
 	o.FixedGain = f.fixedGain
 	for _, text := range f.rates {
 		name, value, _ := strings.Cut(text, "=")
-		var c models.Category
+		var c screen.Category
 		rate, err := strconv.ParseFloat(value, 64)
-		if c.UnmarshalText([]byte(name)) != nil || c == models.Deepfake || err != nil || !(rate > 0 && rate < 1) {
+		if c.UnmarshalText([]byte(name)) != nil || c == screen.Deepfake || err != nil || !(rate > 0 && rate < 1) {
 			return usagef("--base-rate is %q, want depression=SHARE or anxiety=SHARE with a share between 0 and 1", text)
 		}
 		if o.BaseRates == nil {
-			o.BaseRates = map[models.Category]float64{}
+			o.BaseRates = map[screen.Category]float64{}
 		}
 		o.BaseRates[c] = rate
 	}

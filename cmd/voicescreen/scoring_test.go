@@ -11,6 +11,7 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // lockedBuffer is a buffer that goroutines may share.
@@ -34,7 +35,7 @@ func (l *lockedBuffer) String() string {
 // TestServerCalibratesByItself learns at intervals until it is told to end, and
 // says so in a log that names nobody. That a model was given is no error.
 func TestServerCalibratesByItself(t *testing.T) {
-	prior, err := shippedPrior(models.Anxiety)
+	prior, err := shippedPrior(screen.Anxiety)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/models/fit"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 func newSimulate() *cobra.Command {
@@ -78,8 +79,8 @@ func runSimulate(cmd *cobra.Command, prior *models.BayesFile, o *fit.SimulationO
 
 // shippedPrior is the shipped model of the flag --task, which must be one that
 // learns.
-func shippedPrior(c models.Category) (*models.BayesFile, error) {
-	if c != models.Depression && c != models.Anxiety {
+func shippedPrior(c screen.Category) (*models.BayesFile, error) {
+	if c != screen.Depression && c != screen.Anxiety {
 		return nil, usagef("the %v model does not learn from labels, want depression or anxiety", c)
 	}
 	return models.ShippedBayes(c)

@@ -15,9 +15,9 @@ import (
 
 	"github.com/voicescreen/voicescreen/internal/durable"
 	"github.com/voicescreen/voicescreen/internal/records"
-	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/models/evaluate"
 	"github.com/voicescreen/voicescreen/models/fit"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // thresholdsOptions are the flags of "thresholds".
@@ -83,7 +83,7 @@ with the flags with which the scores were made.`,
 	f.Float64Var(&o.sensitivity, "sensitivity", 0, "the least sensitivity of the lower threshold")
 	f.Float64Var(&o.specificity, "specificity", 0, "the least specificity of the upper threshold")
 	f.StringVar(&o.classes, "classes", "", "choose where the classes begin too: by mae, macro-f1 or accuracy")
-	f.StringVar(&o.account, "account", models.AllAccounts, "with --out: the account; * is every account that has none of its own")
+	f.StringVar(&o.account, "account", screen.AllAccounts, "with --out: the account; * is every account that has none of its own")
 	f.StringVar(&o.model, "model", "", "with --out: name of the model that the thresholds are for (default any)")
 	f.StringVar(&o.version, "version", "", "with --out: version of the model that the thresholds are for (default any)")
 	f.StringVar(&o.out, "out", "", "the file of thresholds to write")
@@ -102,13 +102,13 @@ type labelledScores struct {
 	group    []string // of whom or of what each is; "" is one of its own
 }
 
-func runThresholds(cmd *cobra.Command, task models.Category, o thresholdsOptions) error {
+func runThresholds(cmd *cobra.Command, task screen.Category, o thresholdsOptions) error {
 	s, err := readScores(o.scores, task)
 	if err != nil {
 		return fmt.Errorf("scores %s: %w", o.scores, err)
 	}
 	p := &printer{w: cmd.OutOrStdout()}
-	t := models.Thresholds{Model: o.model, Version: o.version, ChosenOn: fmt.Sprintf("%d recordings", len(s.score))}
+	t := screen.Thresholds{Model: o.model, Version: o.version, ChosenOn: fmt.Sprintf("%d recordings", len(s.score))}
 	low, high, err := o.band(s.score, s.positive)
 	if err != nil {
 		return err
@@ -217,12 +217,12 @@ func (s *labelledScores) deal() []int {
 	return fold
 }
 
-func (o *thresholdsOptions) cuts(s *labelledScores, task models.Category) ([]float64, error) {
+func (o *thresholdsOptions) cuts(s *labelledScores, task screen.Category) ([]float64, error) {
 	var by evaluate.Objective
 	if err := by.UnmarshalText([]byte(o.classes)); err != nil {
 		return nil, usagef("--classes is %q, want mae, macro-f1 or accuracy", o.classes)
 	}
-	n := len(models.SeverityNames(task))
+	n := len(task.Severities())
 	if n == 0 {
 		return nil, usagef("--classes: %v has none", task)
 	}
@@ -238,7 +238,7 @@ func (p *printer) decisions(on string, d evaluate.Decisions) {
 		d.Specificity.Value, d.Specificity.Low, d.Specificity.High, d.Undecided.Value)
 }
 
-func (p *printer) classes(task models.Category, s *labelledScores, cuts []float64) {
+func (p *printer) classes(task screen.Category, s *labelledScores, cuts []float64) {
 	predicted := make([]int, len(s.score))
 	for i, v := range s.score {
 		for _, from := range cuts {
@@ -247,13 +247,13 @@ func (p *printer) classes(task models.Category, s *labelledScores, cuts []float6
 			}
 		}
 	}
-	c := evaluate.NewClasses(s.class, predicted, len(models.SeverityNames(task)))
+	c := evaluate.NewClasses(s.class, predicted, len(task.Severities()))
 	p.printf("on these  accuracy %.3f, mean absolute error %.3f, macro F1 %.3f, quadratic weighted kappa %.3f\n",
 		c.Accuracy, c.MAE, c.MacroF1, c.Kappa)
 }
 
 // readScores reads the CSV file at path.
-func readScores(path string, task models.Category) (*labelledScores, error) {
+func readScores(path string, task screen.Category) (*labelledScores, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, bare(err)
@@ -296,13 +296,13 @@ func readScores(path string, task models.Category) (*labelledScores, error) {
 			if most := fit.MaxTotal(task); err != nil || n < 0 || n > most {
 				return nil, fmt.Errorf("line %d: total %.40q, want a whole number from 0 to %d", c.Line(), record[total], most)
 			}
-			s.class = append(s.class, models.SeverityOf(task, n)-1)
+			s.class = append(s.class, screen.SeverityOf(task, n).Rank()-1)
 		}
 	}
 }
 
 // readThresholds reads the file of thresholds at path, none for "".
-func readThresholds(path string) (models.AccountThresholds, error) {
+func readThresholds(path string) (screen.AccountThresholds, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -311,7 +311,7 @@ func readThresholds(path string) (models.AccountThresholds, error) {
 		return nil, fmt.Errorf("thresholds %s: %w", path, bare(err))
 	}
 	defer f.Close()
-	a, err := models.ReadThresholds(f)
+	a, err := screen.ReadThresholds(f)
 	if err != nil {
 		return nil, fmt.Errorf("thresholds %s: %w", path, err)
 	}
@@ -319,28 +319,28 @@ func readThresholds(path string) (models.AccountThresholds, error) {
 }
 
 // thresholdsText says how thresholds stand in their file, which holds no secret.
-var thresholdsText = durable.Format[models.AccountThresholds]{
-	Parse: func(data []byte) (models.AccountThresholds, error) {
-		return models.ReadThresholds(bytes.NewReader(data))
+var thresholdsText = durable.Format[screen.AccountThresholds]{
+	Parse: func(data []byte) (screen.AccountThresholds, error) {
+		return screen.ReadThresholds(bytes.NewReader(data))
 	},
-	Text: func(a models.AccountThresholds) ([]byte, error) {
+	Text: func(a screen.AccountThresholds) ([]byte, error) {
 		var b bytes.Buffer
-		err := models.WriteThresholds(&b, a)
+		err := screen.WriteThresholds(&b, a)
 		return b.Bytes(), err
 	},
-	MaxBytes: 2 << 20, // as models.ReadThresholds
+	MaxBytes: 2 << 20, // as screen.ReadThresholds
 	Mode:     0o644,
 }
 
 // writeThresholds puts thresholds into the file at path, which need not exist,
 // durably, and leaves those of other accounts and tasks as they are.
-func writeThresholds(path, account string, task models.Category, t models.Thresholds) error {
-	f, err := durable.CreateFile(path, models.AccountThresholds{}, thresholdsText)
+func writeThresholds(path, account string, task screen.Category, t screen.Thresholds) error {
+	f, err := durable.CreateFile(path, screen.AccountThresholds{}, thresholdsText)
 	if err == nil {
-		err = f.Change(func(a models.AccountThresholds) (models.AccountThresholds, error) {
+		err = f.Change(func(a screen.AccountThresholds) (screen.AccountThresholds, error) {
 			a = a.Clone()
 			if a[account] == nil {
-				a[account] = map[models.Category]models.Thresholds{}
+				a[account] = map[screen.Category]screen.Thresholds{}
 			}
 			a[account][task] = t
 			return a, nil

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // scoresFile writes scores that lean on totals of a questionnaire.
@@ -53,7 +53,7 @@ func TestThresholds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(a["a"][models.Anxiety].Classes) != 3 || a[models.AllAccounts][models.Depression].Low == nil {
+	if len(a["a"][screen.Anxiety].Classes) != 3 || a[screen.AllAccounts][screen.Depression].Low == nil {
 		t.Errorf("got %+v, want what both calls wrote", a)
 	}
 }
@@ -68,7 +68,7 @@ func TestThresholdsAtTheSameTime(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range calls {
 		wg.Go(func() {
-			if err := writeThresholds(path, fmt.Sprint("account ", i), models.Anxiety, models.Thresholds{Low: &half, High: &half}); err != nil {
+			if err := writeThresholds(path, fmt.Sprint("account ", i), screen.Anxiety, screen.Thresholds{Low: &half, High: &half}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -108,7 +108,7 @@ func TestThresholdsHoldGroupsOut(t *testing.T) {
 		fmt.Fprintf(&b, "%d,0.5,%s\n", i%2, group)
 	}
 	write(t, path, []byte(b.String()))
-	s, err := readScores(path, models.Depression)
+	s, err := readScores(path, screen.Depression)
 	if err != nil {
 		t.Fatal(err)
 	}

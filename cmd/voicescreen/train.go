@@ -9,6 +9,7 @@ import (
 
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/models/fit"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // trainOptions are the flags of "train".
@@ -68,7 +69,7 @@ reach beside it, and the shipped model is brought up to all labels of the corpus
 	return cmd
 }
 
-func runTrain(cmd *cobra.Command, task models.Category, o trainOptions) error {
+func runTrain(cmd *cobra.Command, task screen.Category, o trainOptions) error {
 	m, err := readManifest(o.manifest, task)
 	if err != nil {
 		return err

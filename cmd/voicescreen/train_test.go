@@ -19,6 +19,7 @@ import (
 	"github.com/go-audio/wav"
 
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // writeBuzz writes a second of a harmonic complex at 16 kHz whose f0 drifts
@@ -250,7 +251,7 @@ func TestEvaluateSupposesWhatTheServiceDoes(t *testing.T) {
 			args = append(args, prior...)
 		}
 		ok(t, args...)
-		s, err := readScores(scores, models.Depression) // whose labels are 0 and 1 too
+		s, err := readScores(scores, screen.Depression) // whose labels are 0 and 1 too
 		if err != nil {
 			t.Fatal(err)
 		}

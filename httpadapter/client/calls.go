@@ -13,14 +13,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // InitiateRequest opens a session.
 type InitiateRequest struct {
 	UserID   string          // the caller's identifier of the person; required
 	Consent  bool            // whether the person consented; without it no session is opened
-	Metadata models.Metadata // of the person; optional
+	Metadata screen.Metadata // of the person; optional
 }
 
 // Initiate opens a session for one prediction and returns its identifier. The
@@ -30,7 +30,7 @@ func (c *Client) Initiate(ctx context.Context, r InitiateRequest) (sessionID str
 	body, err := json.Marshal(struct {
 		UserID   string          `json:"user_id"`
 		Consent  bool            `json:"is_initiated"`
-		Metadata models.Metadata `json:"metadata"`
+		Metadata screen.Metadata `json:"metadata"`
 	}{r.UserID, r.Consent, r.Metadata})
 	if err != nil {
 		return "", fmt.Errorf("client: metadata: %w", err)

@@ -18,7 +18,7 @@ import (
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/httpadapter"
 	"github.com/voicescreen/voicescreen/httpadapter/client"
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store/memory"
 )
 
@@ -163,7 +163,7 @@ func TestFlow(t *testing.T) {
 	english := true
 	user := "patient/17 ?&ü"
 	id, err := c.Initiate(ctx, client.InitiateRequest{UserID: user, Consent: true,
-		Metadata: models.Metadata{Age: 41, Gender: models.Female, Zipcode: "02139", English: &english}})
+		Metadata: screen.Metadata{Age: 41, Gender: screen.Female, Zipcode: "02139", English: &english}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -328,7 +328,7 @@ func TestErrors(t *testing.T) {
 	ctx := context.Background()
 	s := newService(t, -1)
 	c := s.client(t)
-	_, err := c.Initiate(ctx, client.InitiateRequest{Consent: true, Metadata: models.Metadata{Zipcode: "1"}})
+	_, err := c.Initiate(ctx, client.InitiateRequest{Consent: true, Metadata: screen.Metadata{Zipcode: "1"}})
 	var e *client.Error
 	if !errors.As(err, &e) || e.Status != 422 || e.Fields["user_id"] != "unprovided" || e.Fields["metadata.zipcode"] != "malformed" || e.RequestID == "" {
 		t.Errorf("got %+v, want every field at fault", err)

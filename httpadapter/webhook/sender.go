@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 const (
@@ -97,8 +98,8 @@ type event struct {
 	Type      string    `json:"type"`
 	Timestamp time.Time `json:"timestamp"`
 	Data      struct {
-		SessionID string             `json:"session_id"`
-		Status    voicescreen.Status `json:"status"`
+		SessionID string        `json:"session_id"`
+		Status    screen.Status `json:"status"`
 	} `json:"data"`
 }
 

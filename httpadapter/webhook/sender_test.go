@@ -25,6 +25,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -136,7 +137,7 @@ func verify(t *testing.T, g got, secret string) bool {
 }
 
 func notice() voicescreen.Notice {
-	return voicescreen.Notice{Account: "clinic", SessionID: "session.1", Status: voicescreen.StatusSuccess, UpdatedAt: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Attempt: 1}
+	return voicescreen.Notice{Account: "clinic", SessionID: "session.1", Status: screen.StatusSuccess, UpdatedAt: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Attempt: 1}
 }
 
 func TestANoticeIsSigned(t *testing.T) {
@@ -190,7 +191,7 @@ func TestNoticesAreAsTheDocumentSays(t *testing.T) {
 	operation := doc.Webhooks["session.completed"].Post
 	schema := operation.RequestBody.Value.Content.Get("application/json").Schema.Value
 	r := newReceiver(t)
-	for _, status := range []voicescreen.Status{voicescreen.StatusSuccess, voicescreen.StatusFailed} {
+	for _, status := range []screen.Status{screen.StatusSuccess, screen.StatusFailed} {
 		n := notice()
 		n.Status = status
 		if err := r.sender.Send(t.Context(), n); err != nil {

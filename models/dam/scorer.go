@@ -7,6 +7,7 @@ import (
 
 	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // Name and Version are what the scores carry.
@@ -21,7 +22,7 @@ const MinSpeech = chunkTime
 
 // operating is how the raw score of a task is read.
 type operating struct {
-	category models.Category
+	category screen.Category
 	cuts     []float64 // of the classes; a score equal to a cut is in the lower one
 	low      float64   // raw scores from low to high are undecided
 	high     float64
@@ -47,8 +48,8 @@ type operating struct {
 // For anxiety nothing of the kind was published. Slope and likelihood ratio at
 // the threshold of 10 are taken to be those of depression, which is a guess.
 var operations = [len(tasks)]operating{
-	{models.Depression, []float64{-0.6699, -0.2908}, -1.033, -0.654, depressionMid, 0.080},
-	{models.Anxiety, []float64{-0.7939, -0.2173, 0.1521}, -0.2173, -0.2173, depressionMid + (-0.2173 + 0.6699), 0.061},
+	{screen.Depression, []float64{-0.6699, -0.2908}, -1.033, -0.654, depressionMid, 0.080},
+	{screen.Anxiety, []float64{-0.7939, -0.2173, 0.1521}, -0.2173, -0.2173, depressionMid + (-0.2173 + 0.6699), 0.061},
 }
 
 const (
@@ -95,7 +96,7 @@ func newModel(n *Network, o *ScorerOptions) (*Model, error) {
 // Info says what the model is. Its classes have the published thresholds, but
 // its probabilities were calibrated on nothing.
 func (m *Model) Info() models.Info {
-	return models.Info{Name: Name, Version: Version, Categories: []models.Category{models.Depression, models.Anxiety}}
+	return models.Info{Name: Name, Version: Version, Categories: []screen.Category{screen.Depression, screen.Anxiety}}
 }
 
 // Score scores the speech of the recording, as dsp found it, at its own rate:
@@ -103,19 +104,19 @@ func (m *Model) Info() models.Info {
 // over of the last 30 s is silence to the model. It takes some seconds of
 // computing for every 30 s of speech. The bounds of the interval are NaN:
 // nothing was published from which they could be had.
-func (m *Model) Score(ctx context.Context, in *models.Recording) ([]models.Score, error) {
+func (m *Model) Score(ctx context.Context, in *models.Recording) ([]screen.Score, error) {
 	x := speech(in)
 	raw, err := m.raw(ctx, x)
 	if err != nil {
 		return nil, fmt.Errorf("dam: %w", err)
 	}
 	seconds := float64(len(x)) / sampleRate
-	scores := make([]models.Score, 0, len(tasks))
+	scores := make([]screen.Score, 0, len(tasks))
 	for i, s := range []float64{raw.Depression, raw.Anxiety} {
 		score := m.read[i].score(s, min(seconds/MinSpeech, 1))
 		score.Cautions = in.Cautions()
 		if score.Doubtful() {
-			score.Decision = models.Indeterminate
+			score.Decision = screen.Indeterminate
 		}
 		scores = append(scores, score)
 	}
@@ -168,25 +169,27 @@ func (m *Model) raw(ctx context.Context, x []float64) (Scores, error) {
 }
 
 // score reads a raw score.
-func (o *operating) score(raw, coverage float64) models.Score {
+func (o *operating) score(raw, coverage float64) screen.Score {
 	logits := slope * (raw - o.mid)
 	eta := math.Log(o.share/(1-o.share)) + logits
-	s := models.Score{
+	s := screen.Score{
 		Category: o.category, Model: Name, Version: Version,
 		Probability: 1 / (1 + math.Exp(-eta)), Low: math.NaN(), High: math.NaN(),
-		Decision: models.Indeterminate, Severity: 1, Coverage: coverage,
-		Contributions: []models.Contribution{{Feature: "dam." + o.category.String(), Value: raw, Unit: "1", Logits: logits}},
+		Decision: screen.Indeterminate, Coverage: coverage,
+		Contributions: []screen.Contribution{{Feature: "dam." + o.category.String(), Value: raw, Unit: "1", Logits: logits}},
 	}
+	class := 0
 	for _, cut := range o.cuts {
 		if raw > cut {
-			s.Severity++
+			class++
 		}
 	}
+	s.Severity = o.category.Severities()[class]
 	switch {
 	case raw > o.high:
-		s.Decision = models.Positive
+		s.Decision = screen.Positive
 	case raw < o.low, o.low == o.high:
-		s.Decision = models.Negative
+		s.Decision = screen.Negative
 	}
 	return s
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // tiny is a network that reads whole chunks and does little with them.
@@ -90,30 +91,30 @@ func TestPublishedThresholds(t *testing.T) {
 	for _, c := range []struct {
 		task     int
 		raw      float64
-		severity int
-		decision models.Decision
+		class    int // from 1 on
+		decision screen.Decision
 	}{
-		{0, -1.034, 1, models.Negative},
-		{0, -1.033, 1, models.Indeterminate},
-		{0, -0.6699, 1, models.Indeterminate}, // a score equal to a threshold is in the lower class
-		{0, -0.6698, 2, models.Indeterminate},
-		{0, -0.654, 2, models.Indeterminate},
-		{0, -0.653, 2, models.Positive},
-		{0, -0.2908, 2, models.Positive},
-		{0, -0.2907, 3, models.Positive},
-		{1, -0.7939, 1, models.Negative},
-		{1, -0.7938, 2, models.Negative},
-		{1, -0.2173, 2, models.Negative},
-		{1, -0.2172, 3, models.Positive},
-		{1, 0.1521, 3, models.Positive},
-		{1, 0.1522, 4, models.Positive},
+		{0, -1.034, 1, screen.Negative},
+		{0, -1.033, 1, screen.Indeterminate},
+		{0, -0.6699, 1, screen.Indeterminate}, // a score equal to a threshold is in the lower class
+		{0, -0.6698, 2, screen.Indeterminate},
+		{0, -0.654, 2, screen.Indeterminate},
+		{0, -0.653, 2, screen.Positive},
+		{0, -0.2908, 2, screen.Positive},
+		{0, -0.2907, 3, screen.Positive},
+		{1, -0.7939, 1, screen.Negative},
+		{1, -0.7938, 2, screen.Negative},
+		{1, -0.2173, 2, screen.Negative},
+		{1, -0.2172, 3, screen.Positive},
+		{1, 0.1521, 3, screen.Positive},
+		{1, 0.1522, 4, screen.Positive},
 	} {
 		s := operations[c.task].score(c.raw, 1)
 		if _, err := json.Marshal(s); err != nil { // the bounds are not known
 			t.Error(err)
 		}
-		if s.Severity != c.severity || s.Decision != c.decision {
-			t.Errorf("%v of %v: got class %d, %v, want %d, %v", c.raw, s.Category, s.Severity, s.Decision, c.severity, c.decision)
+		if s.Severity.Rank() != c.class || s.Decision != c.decision {
+			t.Errorf("%v of %v: got class %v, %v, want %d, %v", c.raw, s.Category, s.Severity, s.Decision, c.class, c.decision)
 		}
 	}
 }
@@ -164,7 +165,7 @@ func TestShortAndSilentRecordings(t *testing.T) {
 			t.Fatalf("%s: got %v, %v", name, scores, err)
 		}
 		for _, s := range scores {
-			if little := slices.Contains(s.Cautions, models.LittleSpeech); little != (name == "a word") || little && s.Decision != models.Indeterminate {
+			if little := slices.Contains(s.Cautions, screen.LittleSpeech); little != (name == "a word") || little && s.Decision != screen.Indeterminate {
 				t.Errorf("%s: got %v with cautions %v", name, s.Decision, s.Cautions)
 			}
 			if !(s.Probability > 0 && s.Probability < 1) || math.Abs(s.Coverage-c.coverage) > 1e-6 || s.Calibrated || !math.IsNaN(s.Low) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // Speakers on whom nothing was chosen are seldom taken for something else than
@@ -45,10 +46,10 @@ func TestCautionsOnSpeakersNotUsed(t *testing.T) {
 			t.Fatal(err)
 		}
 		n++
-		if slices.Contains(s[0].Cautions, models.Unfamiliar) {
+		if slices.Contains(s[0].Cautions, screen.Unfamiliar) {
 			unfamiliar++
 		}
-		if slices.Contains(s[0].Cautions, models.SeveralVoices) {
+		if slices.Contains(s[0].Cautions, screen.SeveralVoices) {
 			several++
 		}
 	}

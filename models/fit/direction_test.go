@@ -9,6 +9,7 @@ import (
 	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/dsp/wav"
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // TestManipulatedSpeechMovesTheScore slows real recordings down, flattens their
@@ -24,7 +25,7 @@ func TestManipulatedSpeechMovesTheScore(t *testing.T) {
 	}
 	analyzer := dsp.NewAnalyzer()
 	score := func(v models.Vector) float64 {
-		in := &models.Recording{Features: v, FixedGain: true, Metadata: models.Metadata{Gender: models.Male}}
+		in := &models.Recording{Features: v, FixedGain: true, Metadata: screen.Metadata{Gender: screen.Male}}
 		return b.ScoreRow(b.Row(in), v).Probability
 	}
 	moved := map[string]int{}

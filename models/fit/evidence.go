@@ -1,6 +1,9 @@
 package fit
 
-import "github.com/voicescreen/voicescreen/models"
+import (
+	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
+)
 
 // shareSD is the standard deviation, in logits, of seven published shares
 // of people with PHQ-9 or PHQ-8 ≥ 10: 0.076 (NHANES 2009–2012), 0.080 (NHANES
@@ -67,7 +70,7 @@ const disclaimer = " A screening signal, not a diagnosis."
 // reach at best where people are not chosen for being ill or well.
 func DepressionPrior() *Prior {
 	return &Prior{
-		Category: models.Depression, Name: "voicescreen-depression", Version: "2.0.0",
+		Category: screen.Depression, Name: "voicescreen-depression", Version: "2.0.0",
 		Text: "Prior from the literature, not calibrated on any labelled recording." + disclaimer,
 		AUC:  0.625, AtLeast: [3]float64{0.236, 0.080, 0.029}, Specificity: specificity, Undecided: undecided,
 		ShareSD: shareSD, GapSD: gapSD, Sources: []models.Data{evidence},
@@ -109,7 +112,7 @@ func DepressionPrior() *Prior {
 // effects imply and what was measured in 2,000 people (Teferra et al. 2022).
 func AnxietyPrior() *Prior {
 	return &Prior{
-		Category: models.Anxiety, Name: "voicescreen-anxiety", Version: "2.0.0",
+		Category: screen.Anxiety, Name: "voicescreen-anxiety", Version: "2.0.0",
 		Text: "Prior from the literature, not calibrated on any labelled recording. Hardly better than chance for one recording." + disclaimer,
 		AUC:  0.56, AtLeast: [3]float64{0.156, 0.061, 0.027}, Specificity: specificity, Undecided: undecided,
 		ShareSD: shareSD, GapSD: gapSD, Sources: []models.Data{evidence},

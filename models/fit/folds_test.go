@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 func TestFoldsShareNothing(t *testing.T) {
@@ -110,7 +110,7 @@ func TestFoldsWithoutSources(t *testing.T) {
 
 func TestReadManifest(t *testing.T) {
 	const good = "label,colour,path,use,source_repo,system,speaker,licence\nspoof,red,a.wav,train,s/r,HiFi,LJ,\"MIT, or so\"\nbonafide,,b.wav,validate,,,,\n"
-	rows, err := ReadManifest(strings.NewReader(good), models.Deepfake)
+	rows, err := ReadManifest(strings.NewReader(good), screen.Deepfake)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestReadManifest(t *testing.T) {
 	if !reflect.DeepEqual(rows, want) {
 		t.Errorf("got %+v, want %+v", rows, want)
 	}
-	rows, err = ReadManifest(strings.NewReader("path,label\na.wav,positive\nb.wav,negative\n"), models.Depression)
+	rows, err = ReadManifest(strings.NewReader("path,label\na.wav,positive\nb.wav,negative\n"), screen.Depression)
 	if err != nil || len(rows) != 2 || !rows[0].Positive || rows[1].Positive {
 		t.Errorf("got %+v, %v", rows, err)
 	}
@@ -134,7 +134,7 @@ func TestReadManifest(t *testing.T) {
 		"another label": {"path,label\na,spoof\nb,fake\n", "line 3"},
 		"ragged":        {"path,label\na,spoof,x\n", "line 2"},
 	} {
-		_, err := ReadManifest(strings.NewReader(c.text), models.Deepfake)
+		_, err := ReadManifest(strings.NewReader(c.text), screen.Deepfake)
 		if !errors.Is(err, ErrManifest) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: got %v, want ErrManifest that says %q", name, err, c.says)
 		}

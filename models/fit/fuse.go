@@ -20,7 +20,7 @@ const (
 	// Chosen: in base64, with all else, below models.MaxFileSize.
 	maxKernelBytes = 1_400_000
 	// unfamiliar is the share of the recordings, each scored by a machine that
-	// saw none like it, that [models.Unfamiliar] is said of. Chosen.
+	// saw none like it, that [screen.Unfamiliar] is said of. Chosen.
 	unfamiliar = 0.01
 )
 

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // TestDerivativesAreThoseOfTheLoss compares with differences, for labels of
@@ -431,7 +432,7 @@ func TestLearnFromPoorRecordings(t *testing.T) {
 	examples := population40(t, prior, 300)
 	schema := models.VoiceSchema()
 	each(examples, func(e *Example) {
-		e.Recording.Metadata = models.Metadata{}
+		e.Recording.Metadata = screen.Metadata{}
 		e.Recording.FixedGain = false
 		for _, name := range []string{"jitter.local", "f0.sd_st"} {
 			e.Recording.Features.Values[schema.Index(name)] = math.NaN()

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/voicescreen/voicescreen/internal/records"
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // ErrManifest is what an error about the contents of a manifest wraps.
@@ -28,28 +28,28 @@ type Row struct {
 	Licence  string          // column licence
 	Kind     string          // column kind, of the synthesis
 	Language string          // column language
-	Metadata models.Metadata // columns gender or sex, age, race, ethnicity: what is said about the person
+	Metadata screen.Metadata // columns gender or sex, age, race, ethnicity: what is said about the person
 	Total    int             // column phq_9 or gad_7, the questionnaire of the task: its sum
 	HasTotal bool            // whether Total is known
 }
 
 // labels are the spellings of the negative and the positive class.
-var labels = map[models.Category][2][]string{
-	models.Depression: {{"negative", "0", "false"}, {"positive", "1", "true"}}, // PHQ-9 ≥ 10
-	models.Anxiety:    {{"negative", "0", "false"}, {"positive", "1", "true"}}, // GAD-7 ≥ 10
-	models.Deepfake:   {{"bonafide", "0"}, {"spoof", "1"}},
+var labels = map[screen.Category][2][]string{
+	screen.Depression: {{"negative", "0", "false"}, {"positive", "1", "true"}}, // PHQ-9 ≥ 10
+	screen.Anxiety:    {{"negative", "0", "false"}, {"positive", "1", "true"}}, // GAD-7 ≥ 10
+	screen.Deepfake:   {{"bonafide", "0"}, {"spoof", "1"}},
 }
 
 // totals are the columns with the sum of the questionnaire of a task, and the
 // largest sum.
-var totals = map[models.Category]struct {
+var totals = map[screen.Category]struct {
 	column string
 	most   int
-}{models.Depression: {"phq_9", 27}, models.Anxiety: {"gad_7", 21}}
+}{screen.Depression: {"phq_9", 27}, screen.Anxiety: {"gad_7", 21}}
 
 // MaxTotal is the largest sum of the questionnaire of a task, 0 where there is
 // none.
-func MaxTotal(task models.Category) int { return totals[task].most }
+func MaxTotal(task screen.Category) int { return totals[task].most }
 
 // ReadManifest reads a CSV file with a header line. The columns path and label
 // are needed; label is bonafide or 0, spoof or 1 for the deepfake task, and
@@ -61,7 +61,7 @@ func MaxTotal(task models.Category) int { return totals[task].most }
 // matches ErrManifest and names the line, and no value of a person. A record has
 // at most 64 KiB and 1,024 fields; of records there may be any number, and each
 // takes a Row and its text.
-func ReadManifest(r io.Reader, task models.Category) ([]Row, error) {
+func ReadManifest(r io.Reader, task screen.Category) ([]Row, error) {
 	if _, ok := labels[task]; !ok {
 		return nil, fmt.Errorf("%w: there is no manifest for %v", ErrManifest, task)
 	}
@@ -102,7 +102,7 @@ func (t text) reader() io.Reader {
 }
 
 // eachRow calls f with the rows of a manifest, of which there is at least one.
-func eachRow(r io.Reader, task models.Category, f func(Row)) error {
+func eachRow(r io.Reader, task screen.Category, f func(Row)) error {
 	c := records.NewReader(r, ',')
 	head, err := c.Read()
 	if err != nil {
@@ -136,7 +136,7 @@ func eachRow(r io.Reader, task models.Category, f func(Row)) error {
 }
 
 // newRow reads one line.
-func newRow(task models.Category, head, record []string) (Row, error) {
+func newRow(task screen.Category, head, record []string) (Row, error) {
 	var row Row
 	for i, name := range head {
 		if dst := row.column(name); dst != nil {
@@ -150,7 +150,7 @@ func newRow(task models.Category, head, record []string) (Row, error) {
 	}
 	if row.Label == "" && row.HasTotal {
 		row.Label = labels[task][0][0]
-		if row.Total >= models.PositiveTotal {
+		if row.Total >= screen.PositiveTotal {
 			row.Label = labels[task][1][0]
 		}
 	}
@@ -158,14 +158,14 @@ func newRow(task models.Category, head, record []string) (Row, error) {
 	if row.Positive, err = ParseLabel(task, row.Label); err != nil {
 		return row, err
 	}
-	if row.HasTotal && row.Positive != (row.Total >= models.PositiveTotal) {
+	if row.HasTotal && row.Positive != (row.Total >= screen.PositiveTotal) {
 		return row, fmt.Errorf("label and %s disagree", totals[task].column)
 	}
 	return row, nil
 }
 
 // ParseLabel says whether a label of a manifest is that of the positive class.
-func ParseLabel(task models.Category, label string) (positive bool, err error) {
+func ParseLabel(task screen.Category, label string) (positive bool, err error) {
 	classes := labels[task]
 	positive = slices.Contains(classes[1], label)
 	if !positive && !slices.Contains(classes[0], label) {
@@ -175,17 +175,17 @@ func ParseLabel(task models.Category, label string) (positive bool, err error) {
 }
 
 // set reads a column that is not a plain string.
-func (r *Row) set(task models.Category, name, value string) (err error) {
+func (r *Row) set(task screen.Category, name, value string) (err error) {
 	if name == "" || value == "" {
 		return nil
 	}
 	switch name {
 	case "gender", "sex":
-		r.Metadata.Gender, err = models.ParseGender(value)
+		r.Metadata.Gender, err = screen.ParseGender(value)
 	case "race":
-		r.Metadata.Race, err = models.ParseRace(value)
+		r.Metadata.Race, err = screen.ParseRace(value)
 	case "ethnicity":
-		r.Metadata.Ethnicity, err = models.ParseEthnicity(value)
+		r.Metadata.Ethnicity, err = screen.ParseEthnicity(value)
 	case "age":
 		r.Metadata.Age, err = count(value, 1, 150)
 	case totals[task].column:

@@ -7,7 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/voicescreen/voicescreen/internal/cost"
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // Every spelling of the classes is read, a byte order mark passed over, and a
@@ -19,13 +19,13 @@ func TestManifestLabels(t *testing.T) {
 		",z.wav,1,,\n" +
 		",w.wav,0,,\n"
 	for _, tt := range []struct {
-		task               models.Category
+		task               screen.Category
 		negative, positive string
 	}{
-		{models.Deepfake, "bonafide", "spoof"},
-		{models.Depression, "false", "true"},
-		{models.Depression, "negative", "positive"},
-		{models.Anxiety, "0", "1"},
+		{screen.Deepfake, "bonafide", "spoof"},
+		{screen.Depression, "false", "true"},
+		{screen.Depression, "negative", "positive"},
+		{screen.Anxiety, "0", "1"},
 	} {
 		rows, err := ReadManifest(strings.NewReader(strings.NewReplacer("%neg", tt.negative, "%pos", tt.positive).Replace(table)), tt.task)
 		if err != nil {
@@ -56,12 +56,12 @@ func TestManifestLabels(t *testing.T) {
 func TestManifestColumns(t *testing.T) {
 	rows, err := ReadManifest(strings.NewReader("path,phq_9,gad_7,sex,age,race,ethnicity,language,kind\n"+
 		"a.wav,10,3,female,44,White,,en,\n"+
-		"b.wav,9,,,,,,,\n"), models.Depression)
+		"b.wav,9,,,,,,,\n"), screen.Depression)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []Row{
-		{Path: "a.wav", Label: "positive", Positive: true, Total: 10, HasTotal: true, Language: "en", Metadata: models.Metadata{Age: 44, Gender: models.Female, Race: models.White}},
+		{Path: "a.wav", Label: "positive", Positive: true, Total: 10, HasTotal: true, Language: "en", Metadata: screen.Metadata{Age: 44, Gender: screen.Female, Race: screen.White}},
 		{Path: "b.wav", Label: "negative", Total: 9, HasTotal: true},
 	}
 	for i := range want {
@@ -78,7 +78,7 @@ func TestManifestColumns(t *testing.T) {
 		"age of a tree":             "path,label,age\na.wav,1,400\n",
 		"gender that is not listed": "path,label,gender\na.wav,1,canary\n",
 	} {
-		_, err := ReadManifest(strings.NewReader(table), models.Depression)
+		_, err := ReadManifest(strings.NewReader(table), screen.Depression)
 		if !errors.Is(err, ErrManifest) {
 			t.Errorf("%s: got %v, want ErrManifest", name, err)
 		} else if strings.Contains(err.Error(), "canary") {
@@ -106,7 +106,7 @@ func FuzzReadManifest(f *testing.F) {
 		var rows []Row
 		var err error
 		cost.CheckResult(t, len(table), func() int {
-			rows, err = ReadManifest(strings.NewReader(table), models.Anxiety)
+			rows, err = ReadManifest(strings.NewReader(table), screen.Anxiety)
 			return sizeOf(rows)
 		})
 		if (err == nil) == (len(rows) == 0) {
@@ -143,7 +143,7 @@ func TestManifestsCostInProportion(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			table := c.head + strings.Repeat(c.unit, (cost.Size-len(c.head))/len(c.unit))
 			cost.CheckResult(t, len(table), func() int {
-				rows, err := ReadManifest(strings.NewReader(table), models.Depression)
+				rows, err := ReadManifest(strings.NewReader(table), screen.Depression)
 				if (err == nil) != c.ok || err != nil && !errors.Is(err, ErrManifest) {
 					t.Errorf("got %d rows, %.200v, read is to be %v", len(rows), err, c.ok)
 				}

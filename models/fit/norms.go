@@ -10,6 +10,7 @@ import (
 
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/models/evaluate"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // Norms are the centre and the scale of features of schema voice/1 in female
@@ -80,7 +81,7 @@ var sexFeatures = []string{"f0.median_hz", "formant.f3.median_hz"}
 // are Spearman's over the recordings that have both features, of the
 // differences from the sex's centre, drawn to 0 by 30 %. It is an error if a
 // feature was measured in fewer than 30 recordings of a sex or does not vary.
-func MeasureNorms(vectors []models.Vector, sex []models.Gender, features []string, origin models.Data) (*Norms, error) {
+func MeasureNorms(vectors []models.Vector, sex []screen.Gender, features []string, origin models.Data) (*Norms, error) {
 	female, spread, err := splitSexes(vectors, sex)
 	if err != nil {
 		return nil, err
@@ -152,7 +153,7 @@ const sexSteps = 100
 // in the logarithms of sexFeatures and equally frequent, that EM (Dempster et
 // al. 1977) finds from the median of the pitch as the first boundary. It
 // returns the distributions too.
-func splitSexes(vectors []models.Vector, sex []models.Gender) (female []bool, spread []models.SexFeature, err error) {
+func splitSexes(vectors []models.Vector, sex []screen.Gender) (female []bool, spread []models.SexFeature, err error) {
 	x := make([][]float64, len(sexFeatures))
 	for i, name := range sexFeatures {
 		for _, v := range column(vectors, name) {
@@ -170,9 +171,9 @@ func splitSexes(vectors []models.Vector, sex []models.Gender) (female []bool, sp
 	for range sexSteps {
 		for k := range share {
 			switch {
-			case k < len(sex) && sex[k] == models.Female:
+			case k < len(sex) && sex[k] == screen.Female:
 				share[k] = 1
-			case k < len(sex) && sex[k] == models.Male:
+			case k < len(sex) && sex[k] == screen.Male:
 				share[k] = 0
 			}
 		}
@@ -196,8 +197,8 @@ func splitSexes(vectors []models.Vector, sex []models.Gender) (female []bool, sp
 	female = make([]bool, len(vectors))
 	for k := range share {
 		female[k] = share[k] > 0.5
-		if k < len(sex) && (sex[k] == models.Female || sex[k] == models.Male) {
-			female[k] = sex[k] == models.Female
+		if k < len(sex) && (sex[k] == screen.Female || sex[k] == screen.Male) {
+			female[k] = sex[k] == screen.Female
 		}
 	}
 	for i := range spread {

@@ -17,6 +17,7 @@ import (
 	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/dsp/wav"
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 var measure = flag.Bool("norms", false, "measure norms.json anew on the shared speech; several minutes")
@@ -88,7 +89,7 @@ func sharedRows(t *testing.T) (dir string, rows []Row) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if rows, err = ReadManifest(f, models.Deepfake); err != nil {
+	if rows, err = ReadManifest(f, screen.Deepfake); err != nil {
 		t.Fatal(err)
 	}
 	return dir, rows
@@ -133,14 +134,14 @@ func speakerOf(r Row) string {
 }
 
 // publishedSex is the sex of speakers whose corpus or code says it.
-var publishedSex = map[string]models.Gender{
-	"LJ": models.Female, "slt": models.Female, "clb": models.Female, "bdl": models.Male, "rms": models.Male,
-	"p225": models.Female, "p226": models.Male, "p227": models.Male, "p228": models.Female, "p233": models.Female, "p238": models.Female,
-	"p245": models.Male, "p252": models.Male, "p256": models.Male, "p270": models.Male, "p302": models.Male, "p326": models.Male,
-	"Edresson/YourTTS EN-F": models.Female, "Edresson/YourTTS EN-M": models.Male,
-	"Edresson/YourTTS PT-F": models.Female, "Edresson/YourTTS PT-M": models.Male,
-	"openai/whisper jfk": models.Male, "IPS-LMU/EMU-webApp msajc": models.Male, "jim-schwoebel/voicebook jim": models.Male,
-	"bigpon/QuasiPeriodicParallelWaveGAN_demo SF3": models.Female, "bigpon/QuasiPeriodicParallelWaveGAN_demo SM3": models.Male,
+var publishedSex = map[string]screen.Gender{
+	"LJ": screen.Female, "slt": screen.Female, "clb": screen.Female, "bdl": screen.Male, "rms": screen.Male,
+	"p225": screen.Female, "p226": screen.Male, "p227": screen.Male, "p228": screen.Female, "p233": screen.Female, "p238": screen.Female,
+	"p245": screen.Male, "p252": screen.Male, "p256": screen.Male, "p270": screen.Male, "p302": screen.Male, "p326": screen.Male,
+	"Edresson/YourTTS EN-F": screen.Female, "Edresson/YourTTS EN-M": screen.Male,
+	"Edresson/YourTTS PT-F": screen.Female, "Edresson/YourTTS PT-M": screen.Male,
+	"openai/whisper jfk": screen.Male, "IPS-LMU/EMU-webApp msajc": screen.Male, "jim-schwoebel/voicebook jim": screen.Male,
+	"bigpon/QuasiPeriodicParallelWaveGAN_demo SF3": screen.Female, "bigpon/QuasiPeriodicParallelWaveGAN_demo SM3": screen.Male,
 }
 
 // isSpeech tells running speech from single words, digits, vowels and song: at
@@ -166,7 +167,7 @@ func writeNorms(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	analyzer := dsp.NewAnalyzer()
 	var vectors []models.Vector
-	var known, sexes []models.Gender
+	var known, sexes []screen.Gender
 	for _, k := range slices.Sorted(maps.Keys(voices)) {
 		if x := assemble(t, voices[k], rng); x != nil {
 			v := models.Extract(analyzer.Analyze(x))
@@ -187,7 +188,7 @@ func writeNorms(t *testing.T) {
 	}
 	agree := 0
 	for i, s := range sexes {
-		agree += b2i(s != 0 && blind[i] == (s == models.Female))
+		agree += b2i(s != 0 && blind[i] == (s == screen.Female))
 	}
 	t.Logf("of %d speakers whose sex is published, pitch and F3 alone tell %d as published", len(known), agree)
 	n, err := MeasureNorms(vectors, sexes, features, models.Data{

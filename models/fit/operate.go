@@ -30,7 +30,7 @@ func (p *Prior) operate(f *models.BayesFile, eta, w []float64) {
 	cut := weightedQuantile(eta, below, p.Specificity)
 	under := rank(eta, w, cut) // share of the people below the cut
 	f.Cuts = nil
-	classes := len(models.SeverityNames(f.Category))
+	classes := len(f.Category.Severities())
 	for k := len(models.BandScores) - classes + 1; k < len(models.BandScores); k++ {
 		lower := under
 		switch {

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // population is made-up people whose truth is known: voices with the norms'
@@ -134,9 +135,9 @@ func (p *population) voice() ([]float64, *models.Recording) {
 	}
 	in := &models.Recording{Features: v, FixedGain: true}
 	if p.rng.IntN(5) > 0 {
-		in.Metadata.Gender = models.Male
+		in.Metadata.Gender = screen.Male
 		if female {
-			in.Metadata.Gender = models.Female
+			in.Metadata.Gender = screen.Female
 		}
 	}
 	return z, in
@@ -152,7 +153,7 @@ func (p *population) label(eta float64) Label {
 		}
 	}
 	l := Label{Kind: PHQ9}
-	if p.file.Category == models.Anxiety {
+	if p.file.Category == screen.Anxiety {
 		l.Kind = GAD7
 	}
 	l.Likelihood[band] = 1

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // An Effect is what is thought, before any labelled recording was seen, about
@@ -35,7 +36,7 @@ type Unused struct {
 
 // A Prior is what a model without any labelled recording is made from.
 type Prior struct {
-	Category models.Category
+	Category screen.Category
 	Name     string
 	Version  string
 	Text     string // the description of the model file

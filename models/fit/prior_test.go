@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 var update = flag.Bool("update", false, "write the shipped model files of the priors and the tables of their cards")
@@ -114,7 +115,7 @@ func TestPriorKeepsItsPromises(t *testing.T) {
 
 // scoreAt scores a voice in the middle of the norms of women but for one
 // feature, z standard deviations off.
-func scoreAt(t *testing.T, f *models.BayesFile, feature string, z float64) models.Score {
+func scoreAt(t *testing.T, f *models.BayesFile, feature string, z float64) screen.Score {
 	t.Helper()
 	b, err := models.NewBayes(f)
 	if err != nil {
@@ -128,7 +129,7 @@ func scoreAt(t *testing.T, f *models.BayesFile, feature string, z float64) model
 			v.Values[s.Index(x.Name)] += z * x.Female.Scale
 		}
 	}
-	got, err := b.Score(t.Context(), &models.Recording{Features: v, FixedGain: true, Metadata: models.Metadata{Gender: models.Female}})
+	got, err := b.Score(t.Context(), &models.Recording{Features: v, FixedGain: true, Metadata: screen.Metadata{Gender: screen.Female}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/models/evaluate"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // A Trial is one labelled session of a corpus.
@@ -192,9 +193,9 @@ func (p *protocol) demographics(_ context.Context, f Fold, q *predicted) (bool, 
 	return p.regress(f, q, func(i int) []float64 {
 		m, x := p.trials[i].Recording.Metadata, make([]float64, 3)
 		switch m.Gender {
-		case models.Female:
+		case screen.Female:
 			x[0] = 1
-		case models.Male:
+		case screen.Male:
 			x[0] = -1
 		}
 		if m.Age > 0 {
@@ -318,11 +319,11 @@ func (p *protocol) learned(ctx context.Context, f Fold, q *predicted) (bool, err
 // Example is the session as Learn takes it. The total of a PHQ-8 counts as one
 // of PHQ-9, whose bands are the same (Kroenke et al. 2009); without a total the
 // class counts as an interview's.
-func (t *Trial) Example(task models.Category) Example {
+func (t *Trial) Example(task screen.Category) Example {
 	e := Example{User: t.Speaker, Recording: t.Recording, Label: InterviewLabel(t.Positive)}
 	if t.HasTotal {
 		kind := PHQ9
-		if task == models.Anxiety {
+		if task == screen.Anxiety {
 			kind = GAD7
 		}
 		e.Label = totalLabel(kind, t.Total)

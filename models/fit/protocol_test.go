@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // madeTrials draws n sessions whose voices, or interviewers, differ by so many
@@ -16,7 +17,7 @@ func madeTrials(t *testing.T, n int, voice, interviewer float64, sexed bool) []T
 	t.Helper()
 	prior := shippedDepression(t)
 	rng := rand.New(rand.NewPCG(7, 8))
-	vector := func(shift float64, sex models.Gender) models.Vector {
+	vector := func(shift float64, sex screen.Gender) models.Vector {
 		v := models.Vector{Schema: models.VoiceSchema(), Values: make([]float64, models.VoiceSchema().Len())}
 		for i := range v.Values {
 			v.Values[i] = math.NaN()
@@ -27,7 +28,7 @@ func madeTrials(t *testing.T, n int, voice, interviewer float64, sexed bool) []T
 				sign = -1
 			}
 			norm := f.Male
-			if sex == models.Female {
+			if sex == screen.Female {
 				norm = f.Female
 			}
 			v.Values[models.VoiceSchema().Index(f.Name)] = norm.Center + norm.Scale*(sign*shift+rng.NormFloat64())
@@ -38,12 +39,12 @@ func madeTrials(t *testing.T, n int, voice, interviewer float64, sexed bool) []T
 	for i := range trials {
 		tr := &trials[i]
 		tr.Speaker, tr.HasTotal = fmt.Sprintf("s%d", i), true
-		tr.Recording = &models.Recording{Metadata: models.Metadata{Gender: models.Male, Age: 20 + rng.IntN(50)}}
+		tr.Recording = &models.Recording{Metadata: screen.Metadata{Gender: screen.Male, Age: 20 + rng.IntN(50)}}
 		tr.Positive = rng.Float64() < 0.4
 		if sexed {
 			p := 0.15
 			if rng.Float64() < 0.5 {
-				tr.Recording.Metadata.Gender, p = models.Female, 0.75
+				tr.Recording.Metadata.Gender, p = screen.Female, 0.75
 			}
 			tr.Positive = rng.Float64() < p
 		}
@@ -190,7 +191,7 @@ func TestProtocolOfLittle(t *testing.T) {
 	trials := madeTrials(t, 24, 0.5, 0, false)
 	for i := range trials {
 		trials[i].Interviewer = models.Vector{}
-		trials[i].Recording.Metadata = models.Metadata{}
+		trials[i].Recording.Metadata = screen.Metadata{}
 		trials[i].HasTotal = i%2 == 0
 	}
 	got := protocolOf(t, trials)

@@ -10,6 +10,7 @@ import (
 	"github.com/voicescreen/voicescreen/dsp/wav"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/models/evaluate"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // heldOut returns the directory of the clips and those of them that the
@@ -21,7 +22,7 @@ func heldOut(t *testing.T) (dir string, rows []Row) {
 }
 
 // shippedScore scores a recording with the shipped deepfake model.
-func shippedScore(t *testing.T, x []float64, rate int) models.Score {
+func shippedScore(t *testing.T, x []float64, rate int) screen.Score {
 	t.Helper()
 	l, err := models.LoadFile("../files/deepfake.json")
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // SimulationOptions are the settings of Simulate. Zero fields mean the default.
@@ -21,7 +22,7 @@ type SimulationOptions struct {
 
 // Simulation is what Simulate found.
 type Simulation struct {
-	Category models.Category `json:"category"`
+	Category screen.Category `json:"category"`
 	Rows     []SimulationRow `json:"rows"`
 	Coverage []CoverageRow   `json:"coverage"`
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // TestIntervalsCoverTheTruth draws populations that the prior holds possible:
@@ -131,14 +132,14 @@ func TestRepeatedUsersDoNotNarrowTheIntervals(t *testing.T) {
 				for j, x := range base.File().Features {
 					z[j] = (z[j] + trait[j]) / math.Sqrt2
 					norm := x.Male
-					if in.Metadata.Gender == models.Female {
+					if in.Metadata.Gender == screen.Female {
 						norm = x.Female
 					}
 					in.Features.Values[in.Features.Schema.Index(x.Name)] = norm.Center + norm.Scale*z[j]
 					eta += p.weight[j] * min(max(z[j], -clip), clip)
 				}
 				if in.Metadata.Gender == 0 {
-					in.Metadata.Gender = models.Male
+					in.Metadata.Gender = screen.Male
 				}
 				if s > 0 && p.rng.Float64() > repeat {
 					luck = p.rng.Float64()

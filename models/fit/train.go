@@ -14,6 +14,7 @@ import (
 	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/models/fit/augment"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // Options are the settings of [Train]. Zero fields mean the default, but for
@@ -76,12 +77,12 @@ const (
 //
 // A recording that cannot be read ends the training with its error. ctx stops
 // it between recordings and between fits.
-func Train(ctx context.Context, task models.Category, rows []Row, opts *Options) (*models.File, error) {
+func Train(ctx context.Context, task screen.Category, rows []Row, opts *Options) (*models.File, error) {
 	if opts == nil || opts.Decode == nil {
 		return nil, errors.New("fit: Train needs Options.Decode")
 	}
 	t := &trainer{task: task, opts: *opts, schema: models.VoiceSchema()}
-	if task == models.Deepfake {
+	if task == screen.Deepfake {
 		t.schema, t.copies, t.kernel = models.SpoofSchema(), copies, true
 	}
 	for _, r := range rows {
@@ -103,7 +104,7 @@ func Train(ctx context.Context, task models.Category, rows []Row, opts *Options)
 
 // trainer is one call of Train.
 type trainer struct {
-	task   models.Category
+	task   screen.Category
 	opts   Options
 	schema *models.Schema
 	copies int

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 const testRate = 8000
@@ -69,7 +70,7 @@ func TestTrain(t *testing.T) {
 			t.Errorf("progress: got %d of %d at call %d", done, total, n)
 		}
 	}}
-	f, err := Train(context.Background(), models.Deepfake, rows, opts)
+	f, err := Train(context.Background(), screen.Deepfake, rows, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +110,7 @@ func TestTrain(t *testing.T) {
 		}
 	}
 	opts.Progress, opts.Workers = nil, 1
-	again, err := Train(context.Background(), models.Deepfake, rows, opts)
+	again, err := Train(context.Background(), screen.Deepfake, rows, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,26 +186,26 @@ func TestTrainRefuses(t *testing.T) {
 		"one class":   {context.Background(), one, &Options{Decode: voiceOf}, ErrFit},
 		"all silence": {context.Background(), testRows(20), &Options{Decode: func(string) ([]float64, int, error) { return make([]float64, 800), 8000, nil }}, ErrFit},
 	} {
-		if _, err := Train(c.ctx, models.Deepfake, c.rows, c.opts); !errors.Is(err, c.want) {
+		if _, err := Train(c.ctx, screen.Deepfake, c.rows, c.opts); !errors.Is(err, c.want) {
 			t.Errorf("%s: got %v, want %v", name, err, c.want)
 		}
 	}
-	if _, err := Train(context.Background(), models.Deepfake, testRows(4), nil); err == nil {
+	if _, err := Train(context.Background(), screen.Deepfake, testRows(4), nil); err == nil {
 		t.Error("without Decode: got no error")
 	}
 	bad := &Options{Decode: func(string) ([]float64, int, error) { return make([]float64, 10), 1, nil }}
-	if _, err := Train(context.Background(), models.Deepfake, testRows(4), bad); err == nil || !strings.Contains(err.Error(), "1 Hz") {
+	if _, err := Train(context.Background(), screen.Deepfake, testRows(4), bad); err == nil || !strings.Contains(err.Error(), "1 Hz") {
 		t.Errorf("impossible rate: got %v", err)
 	}
 }
 
 // TestTrainOnVoiceFeatures fits the depression task, whose schema is voice/1.
 func TestTrainOnVoiceFeatures(t *testing.T) {
-	f, err := Train(context.Background(), models.Depression, testRows(24), &Options{Decode: voiceOf})
+	f, err := Train(context.Background(), screen.Depression, testRows(24), &Options{Decode: voiceOf})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f.Schema != "voice/1" || f.Category != models.Depression || !f.IsCalibrated {
+	if f.Schema != "voice/1" || f.Category != screen.Depression || !f.IsCalibrated {
 		t.Errorf("got schema %s, category %v, calibrated %v", f.Schema, f.Category, f.IsCalibrated)
 	}
 }
@@ -216,7 +217,7 @@ func TestTrainOnTwoSources(t *testing.T) {
 		rows[i].Source = fmt.Sprint("s", i/2%2)
 	}
 	for seed := range uint64(3) {
-		if _, err := Train(t.Context(), models.Depression, rows, &Options{Decode: voiceOf, Seed: seed}); err != nil {
+		if _, err := Train(t.Context(), screen.Depression, rows, &Options{Decode: voiceOf, Seed: seed}); err != nil {
 			t.Errorf("seed %d: %v", seed, err)
 		}
 	}

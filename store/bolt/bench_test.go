@@ -18,7 +18,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
@@ -28,16 +28,16 @@ func result(i int) *store.Session {
 	rnd := rand.New(rand.NewPCG(1, uint64(i)))
 	created := time.Date(2026, 1, 1, 0, 0, i, 0, time.UTC)
 	s := &store.Session{
-		Account: "clinic", ID: benchID(i), UserID: "patient", State: store.Succeeded, CreatedAt: created, UpdatedAt: created,
-		Product: store.DepressionAnxiety, SubmittedAt: created, Features: map[string]float64{},
+		Account: "clinic", ID: benchID(i), UserID: "patient", Status: screen.StatusSuccess, CreatedAt: created, UpdatedAt: created,
+		Product: screen.DepressionAnxiety, SubmittedAt: created, Features: map[string]float64{},
 	}
 	for j := range 100 {
 		s.Features[fmt.Sprintf("feature.%d.mean", j)] = rnd.NormFloat64()
 	}
-	for _, c := range []models.Category{models.Depression, models.Anxiety} {
-		score := models.Score{Category: c, Model: "linear", Version: "1", Probability: rnd.Float64(), Low: 0.1, High: 0.9, Decision: models.Negative, Coverage: 1}
+	for _, c := range []screen.Category{screen.Depression, screen.Anxiety} {
+		score := screen.Score{Category: c, Model: "linear", Version: "1", Probability: rnd.Float64(), Low: 0.1, High: 0.9, Decision: screen.Negative, Coverage: 1}
 		for j := range 20 {
-			score.Contributions = append(score.Contributions, models.Contribution{
+			score.Contributions = append(score.Contributions, screen.Contribution{
 				Feature: fmt.Sprintf("feature.%d.mean", j), Value: rnd.NormFloat64(), Unit: "Hz", Logits: rnd.NormFloat64(),
 			})
 		}

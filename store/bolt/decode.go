@@ -7,7 +7,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -251,10 +251,10 @@ func (d *decoder) firstFields() *store.Session {
 		ID:          d.string(),
 		UserID:      d.string(),
 		Metadata:    d.metadata(),
-		State:       store.State(d.byte()),
+		Status:      screen.Status(d.byte()),
 		CreatedAt:   d.time(),
 		UpdatedAt:   d.time(),
-		Product:     store.Product(d.byte()),
+		Product:     screen.Product(d.byte()),
 		SubmittedAt: d.time(),
 		Audio:       d.string(),
 		Channel:     d.int(),
@@ -271,7 +271,7 @@ func (d *decoder) firstFields() *store.Session {
 func (d *decoder) formerSession(version uint8) *store.Session {
 	s := d.firstFields()
 	if n := d.count(minScore); n > 0 {
-		s.Scores = make([]models.Score, n)
+		s.Scores = make([]screen.Score, n)
 		for i := range s.Scores {
 			s.Scores[i] = d.score()
 		}
@@ -298,7 +298,7 @@ func (d *decoder) formerSession(version uint8) *store.Session {
 // analysis reads scores and features.
 func (d *decoder) analysis(s *store.Session) {
 	if n := d.count(minScore); n > 0 {
-		s.Scores = make([]models.Score, n)
+		s.Scores = make([]screen.Score, n)
 		for i := range s.Scores {
 			s.Scores[i] = d.score()
 			s.Scores[i].Baseline = d.int()
@@ -308,29 +308,29 @@ func (d *decoder) analysis(s *store.Session) {
 	s.Features = d.numbers()
 }
 
-func (d *decoder) failure() *store.Failure {
+func (d *decoder) failure() *screen.Failure {
 	if !d.bool() {
 		return nil
 	}
-	return &store.Failure{Code: d.string(), Message: d.string(), Data: d.numbers()}
+	return &screen.Failure{Code: d.string(), Message: d.string(), Data: d.numbers()}
 }
 
-func (d *decoder) labels() store.Labels {
-	return store.Labels{
+func (d *decoder) labels() screen.Labels {
+	return screen.Labels{
 		PHQ2:       d.ints(),
 		PHQ9:       d.ints(),
 		GAD7:       d.ints(),
-		Depression: store.Interview(d.byte()),
+		Depression: screen.Interview(d.byte()),
 		UpdatedAt:  d.time(),
 	}
 }
 
-func (d *decoder) metadata() models.Metadata {
-	m := models.Metadata{
+func (d *decoder) metadata() screen.Metadata {
+	m := screen.Metadata{
 		Age:       d.int(),
-		Gender:    models.Gender(d.byte()),
-		Race:      models.Race(d.byte()),
-		Ethnicity: models.Ethnicity(d.byte()),
+		Gender:    screen.Gender(d.byte()),
+		Race:      screen.Race(d.byte()),
+		Ethnicity: screen.Ethnicity(d.byte()),
 		Zipcode:   d.string(),
 	}
 	if d.bool() {
@@ -342,39 +342,39 @@ func (d *decoder) metadata() models.Metadata {
 }
 
 // scoreParts reads the rest of a score, which version 4 brought.
-func (d *decoder) scoreParts(s *models.Score) {
+func (d *decoder) scoreParts(s *screen.Score) {
 	s.Prior = d.float()
 	if n := d.count(minSegment); n > 0 {
-		s.Segments = make([]models.Segment, n)
+		s.Segments = make([]screen.Segment, n)
 		for i := range s.Segments {
-			s.Segments[i] = models.Segment{Start: d.float(), End: d.float(), Probability: d.float()}
+			s.Segments[i] = screen.Segment{Start: d.float(), End: d.float(), Probability: d.float()}
 		}
 	}
 	if n := d.count(minCaution); n > 0 {
-		s.Cautions = make([]models.Caution, n)
+		s.Cautions = make([]screen.Caution, n)
 		for i := range s.Cautions {
-			s.Cautions[i] = models.Caution(d.byte())
+			s.Cautions[i] = screen.Caution(d.byte())
 		}
 	}
 }
 
-func (d *decoder) score() models.Score {
-	s := models.Score{
-		Category:    models.Category(d.byte()),
+func (d *decoder) score() screen.Score {
+	s := screen.Score{
+		Category:    screen.Category(d.byte()),
 		Model:       d.string(),
 		Version:     d.string(),
 		Calibrated:  d.bool(),
 		Probability: d.float(),
 		Low:         d.float(),
 		High:        d.float(),
-		Decision:    models.Decision(d.byte()),
-		Severity:    d.int(),
+		Decision:    screen.Decision(d.byte()),
+		Severity:    screen.Severity(d.byte()),
 		Coverage:    d.float(),
 	}
 	if n := d.count(minContribution); n > 0 {
-		s.Contributions = make([]models.Contribution, n)
+		s.Contributions = make([]screen.Contribution, n)
 		for i := range s.Contributions {
-			s.Contributions[i] = models.Contribution{Feature: d.string(), Value: d.float(), Unit: d.string(), Logits: d.float()}
+			s.Contributions[i] = screen.Contribution{Feature: d.string(), Value: d.float(), Unit: d.string(), Logits: d.float()}
 		}
 	}
 	return s

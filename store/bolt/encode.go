@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -158,7 +158,7 @@ func (e *encoder) firstFields(s *store.Session) {
 	e.string(s.ID)
 	e.string(s.UserID)
 	e.metadata(&s.Metadata)
-	e.byte(uint8(s.State))
+	e.byte(uint8(s.Status))
 	e.time(s.CreatedAt)
 	e.time(s.UpdatedAt)
 	e.byte(uint8(s.Product))
@@ -182,7 +182,7 @@ func (e *encoder) analysis(s *store.Session) {
 	e.numbers(s.Features)
 }
 
-func (e *encoder) failure(f *store.Failure) {
+func (e *encoder) failure(f *screen.Failure) {
 	e.bool(f != nil)
 	if f != nil {
 		e.string(f.Code)
@@ -191,7 +191,7 @@ func (e *encoder) failure(f *store.Failure) {
 	}
 }
 
-func (e *encoder) labels(l *store.Labels) {
+func (e *encoder) labels(l *screen.Labels) {
 	e.ints(l.PHQ2)
 	e.ints(l.PHQ9)
 	e.ints(l.GAD7)
@@ -199,7 +199,7 @@ func (e *encoder) labels(l *store.Labels) {
 	e.time(l.UpdatedAt)
 }
 
-func (e *encoder) metadata(m *models.Metadata) {
+func (e *encoder) metadata(m *screen.Metadata) {
 	e.int(m.Age)
 	e.byte(uint8(m.Gender))
 	e.byte(uint8(m.Race))
@@ -213,7 +213,7 @@ func (e *encoder) metadata(m *models.Metadata) {
 }
 
 // scoreParts appends the rest of a score, which version 4 brought.
-func (e *encoder) scoreParts(s *models.Score) {
+func (e *encoder) scoreParts(s *screen.Score) {
 	e.float(s.Prior)
 	e.uint(uint64(len(s.Segments)))
 	for _, p := range s.Segments {
@@ -227,7 +227,7 @@ func (e *encoder) scoreParts(s *models.Score) {
 	}
 }
 
-func (e *encoder) score(s *models.Score) {
+func (e *encoder) score(s *screen.Score) {
 	e.byte(uint8(s.Category))
 	e.string(s.Model)
 	e.string(s.Version)
@@ -236,7 +236,7 @@ func (e *encoder) score(s *models.Score) {
 	e.float(s.Low)
 	e.float(s.High)
 	e.byte(uint8(s.Decision))
-	e.int(s.Severity)
+	e.byte(uint8(s.Severity))
 	e.float(s.Coverage)
 	e.uint(uint64(len(s.Contributions)))
 	for _, c := range s.Contributions {

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
@@ -69,6 +70,6 @@ func BenchmarkEncryption(b *testing.B) {
 // initiated returns a session as Initiate makes it.
 func initiated(i int) *store.Session {
 	s := result(i)
-	s.State, s.Product, s.Scores, s.Features = store.Initiated, 0, nil, nil
+	s.Status, s.Product, s.Scores, s.Features = screen.StatusInitiated, 0, nil, nil
 	return s
 }

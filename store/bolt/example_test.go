@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
@@ -31,7 +32,7 @@ func ExampleOpen() {
 	fmt.Println("a second opener is told so:", errors.Is(err, bolt.ErrLocked))
 
 	ctx := context.Background()
-	err = st.Create(ctx, &store.Session{Account: "clinic", ID: "1", UserID: "patient", State: store.Initiated, CreatedAt: time.Now()})
+	err = st.Create(ctx, &store.Session{Account: "clinic", ID: "1", UserID: "patient", Status: screen.StatusInitiated, CreatedAt: time.Now()})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -39,7 +40,7 @@ func ExampleOpen() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(s.State)
+	fmt.Println(s.Status)
 
 	_, err = st.Get(ctx, "another clinic", "1")
 	fmt.Println("another account has no such session:", errors.Is(err, store.ErrNotFound))

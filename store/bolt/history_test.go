@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
@@ -93,7 +94,7 @@ func (h *history) next() operation {
 	id, now := fmt.Sprintf("%s-%d", h.name, k), h.epoch().Add(time.Duration(i)*time.Second)
 	switch i % stages {
 	case 0:
-		s := &store.Session{Account: h.name, ID: id, UserID: h.user(k), State: store.Initiated, CreatedAt: now, UpdatedAt: now}
+		s := &store.Session{Account: h.name, ID: id, UserID: h.user(k), Status: screen.StatusInitiated, CreatedAt: now, UpdatedAt: now}
 		h.sessions[id] = s
 		return func(ctx context.Context, st store.Store) error { return st.Create(ctx, s) }
 	case 1:
@@ -101,13 +102,13 @@ func (h *history) next() operation {
 	case 2:
 		return h.update(id, func(s *store.Session) {
 			if k%4 != 3 { // one in four goes on waiting
-				s.State, s.Owner, s.Token, s.Attempts, s.Due = store.Running, "worker", s.Token+1, s.Attempts+1, now.Add(time.Minute)
+				s.Status, s.Owner, s.Token, s.Attempts, s.Due = screen.StatusProcessing, "worker", s.Token+1, s.Attempts+1, now.Add(time.Minute)
 			}
 		})
 	case 3:
 		return h.update(id, func(s *store.Session) {
-			if s.State == store.Running {
-				s.State, s.Owner, s.Due, s.Audio, s.UpdatedAt, s.Notify = store.Succeeded, "", time.Time{}, "", now, now
+			if s.Leased() {
+				s.Status, s.Owner, s.Due, s.Audio, s.UpdatedAt, s.Notify = screen.StatusSuccess, "", time.Time{}, "", now, now
 				s.Scores, s.Features = result(k).Scores, result(k).Features
 			}
 		})
@@ -146,7 +147,7 @@ func audioText(id string, k int) string { return strings.Repeat(id+" ", 1+k%5*50
 func (h *history) submit(id string, k int, now time.Time) operation {
 	audio := audioText(id, k)
 	change := func(s *store.Session) {
-		s.State, s.Product, s.SubmittedAt, s.UpdatedAt, s.Due = store.Queued, store.Deepfake, now, now, now
+		s.Status, s.Product, s.SubmittedAt, s.UpdatedAt, s.Due = screen.StatusProcessing, screen.DeepfakeBinary, now, now, now
 	}
 	change(h.sessions[id])
 	h.sessions[id].Audio = audio
@@ -244,7 +245,7 @@ func (h *history) differs(found map[string]*store.Session) error {
 			return fmt.Errorf("session %s is lost", id)
 		}
 		if got, want := got.Clone(), want.Clone(); !reflect.DeepEqual(got, want) {
-			return fmt.Errorf("session %s: got %v from %v, audio of %d bytes; want %v from %v, %d", id, got.State, got.UpdatedAt, len(got.Audio), want.State, want.UpdatedAt, len(want.Audio))
+			return fmt.Errorf("session %s: got %v from %v, audio of %d bytes; want %v from %v, %d", id, got.Status, got.UpdatedAt, len(got.Audio), want.Status, want.UpdatedAt, len(want.Audio))
 		}
 	}
 	for id := range found {

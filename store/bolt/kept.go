@@ -9,12 +9,13 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
 
 // Expire is described at [store.Store]. It removes damaged records too, of which
 // nobody knows the names any more: their keys are empty.
-func (s *Store) Expire(ctx context.Context, before time.Time, limit int) (expired []store.SessionKey, err error) {
+func (s *Store) Expire(ctx context.Context, before time.Time, limit int) (expired []screen.SessionKey, err error) {
 	if err := s.calls.Begin(ctx); err != nil {
 		return nil, err
 	}
@@ -44,7 +45,7 @@ func (s *Store) Expire(ctx context.Context, before time.Time, limit int) (expire
 // expired returns at most limit sessions, with their keys, and such entries of
 // the index before them as lie: of a session that is not there, or is kept since
 // another time. They are taken out, lest they stand before the others for ever.
-func (v *vault) expired(tx *bbolt.Tx, before time.Time, limit int) (primaries [][]byte, keys []store.SessionKey, lies [][]byte) {
+func (v *vault) expired(tx *bbolt.Tx, before time.Time, limit int) (primaries [][]byte, keys []screen.SessionKey, lies [][]byte) {
 	c := tx.Bucket(bucketKept).Cursor()
 	for k, _ := c.First(); k != nil && len(primaries) < limit; k, _ = c.Next() {
 		if len(k) <= timeLen {
@@ -61,9 +62,9 @@ func (v *vault) expired(tx *bbolt.Tx, before time.Time, limit int) (primaries []
 			lies = append(lies, bytes.Clone(k))
 			continue
 		}
-		var key store.SessionKey
+		var key screen.SessionKey
 		if err == nil {
-			key = store.SessionKey{Account: found.session.Account, ID: found.session.ID}
+			key = screen.SessionKey{Account: found.session.Account, ID: found.session.ID}
 		}
 		primaries, keys = append(primaries, primary), append(keys, key)
 	}

@@ -8,6 +8,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -67,7 +68,7 @@ func (v *vault) appendSum(b []byte, parts ...string) []byte {
 
 // primaryKey returns the key of a session, nil if there can be no such one.
 func (v *vault) primaryKey(account, id string) []byte {
-	if id == "" || len(id) > store.MaxID {
+	if id == "" || len(id) > screen.MaxID {
 		return nil
 	}
 	k := make([]byte, 0, 1+len(id)+sha256.Size)

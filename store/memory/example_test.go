@@ -6,6 +6,7 @@ import (
 	"log"
 	"time"
 
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/memory"
 )
@@ -14,21 +15,21 @@ func ExampleNew() {
 	st := memory.New()
 	defer st.Close()
 	ctx := context.Background()
-	err := st.Create(ctx, &store.Session{Account: "clinic", ID: "1", UserID: "patient", State: store.Initiated, CreatedAt: time.Now()})
+	err := st.Create(ctx, &store.Session{Account: "clinic", ID: "1", UserID: "patient", Status: screen.StatusInitiated, CreatedAt: time.Now()})
 	if err != nil {
 		log.Fatal(err)
 	}
 	// Exactly one of any number of racing updates finds the state it expects.
 	s, err := st.Update(ctx, "clinic", "1", func(s *store.Session) error {
-		if s.State != store.Initiated {
-			return fmt.Errorf("the session is %v", s.State)
+		if s.Status != screen.StatusInitiated {
+			return fmt.Errorf("the session is %v", s.Status)
 		}
-		s.State, s.Due = store.Queued, time.Now()
+		s.Status, s.Due = screen.StatusProcessing, time.Now()
 		return nil
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(s.State)
-	// Output: queued
+	fmt.Println(s.Status)
+	// Output: processing
 }

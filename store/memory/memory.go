@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -269,7 +270,7 @@ func (m *Store) Forget(ctx context.Context, account, userID string) (int, error)
 }
 
 // Expire is described at [store.Store]. It looks at every session.
-func (m *Store) Expire(ctx context.Context, before time.Time, limit int) (expired []store.SessionKey, err error) {
+func (m *Store) Expire(ctx context.Context, before time.Time, limit int) (expired []screen.SessionKey, err error) {
 	if err := m.calls.Begin(ctx); err != nil {
 		return nil, err
 	}
@@ -282,7 +283,7 @@ func (m *Store) Expire(ctx context.Context, before time.Time, limit int) (expire
 		}
 		if kept := s.Kept(); !kept.IsZero() && !kept.After(before) {
 			m.remove(s)
-			expired = append(expired, store.SessionKey{Account: s.Account, ID: s.ID})
+			expired = append(expired, screen.SessionKey{Account: s.Account, ID: s.ID})
 		}
 	}
 	return expired, nil

@@ -129,7 +129,7 @@ var audioCases = []testCase{
 		setAudio(t, st, "s", ref)
 		_, err := st.Update(t.Context(), "a", "s", func(s *store.Session) error { s.Audio = ""; return errChange })
 		wantErr(t, "Update", err, errChange)
-		_, err = st.Update(t.Context(), "a", "s", func(s *store.Session) error { s.Audio = ""; s.State = 0; return nil })
+		_, err = st.Update(t.Context(), "a", "s", func(s *store.Session) error { s.Audio = ""; s.Status = 0; return nil })
 		wantErr(t, "Update", err, store.ErrInvalid)
 		wantAudio(t, st, ref, []byte("audio"))
 	}},

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -90,7 +91,7 @@ func queueSurvives(t *testing.T, st store.Store, reopen func(store.Store) store.
 }
 
 func noticesSurvive(t *testing.T, st store.Store, reopen func(store.Store) store.Store) {
-	create(t, st, noticed("a", "s1", at(20)), noticed("a", "s2", at(10)), kept("a", "s3", store.Initiated, at(5)))
+	create(t, st, noticed("a", "s1", at(20)), noticed("a", "s2", at(10)), kept("a", "s3", screen.StatusInitiated, at(5)))
 	st = reopen(st)
 	for _, want := range []string{"s2", "s1"} {
 		if got := nextNotice(t, st, "a", at(99)); got != want {

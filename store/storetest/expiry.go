@@ -6,13 +6,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
 
 var expiryCases = []testCase{
 	{"Expire removes what is kept since the time or longer, of any account", func(t *testing.T, st store.Store) {
-		create(t, st, kept("a", "s1", store.Succeeded, at(10)), kept("b", "s2", store.Failed, at(20)), kept("a", "s3", store.Initiated, at(30)))
-		create(t, st, kept("a", "s4", store.Succeeded, at(30).Add(time.Nanosecond)))
+		create(t, st, kept("a", "s1", screen.StatusSuccess, at(10)), kept("b", "s2", screen.StatusFailed, at(20)), kept("a", "s3", screen.StatusInitiated, at(30)))
+		create(t, st, kept("a", "s4", screen.StatusSuccess, at(30).Add(time.Nanosecond)))
 		wantExpired(t, st, at(10).Add(-time.Nanosecond), 9, 0)
 		wantExpired(t, st, at(30), 9, 3)
 		wantExpired(t, st, at(30), 9, 0)
@@ -26,23 +27,23 @@ var expiryCases = []testCase{
 		}
 	}},
 	{"what waits or is being analysed does not expire", func(t *testing.T, st store.Store) {
-		create(t, st, kept("a", "s1", store.Queued, at(1)), kept("a", "s2", store.Running, at(1)))
+		create(t, st, kept("a", "s1", screen.StatusProcessing, at(1)), kept("a", "s2", screen.StatusProcessing, at(1)))
 		wantExpired(t, st, at(99), 9, 0)
-		setState(t, st, "s1", store.Failed, at(50))
+		setState(t, st, "s1", screen.StatusFailed, at(50))
 		wantExpired(t, st, at(49), 9, 0)
 		wantExpired(t, st, at(50), 9, 1)
 	}},
 	{"a session is kept since it last changed", func(t *testing.T, st store.Store) {
-		create(t, st, kept("a", "s", store.Initiated, at(1)))
-		setState(t, st, "s", store.Queued, at(2))
-		setState(t, st, "s", store.Succeeded, at(3))
-		setState(t, st, "s", store.Succeeded, at(40))
+		create(t, st, kept("a", "s", screen.StatusInitiated, at(1)))
+		setState(t, st, "s", screen.StatusProcessing, at(2))
+		setState(t, st, "s", screen.StatusSuccess, at(3))
+		setState(t, st, "s", screen.StatusSuccess, at(40))
 		wantExpired(t, st, at(39), 9, 0)
 		wantExpired(t, st, at(40), 9, 1)
 	}},
 	{"Expire removes no more than its limit, and all in the end", func(t *testing.T, st store.Store) {
 		for i := range 7 {
-			create(t, st, kept("a", numbered(i), store.Succeeded, at(i)))
+			create(t, st, kept("a", numbered(i), screen.StatusSuccess, at(i)))
 		}
 		for _, limit := range []int{0, -1} {
 			wantExpired(t, st, at(99), limit, 0)
@@ -74,9 +75,9 @@ var expiryCases = []testCase{
 	{"of calls at the same time each session expires in one", func(t *testing.T, st store.Store) {
 		const sessions = 40
 		for i := range sessions {
-			create(t, st, kept("a", numbered(i), store.Succeeded, at(1)))
+			create(t, st, kept("a", numbered(i), screen.StatusSuccess, at(1)))
 		}
-		got := make([][]store.SessionKey, racers)
+		got := make([][]screen.SessionKey, racers)
 		race(racers, func(i int) {
 			for {
 				list, err := st.Expire(t.Context(), at(1), 3)
@@ -89,12 +90,12 @@ var expiryCases = []testCase{
 				got[i] = append(got[i], list...)
 			}
 		})
-		times := map[store.SessionKey]int{}
+		times := map[screen.SessionKey]int{}
 		for _, key := range slices.Concat(got...) {
 			times[key]++
 		}
 		for i := range sessions {
-			if key := (store.SessionKey{Account: "a", ID: numbered(i)}); times[key] != 1 {
+			if key := (screen.SessionKey{Account: "a", ID: numbered(i)}); times[key] != 1 {
 				t.Errorf("session %s expired %d times, want once", key.ID, times[key])
 			}
 		}
@@ -102,16 +103,16 @@ var expiryCases = []testCase{
 }
 
 // kept returns a session that last changed at the time.
-func kept(account, id string, state store.State, since time.Time) *store.Session {
+func kept(account, id string, state screen.Status, since time.Time) *store.Session {
 	s := session(account, id, "user")
-	s.State, s.UpdatedAt = state, since
+	s.Status, s.UpdatedAt = state, since
 	return s
 }
 
 // setState moves a session of account a at the time.
-func setState(t *testing.T, st store.Store, id string, state store.State, now time.Time) {
+func setState(t *testing.T, st store.Store, id string, state screen.Status, now time.Time) {
 	t.Helper()
-	if _, err := st.Update(t.Context(), "a", id, func(s *store.Session) error { s.State, s.UpdatedAt = state, now; return nil }); err != nil {
+	if _, err := st.Update(t.Context(), "a", id, func(s *store.Session) error { s.Status, s.UpdatedAt = state, now; return nil }); err != nil {
 		t.Fatalf("Update: %v", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -110,7 +111,7 @@ func (h *history) want(call string, got, want error) {
 func (h *history) create(*rapid.T) {
 	s := session(h.account(), h.id(), h.user())
 	s.CreatedAt, s.Due, s.Audio = at(rapid.IntRange(0, 2).Draw(h.T, "created")), h.time("due"), h.ref()
-	s.State, s.UpdatedAt, s.Notify = h.state(), at(rapid.IntRange(0, 5).Draw(h.T, "updated")), h.time("notify")
+	s.Status, s.UpdatedAt, s.Notify = h.state(), at(rapid.IntRange(0, 5).Draw(h.T, "updated")), h.time("notify")
 	s.Features = h.features()
 	err := h.st.Create(h.t.Context(), s)
 	if h.sessions[s.ID] != nil {
@@ -142,8 +143,8 @@ func (h *history) features() map[string]float64 {
 }
 
 // state draws a state, whether or not the session could come to it.
-func (h *history) state() store.State {
-	return store.State(rapid.IntRange(int(store.Initiated), int(store.Failed)).Draw(h.T, "state"))
+func (h *history) state() screen.Status {
+	return screen.Status(rapid.IntRange(int(screen.StatusInitiated), int(screen.StatusFailed)).Draw(h.T, "state"))
 }
 
 // draw returns a change that is drawn beforehand, since it may be called more
@@ -159,7 +160,7 @@ func (h *history) draw(moveDue, moveNotify bool) func(*store.Session) error {
 		if moveNotify && notify.Equal(s.Notify) {
 			notify = notify.Add(time.Minute)
 		}
-		s.State, s.UpdatedAt, s.Notify = state, updated, notify
+		s.Status, s.UpdatedAt, s.Notify = state, updated, notify
 		s.Due, s.Audio, s.Attempts = due, ref, attempts
 		s.Features = features
 		if fail {
@@ -250,7 +251,7 @@ func (h *history) expire(*rapid.T) {
 	before, limit := at(rapid.IntRange(-1, 5).Draw(h.T, "before")), rapid.IntRange(0, 3).Draw(h.T, "limit")
 	old := map[string]*store.Session{}
 	for id, s := range h.sessions {
-		if s.State != store.Queued && s.State != store.Running && !s.UpdatedAt.After(before) {
+		if s.Status != screen.StatusProcessing && !s.UpdatedAt.After(before) {
 			old[id] = s
 		}
 	}
@@ -265,7 +266,7 @@ func (h *history) expire(*rapid.T) {
 			continue
 		}
 		h.want("Get", err, store.ErrNotFound)
-		if key := (store.SessionKey{Account: s.Account, ID: s.ID}); !slices.Contains(list, key) {
+		if key := (screen.SessionKey{Account: s.Account, ID: s.ID}); !slices.Contains(list, key) {
 			h.Fatalf("Expire: got %v, and %v is gone", list, key)
 		}
 		delete(h.sessions, id)

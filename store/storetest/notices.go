@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -78,7 +79,7 @@ var noticeCases = []testCase{
 		create(t, st, queued("a", "s", at(1)))
 		finish := func(fail error) error {
 			_, err := st.Update(t.Context(), "a", "s", func(s *store.Session) error {
-				s.State, s.Due, s.Notify = store.Succeeded, time.Time{}, at(5)
+				s.Status, s.Due, s.Notify = screen.StatusSuccess, time.Time{}, at(5)
 				return fail
 			})
 			return err
@@ -130,7 +131,7 @@ func noticeRace(t *testing.T, st store.Store) {
 // noticed returns a session with a result of which somebody is to be told.
 func noticed(account, id string, notify time.Time) *store.Session {
 	s := session(account, id, "user")
-	s.State, s.Notify = store.Succeeded, notify
+	s.Status, s.Notify = screen.StatusSuccess, notify
 	return s
 }
 

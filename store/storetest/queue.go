@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -34,14 +35,14 @@ var queueCases = []testCase{
 		create(t, st, want)
 		got, err := st.Next(t.Context(), want.Due, func(s *store.Session) error {
 			wantSame(t, "change", s, given(want))
-			s.State, s.Owner, s.Due = store.Running, "worker", at(1_000_000)
+			s.Status, s.Owner, s.Due = screen.StatusProcessing, "worker", at(1_000_000)
 			s.Token++
 			return nil
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		want.State, want.Owner, want.Due = store.Running, "worker", at(1_000_000)
+		want.Status, want.Owner, want.Due = screen.StatusProcessing, "worker", at(1_000_000)
 		want.Token++
 		wantSame(t, "Next", got, given(want))
 		wantSame(t, "Get", get(t, st, want.Account, want.ID), want)

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -42,7 +43,7 @@ var sessionCases = []testCase{
 		wantErr(t, "Get", err, store.ErrNotFound)
 	}},
 	{"an ID may begin like another", func(t *testing.T, st store.Store) {
-		names := []string{"s", "ss", "s\x00", "sss", "\x00", strings.Repeat("s", store.MaxID)}
+		names := []string{"s", "ss", "s\x00", "sss", "\x00", strings.Repeat("s", screen.MaxID)}
 		for _, id := range names {
 			create(t, st, session("a", id, "u"))
 		}
@@ -118,9 +119,9 @@ func anyBytes(t *testing.T, st store.Store) {
 func refused(t *testing.T, st store.Store) {
 	for name, spoil := range map[string]func(*store.Session){
 		"no ID":           func(s *store.Session) { s.ID = "" },
-		"too long an ID":  func(s *store.Session) { s.ID = strings.Repeat("s", store.MaxID+1) },
-		"no state":        func(s *store.Session) { s.State = 0 },
-		"unknown state":   func(s *store.Session) { s.State = 99 },
+		"too long an ID":  func(s *store.Session) { s.ID = strings.Repeat("s", screen.MaxID+1) },
+		"no state":        func(s *store.Session) { s.Status = 0 },
+		"unknown state":   func(s *store.Session) { s.Status = 99 },
 		"unknown product": func(s *store.Session) { s.Product = 99 },
 		"a time too late": func(s *store.Session) { s.Due = time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC) },
 	} {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -65,13 +66,13 @@ func at(seconds int) time.Time { return epoch.Add(time.Duration(seconds) * time.
 
 // session returns a new one, created at epoch.
 func session(account, id, user string) *store.Session {
-	return &store.Session{Account: account, ID: id, UserID: user, State: store.Initiated, CreatedAt: epoch, UpdatedAt: epoch}
+	return &store.Session{Account: account, ID: id, UserID: user, Status: screen.StatusInitiated, CreatedAt: epoch, UpdatedAt: epoch}
 }
 
 // queued returns a session that is due.
 func queued(account, id string, due time.Time) *store.Session {
 	s := session(account, id, "user")
-	s.State = store.Queued
+	s.Status = screen.StatusProcessing
 	s.Due = due
 	return s
 }

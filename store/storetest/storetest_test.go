@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/memory"
 	"github.com/voicescreen/voicescreen/store/storetest"
@@ -29,7 +30,7 @@ type faulty struct {
 	next   func(ctx context.Context, now time.Time, change func(*store.Session) error) (*store.Session, error)
 	list   func(ctx context.Context, account, userID string, after *store.Cursor, limit int) ([]*store.Session, error)
 	notice func(ctx context.Context, account string, now time.Time, change func(*store.Session) error) (*store.Session, error)
-	expire func(ctx context.Context, before time.Time, limit int) ([]store.SessionKey, error)
+	expire func(ctx context.Context, before time.Time, limit int) ([]screen.SessionKey, error)
 	delete func(ctx context.Context, account, id string) error
 	forget func(ctx context.Context, account, userID string) (int, error)
 	put    func(ctx context.Context, r io.Reader) (string, error)
@@ -55,7 +56,7 @@ func (f *faulty) List(ctx context.Context, account, userID string, after *store.
 func (f *faulty) NextNotice(ctx context.Context, account string, now time.Time, c func(*store.Session) error) (*store.Session, error) {
 	return f.notice(ctx, account, now, c)
 }
-func (f *faulty) Expire(ctx context.Context, before time.Time, limit int) ([]store.SessionKey, error) {
+func (f *faulty) Expire(ctx context.Context, before time.Time, limit int) ([]screen.SessionKey, error) {
 	return f.expire(ctx, before, limit)
 }
 func (f *faulty) Delete(ctx context.Context, account, id string) error {
@@ -88,7 +89,7 @@ var faults = map[string]func(f *faulty, m *memory.Store){
 	},
 	"a session is remembered that was refused": func(f *faulty, m *memory.Store) {
 		f.create = func(ctx context.Context, s *store.Session) error {
-			if s.State > store.Failed {
+			if s.Status > screen.StatusFailed {
 				return nil
 			}
 			return m.Create(ctx, s)
@@ -230,17 +231,17 @@ var faults = map[string]func(f *faulty, m *memory.Store){
 		}
 	},
 	"Expire leaves what is kept since the very time": func(f *faulty, m *memory.Store) {
-		f.expire = func(ctx context.Context, before time.Time, limit int) ([]store.SessionKey, error) {
+		f.expire = func(ctx context.Context, before time.Time, limit int) ([]screen.SessionKey, error) {
 			return m.Expire(ctx, before.Add(-1), limit)
 		}
 	},
 	"Expire knows no limit": func(f *faulty, m *memory.Store) {
-		f.expire = func(ctx context.Context, before time.Time, limit int) ([]store.SessionKey, error) {
+		f.expire = func(ctx context.Context, before time.Time, limit int) ([]screen.SessionKey, error) {
 			return m.Expire(ctx, before, 1<<30)
 		}
 	},
 	"Expire names other sessions than it removes": func(f *faulty, m *memory.Store) {
-		f.expire = func(ctx context.Context, before time.Time, limit int) ([]store.SessionKey, error) {
+		f.expire = func(ctx context.Context, before time.Time, limit int) ([]screen.SessionKey, error) {
 			list, err := m.Expire(ctx, before, limit)
 			for i := range list {
 				list[i].Account += "~"

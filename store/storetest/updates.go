@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -92,7 +92,7 @@ var updateCases = []testCase{
 				wantSame(t, "change of "+name, s, given(want))
 				s.Attempts++
 				s.Due, s.Notify = s.Due.Add(time.Second), s.Notify.Add(time.Second)
-				s.Scores, s.Features = []models.Score{}, map[string]float64{} // none are not set
+				s.Scores, s.Features = []screen.Score{}, map[string]float64{} // none are not set
 				return nil
 			})
 			if err != nil {
@@ -152,7 +152,7 @@ var updateCases = []testCase{
 			"ID":            func(s *store.Session) { s.ID = "t" },
 			"user":          func(s *store.Session) { s.UserID = "v" },
 			"creation time": func(s *store.Session) { s.CreatedAt = s.CreatedAt.Add(1) },
-			"state":         func(s *store.Session) { s.State = 0 },
+			"state":         func(s *store.Session) { s.Status = 0 },
 		} {
 			_, err := st.Update(t.Context(), "a", "s", func(s *store.Session) error { spoil(s); return nil })
 			wantErr(t, "Update of "+name, err, store.ErrInvalid)
@@ -179,10 +179,10 @@ var updateCases = []testCase{
 		var winner atomic.Value
 		race(racers, func(i int) {
 			_, err := st.Update(t.Context(), "a", "s", func(s *store.Session) error {
-				if s.State != store.Initiated {
+				if s.Status != screen.StatusInitiated {
 					return errChange
 				}
-				s.State, s.Owner = store.Queued, numbered(i)
+				s.Status, s.Owner = screen.StatusProcessing, numbered(i)
 				return nil
 			})
 			switch {
@@ -233,7 +233,7 @@ func failingAmongMany(t *testing.T, st store.Store) {
 			case 2:
 				panic(errChange)
 			case 3:
-				s.State = 0
+				s.Status = 0
 			}
 			return nil
 		})

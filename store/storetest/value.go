@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -17,7 +18,7 @@ func full() *store.Session {
 	s := &store.Session{}
 	n := 0
 	fill(reflect.ValueOf(s).Elem(), &n)
-	s.State = store.Succeeded
+	s.Status = screen.StatusSuccess
 	return s
 }
 

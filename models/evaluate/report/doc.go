@@ -16,7 +16,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // MinCell is the least number of recordings for a figure of a group.
@@ -25,8 +25,8 @@ const MinCell = 10
 // A Row is one labelled recording and its score.
 type Row struct {
 	Positive bool
-	Class    int // 1-based number of the true class in models.SeverityNames, 0 if unknown
-	Score    models.Score
+	Class    screen.Severity // the true class, 0 if unknown
+	Score    screen.Score
 	SNR      float64           // dB, NaN if it was not measured
 	Refused  string            // why the quality gate refused the recording, "" if it did not
 	Groups   map[string]string // such as "sex": "Female"; the unknown are left out

@@ -7,8 +7,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/models/evaluate"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // Detection is how much of one kind of synthesis, or of one system, counts as
@@ -71,7 +71,7 @@ func (r *Report) synthesis(rows []Row, called []float64) {
 // least is how many recordings a kind, a system or a source has to have for a
 // figure: clips are nobody's secret, patients are.
 func (r *Report) least() int {
-	if r.Task == models.Deepfake {
+	if r.Task == screen.Deepfake {
 		return 1
 	}
 	return MinCell

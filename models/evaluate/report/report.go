@@ -8,6 +8,7 @@ import (
 
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/models/evaluate"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // Options configures New. Zero fields mean the default.
@@ -20,7 +21,7 @@ type Options struct {
 
 // Report is how well a model did. See New.
 type Report struct {
-	Task         models.Category `json:"task"`
+	Task         screen.Category `json:"task"`
 	Model        string          `json:"model"`
 	Version      string          `json:"version"`
 	IsCalibrated bool            `json:"is_calibrated"`
@@ -102,7 +103,7 @@ type Bin struct {
 // A figure that is not defined, as where all rows are of one class, is NaN. A
 // row whose probability is NaN leaves those figures undefined that order the
 // scores, and is undecided.
-func New(task models.Category, model models.Info, rows []Row, o Options) *Report {
+func New(task screen.Category, model models.Info, rows []Row, o Options) *Report {
 	r := &Report{
 		Task: task, Model: model.Name, Version: model.Version, IsCalibrated: model.Calibrated,
 		Gated: o.Gated, Resamples: cmp.Or(o.Resamples, evaluate.Resamples), Refused: map[string]int{},
@@ -160,12 +161,12 @@ func positivesOf(b evaluate.Bin) evaluate.Share {
 // does not: by the threshold, or where none is given by the class of the
 // models that have classes, else from one half.
 func (r *Report) single(rows []Row, threshold float64) []float64 {
-	first := 0 // the first class that is positive
+	var first screen.Severity // the first class that is positive
 	switch r.Task {
-	case models.Depression:
-		first = 2 // PHQ-9 ≥ 10
-	case models.Anxiety:
-		first = 3 // GAD-7 ≥ 10
+	case screen.Depression:
+		first = screen.MildToModerate // PHQ-9 ≥ 10
+	case screen.Anxiety:
+		first = screen.ModeratelySevere // GAD-7 ≥ 10
 	}
 	byClass := threshold == 0 && first > 0 && !slices.ContainsFunc(rows, func(x Row) bool { return x.Score.Severity == 0 })
 	threshold = cmp.Or(threshold, 0.5)
@@ -190,9 +191,9 @@ func banded(rows []Row) []float64 {
 	out := make([]float64, len(rows))
 	for i, x := range rows {
 		switch x.Score.Decision {
-		case models.Negative:
+		case screen.Negative:
 			out[i] = -1
-		case models.Positive:
+		case screen.Positive:
 			out[i] = 1
 		}
 	}
@@ -221,7 +222,7 @@ func (r *Report) figures(rows []Row, seed uint64) []Figure {
 	if within {
 		figure("within_source_auc", evaluate.WithinAUC(s, y, sources), evaluate.WithinAUCOf(s, y, sources))
 	}
-	if r.Task == models.Deepfake {
+	if r.Task == screen.Deepfake {
 		figure("min_dcf", evaluate.MinDCF(s, y, evaluate.SpoofingCost), evaluate.MinDCFOf(s, y, evaluate.SpoofingCost))
 	}
 	figure("brier", evaluate.Brier(s, y), evaluate.BrierOf(s, y))
@@ -244,12 +245,15 @@ func newRule(d evaluate.Decisions) Rule {
 	return Rule{newShare(d.Sensitivity), newShare(d.Specificity), newShare(d.PPV), newShare(d.NPV), newShare(d.Undecided)}
 }
 
-func newOrdinal(task models.Category, rows []Row) *Ordinal {
-	names := models.SeverityNames(task)
+func newOrdinal(task screen.Category, rows []Row) *Ordinal {
+	names := make([]string, len(task.Severities()))
+	for i, s := range task.Severities() {
+		names[i] = s.String()
+	}
 	var truth, predicted []int
 	for _, x := range rows {
 		if x.Class > 0 && x.Score.Severity > 0 {
-			truth, predicted = append(truth, x.Class-1), append(predicted, x.Score.Severity-1)
+			truth, predicted = append(truth, x.Class.Rank()-1), append(predicted, x.Score.Severity.Rank()-1)
 		}
 	}
 	if len(truth) == 0 {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/models/evaluate/report"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // drawn returns n rows of three sources and two systems whose scores lean on
@@ -28,12 +29,12 @@ func drawn(n int) []report.Row {
 			p += 0.15
 			r.System, r.Kind = fmt.Sprintf("system %d", i%4), "tts"
 		}
-		r.Score = models.Score{Probability: p, Decision: models.Indeterminate}
+		r.Score = screen.Score{Probability: p, Decision: screen.Indeterminate}
 		switch {
 		case p < 0.45:
-			r.Score.Decision = models.Negative
+			r.Score.Decision = screen.Negative
 		case p > 0.6:
-			r.Score.Decision = models.Positive
+			r.Score.Decision = screen.Positive
 		}
 		r.Source, r.SNR = fmt.Sprintf("source %d", i%3), float64(i%30)
 		r.Cluster = r.Source + r.System
@@ -52,12 +53,12 @@ var model = models.Info{Name: "m", Version: "1"}
 
 // The figures of a handful of recordings, counted by hand.
 func TestFiguresByHand(t *testing.T) {
-	row := func(positive bool, p float64, d models.Decision) report.Row {
-		return report.Row{Positive: positive, Score: models.Score{Probability: p, Decision: d}, SNR: math.NaN()}
+	row := func(positive bool, p float64, d screen.Decision) report.Row {
+		return report.Row{Positive: positive, Score: screen.Score{Probability: p, Decision: d}, SNR: math.NaN()}
 	}
-	r := report.New(models.Deepfake, model, []report.Row{
-		row(true, 0.9, models.Positive), row(true, 0.55, models.Indeterminate), row(true, 0.3, models.Negative),
-		row(false, 0.6, models.Positive), row(false, 0.2, models.Negative), row(false, 0.1, models.Negative),
+	r := report.New(screen.Deepfake, model, []report.Row{
+		row(true, 0.9, screen.Positive), row(true, 0.55, screen.Indeterminate), row(true, 0.3, screen.Negative),
+		row(false, 0.6, screen.Positive), row(false, 0.2, screen.Negative), row(false, 0.1, screen.Negative),
 	}, report.Options{})
 	for name, want := range map[string]float64{
 		"auc":   7.0 / 9, // pairs in the right order: 3 + 2 + 2
@@ -81,18 +82,18 @@ func TestFiguresByHand(t *testing.T) {
 // Of models with classes the class decides, unless a threshold is asked for.
 func TestClasses(t *testing.T) {
 	rows := []report.Row{
-		{Positive: true, Class: 3, Score: models.Score{Probability: 0.2, Severity: 2}},
-		{Positive: false, Class: 1, Score: models.Score{Probability: 0.1, Severity: 1}},
-		{Positive: false, Class: 1, Score: models.Score{Probability: 0.3, Severity: 1}},
+		{Positive: true, Class: 3, Score: screen.Score{Probability: 0.2, Severity: 2}},
+		{Positive: false, Class: 1, Score: screen.Score{Probability: 0.1, Severity: 1}},
+		{Positive: false, Class: 1, Score: screen.Score{Probability: 0.3, Severity: 1}},
 	}
-	r := report.New(models.Depression, model, rows, report.Options{})
+	r := report.New(screen.Depression, model, rows, report.Options{})
 	if r.Single.Sensitivity.K != 1 || r.Single.Specificity.K != 2 || !math.IsNaN(float64(r.Threshold)) {
 		t.Errorf("by class: got %+v at %v", r.Single, r.Threshold)
 	}
 	if o := r.Ordinal; o == nil || o.N != 3 || o.Confusion[2][1] != 1 || o.Confusion[0][0] != 2 || math.Abs(float64(o.MAE)-1.0/3) > 1e-12 {
 		t.Errorf("got classes %+v", o)
 	}
-	r = report.New(models.Depression, model, rows, report.Options{Threshold: 0.25})
+	r = report.New(screen.Depression, model, rows, report.Options{Threshold: 0.25})
 	if r.Single.Sensitivity.K != 0 || r.Single.Specificity.K != 1 {
 		t.Errorf("at 0.25: got %+v", r.Single)
 	}
@@ -100,7 +101,7 @@ func TestClasses(t *testing.T) {
 
 func TestGateAndGroups(t *testing.T) {
 	rows := drawn(120)
-	all, gated := report.New(models.Deepfake, model, rows, report.Options{}), report.New(models.Deepfake, model, rows, report.Options{Gated: true})
+	all, gated := report.New(screen.Deepfake, model, rows, report.Options{}), report.New(screen.Deepfake, model, rows, report.Options{Gated: true})
 	if all.Rows != 120 || gated.Rows != 108 || gated.Refused["audio_length_error"] != 12 {
 		t.Errorf("got %d rows, %d behind the gate, refused %v", all.Rows, gated.Rows, gated.Refused)
 	}
@@ -134,7 +135,7 @@ func TestFewRecordingsOfASource(t *testing.T) {
 			rows[i].Source = "few"
 		}
 	}
-	for task, want := range map[models.Category]bool{models.Depression: false, models.Anxiety: false, models.Deepfake: true} {
+	for task, want := range map[screen.Category]bool{screen.Depression: false, screen.Anxiety: false, screen.Deepfake: true} {
 		r := report.New(task, model, rows, report.Options{Resamples: 20})
 		var text bytes.Buffer
 		if err := r.WriteText(&text); err != nil {
@@ -162,7 +163,7 @@ func TestUnknownSources(t *testing.T) {
 		}
 	}
 	within := func(rows []report.Row) (report.Number, bool) {
-		f, ok := report.New(models.Deepfake, model, rows, report.Options{Resamples: 20}).Figure("within_source_auc")
+		f, ok := report.New(screen.Deepfake, model, rows, report.Options{Resamples: 20}).Figure("within_source_auc")
 		return f.Value, ok
 	}
 	got, _ := within(some)
@@ -181,7 +182,7 @@ func TestOneClass(t *testing.T) {
 		rows[i].Positive, rows[i].System, rows[i].Kind = false, "", ""
 	}
 	var text bytes.Buffer
-	if err := report.New(models.Deepfake, model, rows, report.Options{Resamples: 20}).WriteText(&text); err != nil {
+	if err := report.New(screen.Deepfake, model, rows, report.Options{Resamples: 20}).WriteText(&text); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"undefined: all rows are of one class", "Brier", "at 0.5000", "source 1", "with the band"} {
@@ -206,7 +207,7 @@ func TestGroupIntervalIsByPerson(t *testing.T) {
 		}
 	}
 	width := func(rows []report.Row) float64 {
-		g := report.New(models.Depression, model, rows, report.Options{Resamples: 50}).Groups[0]
+		g := report.New(screen.Depression, model, rows, report.Options{Resamples: 50}).Groups[0]
 		return float64(g.Interval.High - g.Interval.Low)
 	}
 	if a, b := width(one), width(five); math.Abs(a-b) > 0.05*a {
@@ -224,7 +225,7 @@ func TestForms(t *testing.T) {
 		one[i].Positive = true
 	}
 	for name, rows := range map[string][]report.Row{"usual": drawn(120), "one class": one, "none": nil, "a score that is no number": nan, "two": drawn(2)} {
-		r := report.New(models.Deepfake, model, rows, report.Options{Resamples: 20})
+		r := report.New(screen.Deepfake, model, rows, report.Options{Resamples: 20})
 		var text, page bytes.Buffer
 		if err := r.WriteText(&text); err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -273,7 +274,7 @@ func TestNamesAreEscaped(t *testing.T) {
 		rows[i].Source = "<b>"
 	}
 	var page bytes.Buffer
-	if err := report.New(models.Deepfake, model, rows, report.Options{Resamples: 20}).WriteHTML(&page); err != nil {
+	if err := report.New(screen.Deepfake, model, rows, report.Options{Resamples: 20}).WriteHTML(&page); err != nil {
 		t.Fatal(err)
 	}
 	selfContained(t, page.String())

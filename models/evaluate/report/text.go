@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // WriteText writes the report for people.
@@ -222,7 +222,7 @@ func (t *text) groups(rows []Group) {
 // Warning is what every report says of its figures.
 func (r *Report) Warning() string {
 	what := "signs of " + r.Task.String()
-	if r.Task == models.Deepfake {
+	if r.Task == screen.Deepfake {
 		what = "synthetic voices"
 	}
 	return "Screening scores for " + what + ", measured on these recordings. They support a decision and are not a diagnosis; on other people, microphones and rooms they can do worse."

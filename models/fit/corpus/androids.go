@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // androidsName is the name of a recording: number, group (P depressed, C
@@ -22,7 +22,7 @@ var (
 	interviewFolds = [5]int{7, 8, 9, 10, 11}
 )
 
-func readAndroidsReading(root fs.FS, _ models.Category) (*Corpus, error) {
+func readAndroidsReading(root fs.FS, _ screen.Category) (*Corpus, error) {
 	c := newAndroids("reading")
 	err := c.androids(root, "Reading-Task", readingFolds, func(dir string) (string, bool) {
 		name, ok := strings.CutSuffix(dir, ".wav")
@@ -31,7 +31,7 @@ func readAndroidsReading(root fs.FS, _ models.Category) (*Corpus, error) {
 	return c, err
 }
 
-func readAndroidsInterview(root fs.FS, _ models.Category) (*Corpus, error) {
+func readAndroidsInterview(root fs.FS, _ screen.Category) (*Corpus, error) {
 	c := newAndroids("interview")
 	err := c.androids(root, "Interview-Task/audio_clip", interviewFolds, func(file string) (string, bool) {
 		return path.Base(path.Dir(file)), strings.HasSuffix(file, ".wav")
@@ -91,9 +91,9 @@ func (c *Corpus) androids(root fs.FS, task string, columns [5]int, session func(
 		}
 		slices.SortFunc(f, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 		s := Session{ID: id, Speaker: m[1] + "_" + m[2], Files: f, Positive: m[2] == "P", Fold: folds[id]}
-		s.Metadata.Gender = models.Female
+		s.Metadata.Gender = screen.Female
 		if m[3] == "M" {
-			s.Metadata.Gender = models.Male
+			s.Metadata.Gender = screen.Male
 		}
 		s.Metadata.Age, _ = strconv.Atoi(m[4])
 		if s.Fold == 0 {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/internal/cost"
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // tree makes a folder of the files of a text: a line "== name" begins each.
@@ -33,7 +33,7 @@ func wav(t fstest.MapFS, names ...string) fstest.MapFS {
 	return t
 }
 
-func open(t *testing.T, name string, root fs.FS, task models.Category) *Corpus {
+func open(t *testing.T, name string, root fs.FS, task screen.Category) *Corpus {
 	t.Helper()
 	c, err := Open(name, root, task)
 	if err != nil {
@@ -70,13 +70,13 @@ func TestDAICWOZ(t *testing.T) {
 		"== 300_P/300_TRANSCRIPT.csv\n" + transcript + "1\t2\tEllie\thi\n3\t4\tParticipant\tfine\n" +
 		"== ._303_P/303_TRANSCRIPT.csv\nrubbish\n")
 	wav(root, "303_P/303_AUDIO.wav", "318_P/318_AUDIO.wav", "409_P/409_AUDIO.wav", "451_P/451_AUDIO.wav", "373_P/373_AUDIO.wav", "305_P/305_AUDIO.wav", "300_P/300_AUDIO.wav")
-	c := open(t, "daic-woz", root, models.Depression)
+	c := open(t, "daic-woz", root, screen.Depression)
 	used, skipped := ids(c)
 	if used != "300 303 373 409 451" || skipped != "305 306 307 318" {
 		t.Fatalf("got sessions %s and left out %s: %v", used, skipped, c.Skipped)
 	}
 	want := Session{
-		ID: "303", Speaker: "303", Split: "train", HasTotal: true, Metadata: models.Metadata{Gender: models.Male},
+		ID: "303", Speaker: "303", Split: "train", HasTotal: true, Metadata: screen.Metadata{Gender: screen.Male},
 		Files: []File{{
 			Path:        "303_P/303_AUDIO.wav",
 			Participant: []dsp.Segment{{Start: 6, End: 9}, {Start: 17, End: 18}},
@@ -86,7 +86,7 @@ func TestDAICWOZ(t *testing.T) {
 	if got := c.Sessions[1]; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	if s := c.Sessions[0]; s.Split != "test" || s.Metadata.Gender != models.Female {
+	if s := c.Sessions[0]; s.Split != "test" || s.Metadata.Gender != screen.Female {
 		t.Errorf("got %+v, want the test split", s)
 	}
 	if s := c.Sessions[2].Files[0]; !reflect.DeepEqual(s.Participant, []dsp.Segment{{Start: 390, End: 395}, {Start: 428, End: 430}}) || len(s.Interviewer) != 1 {
@@ -106,12 +106,12 @@ func TestEDAIC(t *testing.T) {
 		"== 302_P/302_Transcript.csv\nStart_Time,End_Time,Text,Confidence\n14.3,15.1,so,0.93\n20,21,\"well, no\",0.9\n" +
 		"== 600_P/600_Transcript.csv\nStart_Time,End_Time,Text,Confidence\n")
 	wav(root, "302_P/302_AUDIO.wav", "600_P/600_AUDIO.wav")
-	c := open(t, "e-daic", root, models.Depression)
+	c := open(t, "e-daic", root, screen.Depression)
 	if used, skipped := ids(c); used != "302" || skipped != "303 600" {
 		t.Fatalf("got %s and left out %s: %v", used, skipped, c.Skipped)
 	}
 	s := c.Sessions[0]
-	if s.Total != 4 || s.Positive || s.Metadata.Gender != models.Male || !reflect.DeepEqual(s.Files[0].Participant, []dsp.Segment{{Start: 14.3, End: 15.1}, {Start: 20, End: 21}}) {
+	if s.Total != 4 || s.Positive || s.Metadata.Gender != screen.Male || !reflect.DeepEqual(s.Files[0].Participant, []dsp.Segment{{Start: 14.3, End: 15.1}, {Start: 20, End: 21}}) {
 		t.Errorf("got %+v", s)
 	}
 }
@@ -128,14 +128,14 @@ func TestAndroids(t *testing.T) {
 			at+"Reading-Task/audio/PT/strange.wav", at+"Reading-Task/audio/PT/07_PM41_1.wav",
 			at+"Interview-Task/audio_clip/HC/01_CF56_1/02.wav", at+"Interview-Task/audio_clip/HC/01_CF56_1/01.wav", at+"Interview-Task/audio_clip/PT/03_PF33_2/1.wav",
 			at+"Interview-Task/audio/PT/03_PF33_2.wav")
-		c := open(t, "androids-reading", root, models.Depression)
+		c := open(t, "androids-reading", root, screen.Depression)
 		if used, skipped := ids(c); used != "01_CF56_1 02_PM40_X" || skipped != "07_PM41_1 09_CM20_1 strange" {
 			t.Fatalf("reading: got %s and left out %s", used, skipped)
 		}
-		if s := c.Sessions[1]; !s.Positive || s.Fold != 2 || s.Speaker != "02_P" || s.Metadata != (models.Metadata{Age: 40, Gender: models.Male}) {
+		if s := c.Sessions[1]; !s.Positive || s.Fold != 2 || s.Speaker != "02_P" || s.Metadata != (screen.Metadata{Age: 40, Gender: screen.Male}) {
 			t.Errorf("reading: got %+v", s)
 		}
-		c = open(t, "androids-interview", root, models.Depression)
+		c = open(t, "androids-interview", root, screen.Depression)
 		if used, _ := ids(c); used != "01_CF56_1 03_PF33_2" {
 			t.Fatalf("interview: got %s", used)
 		}
@@ -151,7 +151,7 @@ func TestAndroids(t *testing.T) {
 func TestEATD(t *testing.T) {
 	root := tree("== t_1/new_label.txt\n66.25\n== t_2/new_label.txt\nindex\n== v_3/new_label.txt\n52.5\n== v_4/label.txt\n50\n== v_5/new_label.txt\n40\n== t_1/neutral_out.wav\n\n")
 	wav(root, "t_1/positive.wav", "t_1/positive_out.wav", "t_1/neutral.wav", "v_3/negative.wav", "v_4/negative.wav")
-	c := open(t, "eatd", root, models.Depression)
+	c := open(t, "eatd", root, screen.Depression)
 	if used, skipped := ids(c); used != "t_1 v_3" || skipped != "t_2 v_4 v_5" {
 		t.Fatalf("got %s and left out %s: %v", used, skipped, c.Skipped)
 	}
@@ -163,7 +163,7 @@ func TestEATD(t *testing.T) {
 	}
 	other := tree("== train/7/new_label.txt\n53\n")
 	wav(other, "train/7/neutral.wav")
-	if c := open(t, "eatd", other, models.Depression); !c.Sessions[0].Positive || c.Sessions[0].Split != "train" {
+	if c := open(t, "eatd", other, screen.Depression); !c.Sessions[0].Positive || c.Sessions[0].Split != "train" {
 		t.Errorf("got %+v", c.Sessions[0])
 	}
 }
@@ -202,14 +202,14 @@ func TestMODMA(t *testing.T) {
 	export := tree("== " + modmaTable + ".csv\nsubject id,type,,PHQ-9,GAD-7,gender\n2010001,MDD,,18,9,F\n03020002,HC,,3,12,\n3020003,HC\n")
 	wav(export, "02010001/02.wav", "02010001/01.wav", "03020002/01.wav")
 	for name, root := range map[string]fs.FS{"workbook": book, "export": export} {
-		c := open(t, "modma", root, models.Depression)
+		c := open(t, "modma", root, screen.Depression)
 		if used, skipped := ids(c); used != "02010001 03020002" || skipped != "03020003" {
 			t.Fatalf("%s: got %s and left out %s: %v", name, used, skipped, c.Skipped)
 		}
-		if s := c.Sessions[0]; !s.Positive || s.Total != 18 || s.Metadata.Gender != models.Female || len(s.Files) != 2 || !strings.HasSuffix(s.Files[0].Path, "02010001/01.wav") {
+		if s := c.Sessions[0]; !s.Positive || s.Total != 18 || s.Metadata.Gender != screen.Female || len(s.Files) != 2 || !strings.HasSuffix(s.Files[0].Path, "02010001/01.wav") {
 			t.Errorf("%s: got %+v", name, s)
 		}
-		c = open(t, "modma", root, models.Anxiety)
+		c = open(t, "modma", root, screen.Anxiety)
 		if s := c.Sessions; s[0].Positive || s[0].Total != 9 || !s[1].Positive || s[1].Total != 12 {
 			t.Errorf("%s: got %+v, want the labels of GAD-7", name, s)
 		}
@@ -218,23 +218,23 @@ func TestMODMA(t *testing.T) {
 
 func TestFoldersThatAreNoCorpus(t *testing.T) {
 	for _, name := range Names() {
-		if _, err := Open(name, fstest.MapFS{}, models.Depression); !errors.Is(err, ErrCorpus) {
+		if _, err := Open(name, fstest.MapFS{}, screen.Depression); !errors.Is(err, ErrCorpus) {
 			t.Errorf("%s: got %v, want ErrCorpus", name, err)
 		}
 	}
 	for name, c := range map[string]struct {
 		corpus string
 		root   fs.FS
-		task   models.Category
+		task   screen.Category
 	}{
-		"no such reader":        {"tess", fstest.MapFS{}, models.Depression},
-		"no labels of anxiety":  {"eatd", fstest.MapFS{}, models.Anxiety},
-		"no labels of fakes":    {"modma", fstest.MapFS{}, models.Deepfake},
-		"a table without ids":   {"daic-woz", tree("== train_split_Depression_AVEC2017.csv\nid,score\n"), models.Depression},
-		"an empty table":        {"e-daic", tree("== labels/dev_split.csv\n"), models.Depression},
-		"folds of another task": {"androids-reading", tree("== fold-lists.csv\n,,,,,,,'01_CF56_1'\n"), models.Depression},
-		"no workbook":           {"modma", tree("== " + modmaTable + ".xlsx\nrubbish"), models.Depression},
-		"nothing that is used":  {"eatd", tree("== t_1/new_label.txt\n66\n"), models.Depression},
+		"no such reader":        {"tess", fstest.MapFS{}, screen.Depression},
+		"no labels of anxiety":  {"eatd", fstest.MapFS{}, screen.Anxiety},
+		"no labels of fakes":    {"modma", fstest.MapFS{}, screen.Deepfake},
+		"a table without ids":   {"daic-woz", tree("== train_split_Depression_AVEC2017.csv\nid,score\n"), screen.Depression},
+		"an empty table":        {"e-daic", tree("== labels/dev_split.csv\n"), screen.Depression},
+		"folds of another task": {"androids-reading", tree("== fold-lists.csv\n,,,,,,,'01_CF56_1'\n"), screen.Depression},
+		"no workbook":           {"modma", tree("== " + modmaTable + ".xlsx\nrubbish"), screen.Depression},
+		"nothing that is used":  {"eatd", tree("== t_1/new_label.txt\n66\n"), screen.Depression},
 	} {
 		if _, err := Open(c.corpus, c.root, c.task); !errors.Is(err, ErrCorpus) {
 			t.Errorf("%s: got %v, want ErrCorpus", name, err)
@@ -268,7 +268,7 @@ func FuzzTables(f *testing.F) {
 		for _, name := range Names() {
 			var c *Corpus
 			var err error
-			cost.Check(t, 6*len(labels)+2*len(turns), func() { c, err = Open(name, root, models.Depression) })
+			cost.Check(t, 6*len(labels)+2*len(turns), func() { c, err = Open(name, root, screen.Depression) })
 			if err != nil {
 				if !errors.Is(err, ErrCorpus) {
 					t.Fatalf("%s: got %v, want ErrCorpus", name, err)
@@ -318,7 +318,7 @@ func TestTablesCostInProportion(t *testing.T) {
 			root[c.file] = &fstest.MapFile{Data: data}
 			wav(root, "300_P/300_AUDIO.wav", "Interview-Task/audio_clip/HC/01_CF56_1/1.wav", "t_1/positive.wav")
 			cost.Check(t, len(data), func() {
-				if _, err := Open(c.corpus, root, models.Depression); err != nil && !errors.Is(err, ErrCorpus) {
+				if _, err := Open(c.corpus, root, screen.Depression); err != nil && !errors.Is(err, ErrCorpus) {
 					t.Errorf("got %v, want ErrCorpus", err)
 				}
 			})
@@ -333,7 +333,7 @@ func TestTablesCostInProportion(t *testing.T) {
 	root["fold-lists.csv"] = &fstest.MapFile{Data: data}
 	wav(root, "Interview-Task/audio_clip/HC/1_CF1_1/1.wav")
 	cost.Check(t, len(data), func() {
-		if c, err := Open("androids-interview", root, models.Depression); err != nil || len(c.Skipped) != 5*maxSubjects-1 {
+		if c, err := Open("androids-interview", root, screen.Depression); err != nil || len(c.Skipped) != 5*maxSubjects-1 {
 			t.Errorf("got %v", err)
 		}
 	})

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/voicescreen/voicescreen/dsp"
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // phq8Positive is the sum of PHQ-8 from which a participant counts as depressed
@@ -34,7 +34,7 @@ var daicInterrupted = map[string]dsp.Segment{"373": {Start: 395, End: 428}, "444
 // first turn is not part of the interview. 451, 458 and 480 have no turn of
 // hers, so that all of theirs counts. The positive class is PHQ-8 ≥ 10 by the
 // sum: 409 is labelled 0 with a sum of 10.
-func readDAICWOZ(root fs.FS, _ models.Category) (*Corpus, error) {
+func readDAICWOZ(root fs.FS, _ screen.Category) (*Corpus, error) {
 	c := &Corpus{
 		Name: "DAIC-WOZ", Criterion: "PHQ-8 of 10 or more", Language: "en",
 		Protocol: "the split of AVEC 2017 (107 train, 35 dev, 47 test): F1 of depressed and not depressed, RMSE and MAE of PHQ-8, a participant at a time",
@@ -138,12 +138,12 @@ func daicFile(root fs.FS, dir string, s *Session) (File, error) {
 
 // daicGender reads the coding of the USC corpora, which is not written there:
 // 0 is male and 1 female. Words are taken too.
-func daicGender(s string) models.Gender {
+func daicGender(s string) screen.Gender {
 	switch strings.ToLower(s) {
 	case "0", "male":
-		return models.Male
+		return screen.Male
 	case "1", "female":
-		return models.Female
+		return screen.Female
 	}
 	return 0
 }
@@ -211,7 +211,7 @@ func isSync(value string) bool {
 // The transcript is of the participant alone, though both are heard in some
 // releases. It holds the sessions of DAIC-WOZ as well: never train on one and
 // test on the other.
-func readEDAIC(root fs.FS, _ models.Category) (*Corpus, error) {
+func readEDAIC(root fs.FS, _ screen.Category) (*Corpus, error) {
 	c := &Corpus{
 		Name: "E-DAIC", Criterion: "PHQ-8 of 10 or more", Language: "en",
 		Protocol: "the split of AVEC 2019 (163 train, 56 dev, 56 test, the last with an autonomous agent alone): CCC and RMSE of PHQ-8",

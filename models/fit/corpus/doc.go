@@ -22,7 +22,7 @@ import (
 	"strings"
 
 	"github.com/voicescreen/voicescreen/dsp"
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // ErrCorpus says that a folder does not hold the corpus. The message says what
@@ -38,7 +38,7 @@ type Session struct {
 	Positive bool   // by the corpus's own criterion, see Corpus.Criterion
 	Total    int    // of the questionnaire, if HasTotal
 	HasTotal bool
-	Metadata models.Metadata // what the corpus says of the person
+	Metadata screen.Metadata // what the corpus says of the person
 	Split    string          // "train", "dev" or "test"; "" where the corpus has no split
 	Fold     int             // of the corpus's own folds, from 1; 0 where it has none
 }
@@ -64,7 +64,7 @@ type Corpus struct {
 }
 
 // readers are the readers by the names that Open takes.
-var readers = map[string]func(fs.FS, models.Category) (*Corpus, error){
+var readers = map[string]func(fs.FS, screen.Category) (*Corpus, error){
 	"daic-woz":           readDAICWOZ,
 	"e-daic":             readEDAIC,
 	"androids-reading":   readAndroidsReading,
@@ -87,12 +87,12 @@ func Names() []string {
 // The sessions are in the order of their identifiers. The error wraps
 // ErrCorpus where the folder does not hold what it should or there are no
 // labels of the task.
-func Open(name string, root fs.FS, task models.Category) (*Corpus, error) {
+func Open(name string, root fs.FS, task screen.Category) (*Corpus, error) {
 	read, ok := readers[name]
 	if !ok {
 		return nil, fmt.Errorf("%w: there is no reader for %q, want one of %s", ErrCorpus, name, strings.Join(Names(), ", "))
 	}
-	if task != models.Depression && (task != models.Anxiety || name != "modma") {
+	if task != screen.Depression && (task != screen.Anxiety || name != "modma") {
 		return nil, fmt.Errorf("%w: %s has no labels of %v", ErrCorpus, name, task)
 	}
 	c, err := read(root, task)

@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"strconv"
 
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // sdsPositive is the index of the Self-Rating Depression Scale from which a
@@ -37,7 +37,7 @@ var firstNumber = regexp.MustCompile(`\d+(\.\d+)?`)
 // Self-Rating Depression Scale in new_label.txt. The denoised recordings
 // (positive_out.wav) are taken, as the authors do, or where there are none the
 // raw ones. An empty recording is left out of its session.
-func readEATD(root fs.FS, _ models.Category) (*Corpus, error) {
+func readEATD(root fs.FS, _ screen.Category) (*Corpus, error) {
 	c := &Corpus{
 		Name: "EATD", Criterion: "SDS index of 53 or more", Language: "zh",
 		Protocol: "trained on 83 participants, tested on 79: F1 of the depressed, a participant at a time",

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // modmaTable is the table of the subjects without its extension.
@@ -20,12 +20,12 @@ const modmaTable = "subjects_information_audio_lanzhou_2015"
 //
 // A session is all that one subject said. For depression the positive class is
 // the diagnosis, and the total PHQ-9; for anxiety GAD-7 of 10 or more.
-func readMODMA(root fs.FS, task models.Category) (*Corpus, error) {
+func readMODMA(root fs.FS, task screen.Category) (*Corpus, error) {
 	c := &Corpus{
 		Name: "MODMA", Criterion: "diagnosed with MDD", Language: "zh",
 		Protocol: "no official split: 5 or 10 folds by subject, or one subject out at a time: accuracy and F1",
 	}
-	if task == models.Anxiety {
+	if task == screen.Anxiety {
 		c.Criterion = "GAD-7 of 10 or more"
 	}
 	at := "."
@@ -61,19 +61,19 @@ func readMODMA(root fs.FS, task models.Category) (*Corpus, error) {
 	return c, err
 }
 
-func (c *Corpus) modmaSession(root fs.FS, dir string, task models.Category, t *table, row []string, kind string, s Session) {
+func (c *Corpus) modmaSession(root fs.FS, dir string, task screen.Category, t *table, row []string, kind string, s Session) {
 	column, most := t.column("phq-9", "phq9"), 27
-	if task == models.Anxiety {
+	if task == screen.Anxiety {
 		column, most = t.column("gad-7", "gad7"), 21
 	}
 	s.Total, s.HasTotal = whole(cell(row, column))
 	s.HasTotal = s.HasTotal && s.Total >= 0 && s.Total <= most
 	switch {
-	case task == models.Anxiety && !s.HasTotal:
+	case task == screen.Anxiety && !s.HasTotal:
 		c.skip(s.ID, "the table gives no GAD-7")
 		return
-	case task == models.Anxiety:
-		s.Positive = s.Total >= models.PositiveTotal
+	case task == screen.Anxiety:
+		s.Positive = s.Total >= screen.PositiveTotal
 	case kind != "MDD" && kind != "HC":
 		c.skip(s.ID, "the table says neither MDD nor HC")
 		return
@@ -85,9 +85,9 @@ func (c *Corpus) modmaSession(root fs.FS, dir string, task models.Category, t *t
 	}
 	switch strings.ToLower(cell(row, t.column("gender", "sex"))) {
 	case "m", "male":
-		s.Metadata.Gender = models.Male
+		s.Metadata.Gender = screen.Male
 	case "f", "female":
-		s.Metadata.Gender = models.Female
+		s.Metadata.Gender = screen.Female
 	}
 	names, err := fs.Glob(root, dir+"/*.wav")
 	if err != nil || len(names) == 0 {

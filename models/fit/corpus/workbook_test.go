@@ -14,7 +14,7 @@ import (
 	"testing/fstest"
 
 	"github.com/voicescreen/voicescreen/internal/cost"
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // deflate is used again and again: a new one takes a megabyte.
@@ -219,7 +219,7 @@ func TestWorkbooksCostInProportion(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			root := fstest.MapFS{modmaTable + ".xlsx": &fstest.MapFile{Data: b}}
 			cost.Check(t, len(b), func() {
-				if _, err := Open("modma", root, models.Depression); !errors.Is(err, ErrCorpus) {
+				if _, err := Open("modma", root, screen.Depression); !errors.Is(err, ErrCorpus) {
 					t.Errorf("got %v, want ErrCorpus", err)
 				}
 			})

@@ -1,9 +1,6 @@
-package models
+package screen
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // Metadata is what the caller says about the person who speaks. Every field
 // is optional; the zero value says nothing.
@@ -20,6 +17,7 @@ type Metadata struct {
 // Gender is one of the values that the service defines.
 type Gender uint8
 
+// The values of Gender.
 const (
 	Female Gender = iota + 1
 	Male
@@ -29,10 +27,13 @@ const (
 	TransgenderMale
 )
 
-var genderNames = names{"Female", "Male", "Other", "Prefer Not to Specify", "Transgender Female", "Transgender Male"}
+var genders = NewEnum[Gender]("gender", "Female", "Male", "Other", "Prefer Not to Specify", "Transgender Female", "Transgender Male")
 
-func (g Gender) String() string               { return genderNames.name(uint8(g), "Gender") }
-func (g Gender) MarshalText() ([]byte, error) { return genderNames.marshal(uint8(g), "gender") }
+// Valid says whether g is one of the values.
+func (g Gender) Valid() bool { return genders.Valid(g) }
+
+func (g Gender) String() string               { return genders.String(g) }
+func (g Gender) MarshalText() ([]byte, error) { return genders.MarshalText(g) }
 func (g *Gender) UnmarshalText(b []byte) (err error) {
 	*g, err = ParseGender(string(b))
 	return err
@@ -43,14 +44,14 @@ func ParseGender(s string) (Gender, error) {
 	if strings.EqualFold(s, "non-binary") {
 		return OtherGender, nil
 	}
-	v, err := genderNames.parseFold(s, "gender")
-	return Gender(v), err
+	return genders.ParseFold(s)
 }
 
 // Race is one of the values that the service defines, or OtherRace, which its
 // clients send.
 type Race uint8
 
+// The values of Race.
 const (
 	AmericanIndian Race = iota + 1
 	Asian
@@ -62,13 +63,16 @@ const (
 	OtherRace
 )
 
-var raceNames = names{
+var races = NewEnum[Race]("race",
 	"American Indian or Alaskan Native", "Asian", "Black or African American",
 	"Native Hawaiian or Pacific Islander", "Prefer Not to Specify", "Two or More Races", "White", "Other",
-}
+)
 
-func (r Race) String() string               { return raceNames.name(uint8(r), "Race") }
-func (r Race) MarshalText() ([]byte, error) { return raceNames.marshal(uint8(r), "race") }
+// Valid says whether r is one of the values.
+func (r Race) Valid() bool { return races.Valid(r) }
+
+func (r Race) String() string               { return races.String(r) }
+func (r Race) MarshalText() ([]byte, error) { return races.MarshalText(r) }
 func (r *Race) UnmarshalText(b []byte) (err error) {
 	*r, err = ParseRace(string(b))
 	return err
@@ -80,24 +84,25 @@ func ParseRace(s string) (Race, error) {
 	if strings.EqualFold(s, "black or african-american") {
 		return Black, nil
 	}
-	v, err := raceNames.parseFold(s, "race")
-	return Race(v), err
+	return races.ParseFold(s)
 }
 
 // Ethnicity is one of the values that the service defines.
 type Ethnicity uint8
 
+// The values of Ethnicity.
 const (
 	Hispanic Ethnicity = iota + 1
 	NotHispanic
 )
 
-var ethnicityNames = names{"Hispanic, Latino, or Spanish Origin", "Not Hispanic, Latino, or Spanish Origin"}
+var ethnicities = NewEnum[Ethnicity]("ethnicity", "Hispanic, Latino, or Spanish Origin", "Not Hispanic, Latino, or Spanish Origin")
 
-func (e Ethnicity) String() string { return ethnicityNames.name(uint8(e), "Ethnicity") }
-func (e Ethnicity) MarshalText() ([]byte, error) {
-	return ethnicityNames.marshal(uint8(e), "ethnicity")
-}
+// Valid says whether e is one of the values.
+func (e Ethnicity) Valid() bool { return ethnicities.Valid(e) }
+
+func (e Ethnicity) String() string               { return ethnicities.String(e) }
+func (e Ethnicity) MarshalText() ([]byte, error) { return ethnicities.MarshalText(e) }
 func (e *Ethnicity) UnmarshalText(b []byte) (err error) {
 	*e, err = ParseEthnicity(string(b))
 	return err
@@ -105,15 +110,5 @@ func (e *Ethnicity) UnmarshalText(b []byte) (err error) {
 
 // ParseEthnicity matches without regard to case.
 func ParseEthnicity(s string) (Ethnicity, error) {
-	v, err := ethnicityNames.parseFold(s, "ethnicity")
-	return Ethnicity(v), err
-}
-
-func (n names) parseFold(s, kind string) (uint8, error) {
-	for i, name := range n {
-		if strings.EqualFold(s, name) {
-			return uint8(i + 1), nil
-		}
-	}
-	return 0, fmt.Errorf("models: unknown %s", kind) // the value is a patient's: it stays out of the text
+	return ethnicities.ParseFold(s)
 }

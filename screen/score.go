@@ -1,52 +1,10 @@
-package models
+package screen
 
 import (
-	"context"
 	"encoding/json"
 	"math"
 	"slices"
-
-	"github.com/voicescreen/voicescreen/dsp"
 )
-
-// Scorer turns one recording into scores. Implementations are safe for
-// concurrent use.
-type Scorer interface {
-	// Info says what the scorer is. It is constant.
-	Info() Info
-	// Score returns one Score for each category of Info, in that order. An
-	// error means that the scorer failed, not that the recording is poor:
-	// that is said in the Score.
-	Score(ctx context.Context, in *Recording) ([]Score, error)
-}
-
-// Info says what a scorer is and what it was calibrated on.
-type Info struct {
-	Name         string     `json:"name"`
-	Version      string     `json:"version"`
-	Categories   []Category `json:"categories"`
-	Calibrated   bool       `json:"calibrated"`              // whether its probabilities were calibrated on labelled recordings
-	CalibratedOn string     `json:"calibrated_on,omitempty"` // which recordings, in words; "" if uncalibrated
-}
-
-// Recording is what a scorer may ask for. It is shared between scorers, which
-// must not change it, and is valid only during the call.
-type Recording struct {
-	Features   Vector        // of schema voice/1, computed once
-	Analysis   *dsp.Analysis // what the features were computed from
-	Samples    []float64     // mono at dsp.SampleRate
-	Native     []float64     // mono at NativeRate; the same slice as Samples when the rates agree
-	NativeRate int           // Hz
-	Metadata   Metadata
-
-	// FixedGain is whether the caller says that all recordings are made with
-	// the same gain, so that their level means something.
-	FixedGain bool
-
-	// Earlier is the features, of schema voice/1, of earlier recordings of the
-	// same person that this one may be compared with; often none.
-	Earlier []Vector
-}
 
 // Score is what one model says about one category of one recording.
 type Score struct {
@@ -58,7 +16,7 @@ type Score struct {
 	Probability   float64 // of PHQ-9 ≥ 10, of GAD-7 ≥ 10, or that the voice is synthetic; 0 to 1
 	Low, High     float64 // bounds of the 90 % interval of Probability; NaN if the model gives none
 	Decision      Decision
-	Severity      int            // 1-based index into SeverityNames(Category); 0 if the model gives none
+	Severity      Severity       // of Category; 0 if the model gives none
 	Coverage      float64        // share of the model's weight whose features were measured, 0 to 1
 	Baseline      int            // how many earlier recordings of the person it was compared with; 0 if none
 	Contributions []Contribution // largest first
@@ -77,7 +35,7 @@ type scoreJSON struct {
 	Low           *float64       `json:"low"`
 	High          *float64       `json:"high"`
 	Decision      Decision       `json:"decision"`
-	Severity      int            `json:"severity,omitempty"`
+	Severity      Severity       `json:"severity,omitempty"`
 	Coverage      float64        `json:"coverage"`
 	Baseline      int            `json:"baseline"`
 	Contributions []Contribution `json:"contributions,omitempty"`
@@ -147,15 +105,6 @@ func withOdds(p, ratio float64) float64 { return p * ratio / (p*ratio + 1 - p) }
 // speech, or it is unlike everything that the model knows.
 func (s *Score) Doubtful() bool {
 	return slices.Contains(s.Cautions, LittleSpeech) || slices.Contains(s.Cautions, Unfamiliar)
-}
-
-// SeverityName is the class of the score, "" if it has none.
-func (s *Score) SeverityName() string {
-	n := SeverityNames(s.Category)
-	if s.Severity < 1 || s.Severity > len(n) {
-		return ""
-	}
-	return n[s.Severity-1]
 }
 
 // Contribution is what one named feature added to the logit of the probability:

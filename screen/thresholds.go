@@ -1,14 +1,13 @@
-package models
+package screen
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"slices"
-
-	"github.com/voicescreen/voicescreen/internal/strictjson"
 )
 
 // ThresholdsFormat is the format of the files that ReadThresholds reads.
@@ -19,7 +18,7 @@ const ThresholdsFormat = "voicescreen-thresholds/1"
 const AllAccounts = "*"
 
 // ErrThresholds is what an error about thresholds wraps.
-var ErrThresholds = errors.New("models: thresholds do not fit")
+var ErrThresholds = errors.New("screen: thresholds do not fit")
 
 // Thresholds say what a probability means for one customer, in the place of
 // what the model says.
@@ -39,7 +38,7 @@ type Thresholds struct {
 
 	// Classes are the probabilities at which each class but the first begins,
 	// ascending; nil for what the model says.
-	Classes []float64 `json:"classes,omitempty" most:"16"`
+	Classes []float64 `json:"classes,omitempty"`
 
 	ChosenOn string `json:"chosen_on,omitempty"` // in words
 }
@@ -54,8 +53,8 @@ func (t *Thresholds) Check(c Category) error {
 		return fmt.Errorf("%w: low is %v and high is %v, want 0 ≤ low ≤ high ≤ 1", ErrThresholds, *t.Low, *t.High)
 	case t.Classes == nil:
 		return nil
-	case len(t.Classes) != len(SeverityNames(c))-1:
-		return fmt.Errorf("%w: %d classes, want %d thresholds for %v", ErrThresholds, len(t.Classes), max(len(SeverityNames(c))-1, 0), c)
+	case len(t.Classes) != len(c.Severities())-1:
+		return fmt.Errorf("%w: %d classes, want %d thresholds for %v", ErrThresholds, len(t.Classes), max(len(c.Severities())-1, 0), c)
 	}
 	for i, v := range t.Classes {
 		if math.IsNaN(v) || i > 0 && v < t.Classes[i-1] {
@@ -83,12 +82,14 @@ func (t *Thresholds) Apply(s *Score) {
 		}
 	}
 	if t.Classes != nil && s.Severity > 0 {
-		s.Severity = 1
+		class := 0
 		for _, from := range t.Classes {
 			if s.Probability >= from {
-				s.Severity++
+				class++
 			}
 		}
+		classes := s.Category.Severities()
+		s.Severity = classes[min(class, len(classes)-1)]
 	}
 }
 
@@ -126,7 +127,7 @@ const maxAccounts = 500
 // thresholdsFile is what the file looks like.
 type thresholdsFile struct {
 	Format   string            `json:"format"`
-	Accounts AccountThresholds `json:"accounts" most:"500"` // maxAccounts
+	Accounts AccountThresholds `json:"accounts"`
 }
 
 // maxThresholds is the largest file of thresholds that is read. Chosen: 4 kB for
@@ -134,8 +135,9 @@ type thresholdsFile struct {
 const maxThresholds = 2 << 20
 
 // ReadThresholds reads a file that WriteThresholds wrote, or a person: one of up
-// to 500 accounts and 2 MiB. A field that is unknown or there twice makes it refuse the
-// file. An error about its contents wraps ErrThresholds.
+// to 500 accounts and 2 MiB. An unknown field is an error; of a field that is
+// there twice the last counts. An error about the
+// contents wraps ErrThresholds.
 func ReadThresholds(r io.Reader) (AccountThresholds, error) {
 	b, err := io.ReadAll(io.LimitReader(r, maxThresholds+1))
 	if err != nil {
@@ -145,8 +147,19 @@ func ReadThresholds(r io.Reader) (AccountThresholds, error) {
 		return nil, fmt.Errorf("%w: more than %d bytes", ErrThresholds, maxThresholds)
 	}
 	f := thresholdsFile{}
-	if err := strictjson.Decode(b, &f); err != nil {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&f); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrThresholds, err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, fmt.Errorf("%w: something follows the file's object", ErrThresholds)
+	}
+	if f.Accounts == nil {
+		return nil, fmt.Errorf("%w: the file has no accounts", ErrThresholds)
+	}
+	if len(f.Accounts) > maxAccounts {
+		return nil, fmt.Errorf("%w: %d accounts, want at most %d", ErrThresholds, len(f.Accounts), maxAccounts)
 	}
 	if f.Format != ThresholdsFormat {
 		return nil, fmt.Errorf("%w: format is %.40q, want %q", ErrThresholds, f.Format, ThresholdsFormat)

@@ -1,0 +1,21 @@
+package models
+
+import (
+	"slices"
+
+	"github.com/voicescreen/voicescreen/screen"
+)
+
+// cautions lists what is known against the score of a recording, in ascending
+// order.
+func (l *Linear) cautions(in *Recording, p *prediction, enough bool) []screen.Caution {
+	c := in.Cautions()
+	if !enough && !slices.Contains(c, screen.LittleSpeech) {
+		c = append(c, screen.LittleSpeech)
+	}
+	if k := l.file.Kernel; k != nil && p.nearest < k.Familiar {
+		c = append(c, screen.Unfamiliar)
+	}
+	slices.Sort(c)
+	return c
+}

@@ -1,0 +1,32 @@
+package screen
+
+import "time"
+
+// Labels is what feedback said about the person of a session. PHQ2 and PHQ9
+// replace each other: at most one of them is set.
+type Labels struct {
+	PHQ2       []int     `json:"phq_2,omitempty"` // two items, 0 to 3 each
+	PHQ9       []int     `json:"phq_9,omitempty"` // nine items, 0 to 3 each
+	GAD7       []int     `json:"gad_7,omitempty"` // seven items, 0 to 3 each
+	Depression Interview `json:"depression_binary,omitempty"`
+	UpdatedAt  time.Time `json:"updated_at,omitzero"`
+}
+
+// Interview is the outcome of a clinical interview.
+type Interview uint8
+
+// The values of Interview.
+const (
+	InterviewNegative Interview = iota + 1
+	InterviewPositive
+	InterviewUndecided // additional consideration required
+)
+
+var interviews = NewEnum[Interview]("interview result", "false", "true", "Additional_consideration_required")
+
+// Valid says whether v is one of the values.
+func (v Interview) Valid() bool { return interviews.Valid(v) }
+
+func (v Interview) String() string                { return interviews.String(v) }
+func (v Interview) MarshalText() ([]byte, error)  { return interviews.MarshalText(v) }
+func (v *Interview) UnmarshalText(b []byte) error { return interviews.Unmarshal(v, b) }

@@ -1,0 +1,34 @@
+package screen
+
+import "encoding/json"
+
+// Segment is the score of a stretch of a recording. A recording of up to 4 s
+// is one segment; a longer one is divided into the fewest of equal length that
+// are no longer than that. A recording of which a part was replaced shows where
+// by the segments that differ.
+type Segment struct {
+	Start, End  float64 // seconds from the beginning
+	Probability float64 // calibrated as that of the recording; NaN if too little of it is speech
+}
+
+// segmentJSON is a Segment in JSON.
+type segmentJSON struct {
+	Start       float64  `json:"start_s"`
+	End         float64  `json:"end_s"`
+	Probability *float64 `json:"probability"`
+}
+
+// MarshalJSON has null for a probability that is NaN.
+func (s Segment) MarshalJSON() ([]byte, error) {
+	return json.Marshal(segmentJSON{s.Start, s.End, orNull(s.Probability)})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (s *Segment) UnmarshalJSON(b []byte) error {
+	var in segmentJSON
+	if err := json.Unmarshal(b, &in); err != nil {
+		return err
+	}
+	*s = Segment{in.Start, in.End, orNaN(in.Probability)}
+	return nil
+}
