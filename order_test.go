@@ -18,10 +18,8 @@ const module = "github.com/voicescreen/voicescreen"
 // import. Tests may import anything to the left of what they test and the
 // store implementations.
 var order = map[string][]string{
-	"dsp/wav":               {},
-	"dsp":                   {},
-	"dsp/internal/signals":  {}, // test signals whose truth is known
-	"dsp/internal/accuracy": {"dsp", "dsp/internal/signals", "dsp/wav"},
+	"dsp/wav": {},
+	"dsp":     {},
 
 	"models":                    {"dsp", "internal/strictjson"},
 	"models/evaluate":           {"dsp", "models"},
@@ -34,12 +32,14 @@ var order = map[string][]string{
 	"models/dam/internal/guard": {}, // memory with an end, for tests
 	"models/dam/internal/simd":  {}, // everything else that is done to each number
 
-	"internal/cost":       {}, // of what an input may cost, for fuzz targets
-	"internal/diskfault":  {}, // power failures and failing calls, for tests
-	"internal/durable":    {}, // what several packages ask of the file system
-	"internal/records":    {}, // CSV files from outside
-	"internal/stream":     {}, // encryption of streams
-	"internal/strictjson": {}, // JSON files from outside
+	"internal/cost":           {},                                           // of what an input may cost, for fuzz targets
+	"internal/diskfault":      {},                                           // power failures and failing calls, for tests
+	"internal/durable":        {},                                           // what several packages ask of the file system
+	"internal/records":        {},                                           // CSV files from outside
+	"internal/proof/accuracy": {"dsp", "dsp/wav", "internal/proof/signals"}, // dsp against signals whose truth is known
+	"internal/proof/signals":  {},                                           // those signals
+	"internal/stream":         {},                                           // encryption of streams
+	"internal/strictjson":     {},                                           // JSON files from outside
 
 	"store":           {"models"},
 	"store/storetest": {"models", "store"},

@@ -1,7 +1,7 @@
 // Command accuracy measures package dsp against signals whose truth is known
 // and prints the table of dsp/README.md:
 //
-//	go run ./dsp/internal/accuracy [-reference ../shared/reference] > dsp/README.md
+//	go run ./internal/proof/accuracy [-reference ../shared/reference] > dsp/README.md
 //
 // The column "made here" is measured on signals that the program makes, at
 // settings of their own; the column "reference" on the files of the reference
@@ -46,7 +46,7 @@ func main() {
 func table(w io.Writer, ref, made map[string]float64) {
 	fmt.Fprint(w, `# Accuracy of package dsp
 
-Printed by `+"`go run ./dsp/internal/accuracy -reference DIR`"+`; not typed. "Reference" is the reference set of signals whose truth is known by construction (or by resynthesis), "made here" are signals of the same kinds at other settings, which the program makes itself. "Field" is the best of Praat 6.3.07, openSMILE 3.0.1 and others on the reference set. All through the whole analysis, as a recording goes. A figure above its goal is marked.
+Printed by `+"`go run ./internal/proof/accuracy -reference DIR`"+`; not typed. "Reference" is the reference set of signals whose truth is known by construction (or by resynthesis), "made here" are signals of the same kinds at other settings, which the program makes itself. "Field" is the best of Praat 6.3.07, openSMILE 3.0.1 and others on the reference set. All through the whole analysis, as a recording goes. A figure above its goal is marked.
 
 | measure | unit | field | goal | reference | made here |
 |---|---|---|---|---|---|

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/voicescreen/voicescreen/dsp"
-	"github.com/voicescreen/voicescreen/dsp/internal/signals"
 	"github.com/voicescreen/voicescreen/dsp/wav"
+	"github.com/voicescreen/voicescreen/internal/proof/signals"
 )
 
 // truth is an entry of synthetic/truth.json.

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/voicescreen/voicescreen/dsp"
-	"github.com/voicescreen/voicescreen/dsp/internal/signals"
+	"github.com/voicescreen/voicescreen/internal/proof/signals"
 )
 
 // A set holds the signals to measure on, mono at dsp.SampleRate, by what is

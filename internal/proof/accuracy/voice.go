@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/voicescreen/voicescreen/dsp"
-	"github.com/voicescreen/voicescreen/dsp/internal/signals"
+	"github.com/voicescreen/voicescreen/internal/proof/signals"
 )
 
 // perturbationRows takes the mean relative error over the signals and over
