@@ -38,7 +38,7 @@ func TestLPCAgainstTheDefinition(t *testing.T) {
 	for i := range ste {
 		ste[i] = 0.1 + r.Float64()
 	}
-	l := newLPC(n, 20)
+	l := newRobustLPC(n, 20)
 	got, ok := l.fit(x, ste)
 	if !ok {
 		t.Fatal("got no predictor")
@@ -127,7 +127,7 @@ func TestLPCOfRingingResonances(t *testing.T) {
 	for p := range 3 {
 		ste[20+70*p-lpcHistory] = 0
 	}
-	a, ok := newLPC(n, 1e6).fit(x, ste)
+	a, ok := newRobustLPC(n, 1e6).fit(x, ste)
 	if !ok {
 		t.Fatal("got no predictor")
 	}
@@ -146,14 +146,14 @@ func TestLPCOfRingingResonances(t *testing.T) {
 func TestLPCOfSilenceAndConstants(t *testing.T) {
 	const n = 235
 	ste := filled([]float64(nil), n, 0)
-	if _, ok := newLPC(n, 38).fit(make([]float64, lpcHistory+n), ste); ok {
+	if _, ok := newRobustLPC(n, 38).fit(make([]float64, lpcHistory+n), ste); ok {
 		t.Error("got a predictor of silence, want none")
 	}
 	// All weights zero: the first predictor stands.
-	if _, ok := newLPC(n, 38).fit(resonantNoise(lpcHistory+n), ste); !ok {
+	if _, ok := newRobustLPC(n, 38).fit(resonantNoise(lpcHistory+n), ste); !ok {
 		t.Error("got no predictor, want the first")
 	}
-	if a, _ := newLPC(n, 38).fit(filled([]float64(nil), lpcHistory+n, 0.5), ste); len(a) > 0 && math.IsNaN(a[1]) {
+	if a, _ := newRobustLPC(n, 38).fit(filled([]float64(nil), lpcHistory+n, 0.5), ste); len(a) > 0 && math.IsNaN(a[1]) {
 		t.Errorf("constant: got %v, want numbers", a)
 	}
 }
@@ -194,7 +194,7 @@ func BenchmarkCovarianceGo(b *testing.B) { benchmarkCovariance(b, (*covariance).
 // TestWeighInAVX: see TestCovarianceInAVX.
 func TestWeighInAVX(t *testing.T) {
 	for n := 1; n < 20; n++ {
-		got, want := newLPC(n, 5), newLPC(n, 5)
+		got, want := newRobustLPC(n, 5), newRobustLPC(n, 5)
 		copy(got.e2, resonantNoise(len(got.e2)))
 		for i, v := range got.e2 {
 			got.e2[i] = v * v
