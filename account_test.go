@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
@@ -341,7 +342,7 @@ func TestNothingOfAPatientIsLogged(t *testing.T) {
 	opts := testOptions()
 	opts.Workers = 1
 	opts.Logger = slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	opts.Models = []models.Scorer{newFake(func(_ context.Context, in *models.Recording) ([]screen.Score, error) {
+	opts.Models = []models.Scorer{newFake(func(_ context.Context, in *features.Recording) ([]screen.Score, error) {
 		panic(fmt.Sprint(canary, in.Metadata.Zipcode))
 	})}
 	e, err := voicescreen.New(newMemory(t), opts)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/dsp/wav"
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
@@ -25,7 +25,7 @@ type Analysis struct {
 	Partial       bool        // the recording goes on beyond AudioOptions.MaxDuration
 	Quality       dsp.Quality // of the recording
 
-	Features models.Vector // of schema voice/1; NaN where undefined
+	Features features.Vector // of schema voice/1; NaN where undefined
 
 	// Scores has one for each category that the recording is good enough for,
 	// in the order depression, anxiety, deepfake.
@@ -73,7 +73,7 @@ type AnalyzeOptions struct {
 	// Earlier are the features of earlier recordings of the same speaker, as
 	// Analysis.Features has them, with which this one is compared. Default:
 	// none.
-	Earlier []models.Vector
+	Earlier []features.Vector
 }
 
 // AnalyzeWith is AnalyzeChannel with what is known about the recording.

@@ -17,6 +17,7 @@ import (
 	"github.com/go-audio/audio"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 )
@@ -148,7 +149,7 @@ func TestAnalyzeRefuses(t *testing.T) {
 		t.Errorf("got %v, want the context's error", err)
 	}
 	panics := testOptions()
-	panics.Models = []models.Scorer{newFake(func(context.Context, *models.Recording) ([]screen.Score, error) { panic("scorer") })}
+	panics.Models = []models.Scorer{newFake(func(context.Context, *features.Recording) ([]screen.Score, error) { panic("scorer") })}
 	e = newEngine(t, newMemory(t), panics)
 	for range 5 { // more often than there is room for analyses
 		if _, err := e.Analyze(testContext(t), bytes.NewReader(speech())); err == nil || strings.Contains(err.Error(), "scorer") {
@@ -246,7 +247,7 @@ func TestAnalysesAreBounded(t *testing.T) {
 	var mu sync.Mutex
 	now, most := 0, 0
 	opts := testOptions()
-	opts.Models = []models.Scorer{newFake(func(ctx context.Context, in *models.Recording) ([]screen.Score, error) {
+	opts.Models = []models.Scorer{newFake(func(ctx context.Context, in *features.Recording) ([]screen.Score, error) {
 		mu.Lock()
 		now++
 		most = max(most, now)

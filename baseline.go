@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
@@ -22,7 +22,7 @@ const earlierPage = 20
 // earlier returns the features of the last sessions of the user before s that
 // have them. Beside store.ErrDamaged it returns those of the sessions since the
 // one that cannot be read.
-func (e *Engine) earlier(ctx context.Context, s *store.Session) (out []models.Vector, err error) {
+func (e *Engine) earlier(ctx context.Context, s *store.Session) (out []features.Vector, err error) {
 	cursor := s.Cursor()
 	list, err := e.store.List(ctx, s.Account, s.UserID, &cursor, earlierPage)
 	if errors.Is(err, store.ErrDamaged) {
@@ -35,7 +35,7 @@ func (e *Engine) earlier(ctx context.Context, s *store.Session) (out []models.Ve
 		if x.ID == s.ID || !x.CreatedAt.Before(s.CreatedAt) || x.Status != screen.StatusSuccess || x.Product == screen.DeepfakeBinary {
 			continue
 		}
-		if out = append(out, models.VoiceSchema().Vector(x.Features)); len(out) == maxEarlier {
+		if out = append(out, features.VoiceSchema().Vector(x.Features)); len(out) == maxEarlier {
 			return out, nil
 		}
 	}

@@ -10,7 +10,8 @@ import (
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/dsp/wav"
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/models/shipped"
 )
 
 // BenchmarkStage runs each stage of the analysis, on one core, over the
@@ -29,7 +30,7 @@ func BenchmarkStage(b *testing.B) {
 	a := dsp.NewAnalyzer()
 	an := a.Analyze(x)
 	f0 := an.F0
-	features := models.Extract(an)
+	vector := features.Extract(an)
 
 	stage := func(name string, run func()) {
 		b.Run(name, func(b *testing.B) {
@@ -60,12 +61,12 @@ func BenchmarkStage(b *testing.B) {
 	formants, resonances := dsp.NewFormantTracker(), []dsp.Formants(nil)
 	stage("formants", func() { resonances = formants.Track(resonances, x, 0, f0) })
 	stage("analysis", func() { an = a.Analyze(x) })
-	stage("features", func() { models.Extract(an) })
-	scorers, err := models.Shipped()
+	stage("features", func() { features.Extract(an) })
+	scorers, err := shipped.Scorers()
 	if err != nil {
 		b.Fatal(err)
 	}
-	in := &models.Recording{Features: features, Analysis: an, Samples: x, Native: x, NativeRate: dsp.SampleRate}
+	in := &features.Recording{Features: vector, Analysis: an, Samples: x, Native: x, NativeRate: dsp.SampleRate}
 	for _, s := range scorers {
 		stage("score "+s.Info().Categories[0].String(), func() {
 			if _, err := s.Score(b.Context(), in); err != nil {
@@ -78,7 +79,7 @@ func BenchmarkStage(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		models.Extract(a.Analyze(r.Samples))
+		features.Extract(a.Analyze(r.Samples))
 	})
 }
 

@@ -7,8 +7,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/models/fit"
+	"github.com/voicescreen/voicescreen/models/shipped"
 	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
@@ -169,7 +171,7 @@ func (e *Engine) labelledOf(ctx context.Context, s *store.Session) (*labelledSes
 	if s.Status != screen.StatusSuccess || len(s.Features) == 0 {
 		return x, nil // counted as skipped
 	}
-	in := &models.Recording{Features: models.VoiceSchema().Vector(s.Features), Metadata: s.Metadata, FixedGain: s.FixedGain}
+	in := &features.Recording{Features: features.VoiceSchema().Vector(s.Features), Metadata: s.Metadata, FixedGain: s.FixedGain}
 	if s.Baseline {
 		var err error
 		if in.Earlier, err = e.earlier(ctx, s); errors.Is(err, store.ErrDamaged) {
@@ -187,7 +189,7 @@ type labelledSession struct {
 	account, user string
 	at            time.Time
 	labels        screen.Labels
-	in            *models.Recording // nil if there are no features
+	in            *features.Recording // nil if there are no features
 }
 
 // label is the label that counts for a category; ok is false if there is none,
@@ -228,7 +230,7 @@ func (e *Engine) calibrate(ctx context.Context, c screen.Category, sessions []*l
 		}
 		examples = append(examples, fit.Example{Account: s.account, User: s.user, Time: s.at, Recording: s.in, Label: l})
 	}
-	prior, err := models.ShippedBayes(c)
+	prior, err := shipped.Bayes(c)
 	if err != nil {
 		return nil, fmt.Errorf("voicescreen: shipped models: %w", err)
 	}

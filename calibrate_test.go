@@ -15,7 +15,9 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/models/shipped"
 	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/bolt"
@@ -57,7 +59,7 @@ func addLabelled(t testing.TB, st store.Store, account string, n int, signal flo
 
 func shippedBayes(t testing.TB, c screen.Category) *models.BayesFile {
 	t.Helper()
-	scorers, err := models.Shipped()
+	scorers, err := shipped.Scorers()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +239,7 @@ func TestCalibrateErrors(t *testing.T) {
 	if _, err := e.Calibrate(t.Context(), &voicescreen.CalibrateOptions{Categories: []screen.Category{screen.Deepfake}}); !errors.Is(err, voicescreen.ErrInvalid) {
 		t.Errorf("deepfake: got %v, want ErrInvalid", err)
 	}
-	fake := newFake(func(context.Context, *models.Recording) ([]screen.Score, error) { return nil, nil })
+	fake := newFake(func(context.Context, *features.Recording) ([]screen.Score, error) { return nil, nil })
 	other := newEngine(t, st, &voicescreen.Options{Workers: -1, Models: []models.Scorer{fake}})
 	if _, err := other.Calibrate(t.Context(), nil); !errors.Is(err, voicescreen.ErrConflict) {
 		t.Errorf("a model that does not learn: got %v, want ErrConflict", err)

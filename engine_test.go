@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
@@ -195,14 +196,14 @@ var (
 type fakeScorer struct {
 	categories []screen.Category
 	calls      atomic.Int64
-	score      func(ctx context.Context, in *models.Recording) ([]screen.Score, error)
+	score      func(ctx context.Context, in *features.Recording) ([]screen.Score, error)
 }
 
 func (f *fakeScorer) Info() models.Info {
 	return models.Info{Name: "fake", Version: "1", Categories: f.categories}
 }
 
-func (f *fakeScorer) Score(ctx context.Context, in *models.Recording) ([]screen.Score, error) {
+func (f *fakeScorer) Score(ctx context.Context, in *features.Recording) ([]screen.Score, error) {
 	f.calls.Add(1)
 	if f.score != nil {
 		return f.score(ctx, in)
@@ -214,7 +215,7 @@ func (f *fakeScorer) Score(ctx context.Context, in *models.Recording) ([]screen.
 	return s, nil
 }
 
-func newFake(score func(ctx context.Context, in *models.Recording) ([]screen.Score, error)) *fakeScorer {
+func newFake(score func(ctx context.Context, in *features.Recording) ([]screen.Score, error)) *fakeScorer {
 	return &fakeScorer{categories: []screen.Category{screen.Depression, screen.Anxiety}, score: score}
 }
 

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store/memory"
@@ -123,7 +124,7 @@ func (half) Info() models.Info {
 	return models.Info{Name: "half", Version: "1", Categories: []screen.Category{screen.Deepfake}}
 }
 
-func (half) Score(_ context.Context, in *models.Recording) ([]screen.Score, error) {
+func (half) Score(_ context.Context, in *features.Recording) ([]screen.Score, error) {
 	return []screen.Score{{
 		Category: screen.Deepfake, Model: "half", Version: "1",
 		Probability: 0.5, Low: 0, High: 1, Decision: screen.Indeterminate, Coverage: 1,

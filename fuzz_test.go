@@ -9,6 +9,7 @@ import (
 	"github.com/voicescreen/voicescreen/dsp/wav"
 	"github.com/voicescreen/voicescreen/internal/cost"
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/models/shipped"
 	"github.com/voicescreen/voicescreen/screen"
 )
 
@@ -73,7 +74,7 @@ func (p *pieces) Read(b []byte) (int, error) {
 // FuzzLearned reads files of learned models. What is read can be written, and
 // says the same again.
 func FuzzLearned(f *testing.F) {
-	prior, err := models.ShippedBayes(screen.Depression)
+	prior, err := shipped.Bayes(screen.Depression)
 	if err != nil {
 		f.Fatal(err)
 	}

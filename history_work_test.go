@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
@@ -174,8 +174,8 @@ func (h *history) idle(p *player) {
 
 // score is the scorer of p. In its course other things happen, and then it
 // succeeds or not.
-func (h *history) score(p *player) func(ctx context.Context, in *models.Recording) ([]screen.Score, error) {
-	return func(ctx context.Context, in *models.Recording) ([]screen.Score, error) {
+func (h *history) score(p *player) func(ctx context.Context, in *features.Recording) ([]screen.Score, error) {
+	return func(ctx context.Context, in *features.Recording) ([]screen.Score, error) {
 		a := h.attempts[len(h.attempts)-1]
 		a.called = true
 		h.meanwhile(func() { h.renew(a) }, func() { h.closeDuring(a) }, h.overtake)

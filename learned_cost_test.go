@@ -5,8 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/internal/cost"
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/models/shipped"
 	"github.com/voicescreen/voicescreen/screen"
 )
 
@@ -18,11 +20,11 @@ func TestLearnedFilesCostInProportion(t *testing.T) {
 	fill := func(begin, unit, end string) string {
 		return begin + strings.Repeat(unit, (cost.Size-len(begin)-len(end))/len(unit)) + end
 	}
-	prior, err := models.ShippedBayes(screen.Depression)
+	prior, err := shipped.Bayes(screen.Depression)
 	if err != nil {
 		t.Fatal(err)
 	}
-	widest, schema := *prior, models.VoiceSchema()
+	widest, schema := *prior, features.VoiceSchema()
 	widest.Features, widest.Correlation, widest.Covariance = nil, identity(schema.Len()), identity(schema.Len()+3)
 	for i := range schema.Len() {
 		name, unit := schema.Feature(i)

@@ -17,6 +17,7 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
@@ -279,7 +280,7 @@ func (c *concurrent) run(ops int, rnd *rand.Rand) {
 // scorer fails every fourth time, in one way or the other.
 func (c *concurrent) scorer() *fakeScorer {
 	var f *fakeScorer
-	f = newFake(func(ctx context.Context, in *models.Recording) ([]screen.Score, error) {
+	f = newFake(func(ctx context.Context, in *features.Recording) ([]screen.Score, error) {
 		switch f.calls.Load() % 8 {
 		case 0:
 			panic("scorer")

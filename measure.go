@@ -9,7 +9,7 @@ import (
 
 	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/dsp/wav"
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/features"
 )
 
 // Channel is one channel of a recording, at its own rate. It is the caller's.
@@ -134,8 +134,8 @@ func NewMeasurer() *Measurer { return &Measurer{analyzer: dsp.NewAnalyzer()} }
 // Measure brings c to dsp.SampleRate, analyses it and computes the features of
 // schema voice/1. What it returns shares c's samples, and its Analysis is valid
 // until the next call. It panics if c.Rate is not from 8 to 192 kHz.
-func (m *Measurer) Measure(c *Channel) *models.Recording {
-	in := &models.Recording{Samples: c.Samples, Native: c.Samples, NativeRate: c.Rate}
+func (m *Measurer) Measure(c *Channel) *features.Recording {
+	in := &features.Recording{Samples: c.Samples, Native: c.Samples, NativeRate: c.Rate}
 	if c.Rate != dsp.SampleRate {
 		if m.from != c.Rate {
 			m.resampler, m.from = dsp.NewResampler(c.Rate, dsp.SampleRate), c.Rate
@@ -146,6 +146,6 @@ func (m *Measurer) Measure(c *Channel) *models.Recording {
 	if c.Rate != dsp.SampleRate { // resampling rounds what was cut off
 		in.Analysis.Quality.Clipped = dsp.Clipped(c.Samples)
 	}
-	in.Features = models.Extract(in.Analysis)
+	in.Features = features.Extract(in.Analysis)
 	return in
 }

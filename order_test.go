@@ -18,48 +18,54 @@ const module = "github.com/voicescreen/voicescreen"
 // import. Tests may import anything to the left of what they test and the
 // store implementations.
 var order = map[string][]string{
-	"dsp/wav":               {},
-	"dsp":                   {},
-	"dsp/internal/signals":  {}, // test signals whose truth is known
-	"dsp/internal/accuracy": {"dsp", "dsp/internal/signals", "dsp/wav", "screen"},
+	"screen": {}, // the nouns
 
-	"screen": {},
+	"dsp/wav":        {},
+	"dsp":            {},
+	"features":       {"dsp", "dsp/wav", "screen"},
+	"features/spoof": {"dsp", "features", "screen"},
 
-	"models":                    {"dsp", "internal/strictjson", "screen"},
+	"models":                    {"dsp", "features", "features/spoof", "internal/strictjson", "screen"},
+	"models/shipped":            {"models", "screen"},
 	"models/evaluate":           {"dsp", "models", "screen"},
 	"models/evaluate/report":    {"models", "models/evaluate", "screen"},
-	"models/fit":                {"dsp", "internal/records", "models", "models/evaluate", "models/fit/augment", "screen"},
-	"models/fit/augment":        {"dsp", "screen"}, // channels and manipulations of recordings
+	"models/fit":                {"dsp", "features", "features/spoof", "internal/records", "models", "models/evaluate", "models/fit/augment", "models/shipped", "screen"},
+	"models/fit/augment":        {"dsp"}, // channels and manipulations of recordings
 	"models/fit/corpus":         {"dsp", "internal/records", "models", "screen"},
-	"models/dam":                {"dsp", "internal/strictjson", "models", "models/dam/internal/gemm", "models/dam/internal/simd", "screen"},
+	"models/dam":                {"dsp", "features", "internal/strictjson", "models", "models/dam/internal/gemm", "models/dam/internal/simd", "screen"},
 	"models/dam/internal/gemm":  {}, // matrix multiplication
 	"models/dam/internal/guard": {}, // memory with an end, for tests
 	"models/dam/internal/simd":  {}, // everything else that is done to each number
 
-	"internal/cost":       {}, // of what an input may cost, for fuzz targets
-	"internal/diskfault":  {}, // power failures and failing calls, for tests
-	"internal/durable":    {}, // what several packages ask of the file system
-	"internal/records":    {}, // CSV files from outside
-	"internal/stream":     {}, // encryption of streams
-	"internal/strictjson": {}, // JSON files from outside
+	"internal/cost":           {},                                           // of what an input may cost, for fuzz targets
+	"internal/diskfault":      {},                                           // power failures and failing calls, for tests
+	"internal/durable":        {},                                           // what several packages ask of the file system
+	"internal/proof/accuracy": {"dsp", "dsp/wav", "internal/proof/signals"}, // dsp against signals whose truth is known
+	"internal/proof/signals":  {},                                           // those signals
+	"internal/records":        {},                                           // CSV files from outside
+	"internal/stream":         {},                                           // encryption of streams
+	"internal/strictjson":     {},                                           // JSON files from outside
 
-	"store":           {"models", "screen"},
-	"store/storetest": {"models", "store", "screen"},
-	"store/bolt":      {"internal/durable", "internal/stream", "models", "store", "screen"},
-	"store/memory":    {"models", "store", "screen"},
-	"audit":           {"internal/durable", "screen"},
+	"store":           {"screen"},
+	"store/storetest": {"screen", "store"},
+	"store/bolt":      {"internal/durable", "internal/stream", "screen", "store"},
+	"store/memory":    {"screen", "store"},
+	"audit":           {"internal/durable"},
 
-	".": {"dsp", "dsp/wav", "internal/durable", "internal/strictjson", "models", "models/fit", "store", "store/bolt", "store/memory", "screen"},
+	".": {
+		"dsp", "dsp/wav", "features", "internal/durable", "internal/strictjson",
+		"models", "models/fit", "models/shipped", "screen", "store", "store/bolt", "store/memory",
+	},
 
-	"httpadapter":         {".", "audit", "internal/durable", "internal/stream", "internal/strictjson", "models", "screen"},
+	"httpadapter":         {".", "audit", "internal/durable", "internal/stream", "internal/strictjson", "screen"},
 	"httpadapter/webhook": {".", "internal/durable", "internal/strictjson", "screen"},
-	"httpadapter/client":  {"models", "screen"}, // what a caller imports: nothing of the engine
+	"httpadapter/client":  {"screen"}, // what a caller imports: nothing of the engine
 
 	"internal/soak": {".", "httpadapter", "screen"}, // a long load on the whole service
 	"cmd/voicescreen": {
-		"screen", ".", "audit", "dsp", "dsp/wav", "httpadapter", "httpadapter/webhook", "internal/durable", "internal/records",
-		"models", "models/dam", "models/evaluate", "models/evaluate/report", "models/fit", "models/fit/corpus",
-		"store", "store/bolt", "store/memory",
+		".", "audit", "dsp", "dsp/wav", "features", "httpadapter", "httpadapter/webhook", "internal/durable", "internal/records",
+		"models", "models/dam", "models/evaluate", "models/evaluate/report", "models/fit", "models/fit/corpus", "models/shipped",
+		"screen", "store", "store/bolt", "store/memory",
 	},
 }
 

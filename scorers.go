@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/models/shipped"
 	"github.com/voicescreen/voicescreen/screen"
 )
 
@@ -21,7 +23,7 @@ type scorers struct {
 // categories that they name. A base rate holds for models that have none from
 // labels.
 func newScorers(o *Options, learned *learnedModels) (*scorers, error) {
-	shipped, err := models.Shipped()
+	shipped, err := shipped.Scorers()
 	if err != nil {
 		return nil, fmt.Errorf("voicescreen: shipped models: %w", err)
 	}
@@ -80,7 +82,7 @@ func (s *scorers) learns(c screen.Category) error {
 
 // score returns one score for each category asked for, in that order, decided
 // by the thresholds of the account. Each scorer that is needed runs once.
-func (e *Engine) score(ctx context.Context, account string, in *models.Recording, want []screen.Category) ([]screen.Score, error) {
+func (e *Engine) score(ctx context.Context, account string, in *features.Recording, want []screen.Category) ([]screen.Score, error) {
 	s := e.scorers()
 	got := map[int][]screen.Score{}
 	scores := make([]screen.Score, 0, len(want))
@@ -112,7 +114,7 @@ func (e *Engine) score(ctx context.Context, account string, in *models.Recording
 
 // runScorer calls a scorer and holds it to what models.Scorer promises: what
 // it returns is stored and shown as it is.
-func runScorer(ctx context.Context, sc models.Scorer, in *models.Recording) ([]screen.Score, error) {
+func runScorer(ctx context.Context, sc models.Scorer, in *features.Recording) ([]screen.Score, error) {
 	info := sc.Info()
 	all, err := sc.Score(ctx, in)
 	if err != nil {

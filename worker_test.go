@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
@@ -84,7 +85,7 @@ func TestWorkThatKilledItsWorkersFails(t *testing.T) {
 // for release.
 func blocked() (fake *fakeScorer, entered, release chan struct{}) {
 	entered, release = make(chan struct{}, 10), make(chan struct{})
-	fake = newFake(func(ctx context.Context, in *models.Recording) ([]screen.Score, error) {
+	fake = newFake(func(ctx context.Context, in *features.Recording) ([]screen.Score, error) {
 		entered <- struct{}{}
 		<-release
 		return newFake(nil).Score(ctx, in)
@@ -182,7 +183,7 @@ func TestLostLeaseEndsTheAnalysis(t *testing.T) {
 	entered := make(chan struct{})
 	opts := testOptions()
 	opts.Workers, opts.Queue.Lease = 1, 30*time.Millisecond
-	opts.Models = []models.Scorer{newFake(func(ctx context.Context, _ *models.Recording) ([]screen.Score, error) {
+	opts.Models = []models.Scorer{newFake(func(ctx context.Context, _ *features.Recording) ([]screen.Score, error) {
 		close(entered)
 		<-ctx.Done()
 		ended <- ctx.Err()
@@ -225,7 +226,7 @@ func TestFailedAttempts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var fake *fakeScorer
-			fake = newFake(func(ctx context.Context, in *models.Recording) ([]screen.Score, error) {
+			fake = newFake(func(ctx context.Context, in *features.Recording) ([]screen.Score, error) {
 				if int(fake.calls.Load()) <= c.failures {
 					return c.fail()
 				}

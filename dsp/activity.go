@@ -159,7 +159,7 @@ func (v *activity) levels(f0 []float64) {
 	if len(voiced) < voicedRun {
 		return
 	}
-	v.speech = percentile(voiced, speechTop)
+	v.speech = nearestRank(voiced, speechTop)
 	rest := v.sorted[:0]
 	since := noiseGuard + 1
 	for i, f := range f0 {
@@ -174,15 +174,16 @@ func (v *activity) levels(f0 []float64) {
 	}
 	v.sorted = rest
 	if len(rest) >= leastNoise {
-		v.noise = percentile(rest, noiseBottom)
+		v.noise = nearestRank(rest, noiseBottom)
 	}
 }
 
 func positive(f float64) bool { return f > 0 }
 
-// percentile sorts x, which must not be empty, and returns the value below
-// which the share p of it lies (nearest rank).
-func percentile(x []float64, p float64) float64 {
+// nearestRank sorts x, which must not be empty, and returns the value of the
+// nearest rank to the share p, 0 to 1, of the others. Unlike [Percentile] it does
+// not interpolate.
+func nearestRank(x []float64, p float64) float64 {
 	slices.Sort(x)
 	return x[int(p*float64(len(x)-1)+0.5)]
 }

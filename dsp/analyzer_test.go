@@ -9,8 +9,8 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/voicescreen/voicescreen/dsp/internal/signals"
 	"github.com/voicescreen/voicescreen/internal/cost"
+	"github.com/voicescreen/voicescreen/internal/proof/signals"
 )
 
 // conversation returns dur seconds of voice, noise and silence in turn, with

@@ -1,5 +1,7 @@
 package dsp
 
+import "math"
+
 // The loops over samples that other packages share, four numbers at a time where
 // the processor can.
 
@@ -30,6 +32,26 @@ func Multiply(dst, x, y []float64) []float64 {
 	}
 	product(dst, x, y, hasAVX)
 	return dst
+}
+
+// Dot is Σ x[i]·y[i], in eight interleaved sums: 0 of no numbers. It panics if
+// the lengths differ. It allocates nothing and changes neither slice.
+func Dot(x, y []float64) float64 {
+	if len(x) != len(y) {
+		panic("dsp: dot product of different lengths")
+	}
+	return dotProduct(x, y, hasAVX)
+}
+
+// Logistic is 1/(1 + exp(−x)), the probability whose log odds are x. Its relative
+// error is a few units in the last place at both ends: Logistic(−700) is 1e-304
+// and not 0. It is 0 of −Inf, 1 of +Inf and NaN of NaN.
+func Logistic(x float64) float64 {
+	if x < 0 {
+		e := math.Exp(x)
+		return e / (1 + e)
+	}
+	return 1 / (1 + math.Exp(-x))
 }
 
 // Correlate computes dst[k] = Σ_j a[j]·b[j+k] for every k and returns dst. It

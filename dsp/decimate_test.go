@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/voicescreen/voicescreen/dsp/internal/signals"
+	"github.com/voicescreen/voicescreen/internal/proof/signals"
 )
 
 // convolved is x less offset convolved with the half-band filter h and halved,

@@ -11,7 +11,7 @@
 // 0 means unvoiced.
 //
 // How accurate the measures are on signals whose truth is known stands in
-// README.md, which internal/accuracy prints.
+// README.md, which internal/proof/accuracy prints.
 //
 // The package does no I/O, reads no clock and starts no goroutine. Equal input
 // gives equal output, bit for bit, on one architecture.

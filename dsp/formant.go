@@ -43,7 +43,7 @@ const formantChunk = 200
 // owns its scratch and is not safe for concurrent use.
 type FormantTracker struct {
 	quarter *quarter
-	lpc     *lpc
+	lpc     *robustLPC
 	y       []float64 // decimated and pre-emphasised
 	ste     []float64 // energy of the steLength samples before each
 	tail    []float64 // scratch of energies
@@ -54,7 +54,7 @@ type FormantTracker struct {
 func NewFormantTracker() *FormantTracker {
 	return &FormantTracker{
 		quarter: newQuarter(),
-		lpc:     newLPC(formantFrame, formantSigma),
+		lpc:     newRobustLPC(formantFrame, formantSigma),
 		roots:   make([][2]float64, 0, lpcOrder),
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/voicescreen/voicescreen/dsp/internal/signals"
+	"github.com/voicescreen/voicescreen/internal/proof/signals"
 )
 
 // The accuracy that formants of synthetic vowels must have: median over the

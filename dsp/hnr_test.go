@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/voicescreen/voicescreen/dsp/internal/signals"
+	"github.com/voicescreen/voicescreen/internal/proof/signals"
 )
 
 // meanOf is the mean of what is not NaN.

@@ -10,28 +10,33 @@ type LFCCOptions struct {
 	Low, High    float64 // band of the filters in Hz; 0 to half the sampling rate
 	Frame        float64 // length of a frame in seconds; 0.020
 	FFTLen       int     // FFT length, a power of two of at least the frame; the next, but at least 512
+
+	// NoPreEmphasis leaves the pre-emphasis out: then y = x. False: 0.97.
+	NoPreEmphasis bool
+	// Floor is added to the energy of a filter before the logarithm; 2⁻⁵².
+	Floor float64
 }
 
-// lfccFloor is added to a filter's energy before the logarithm: the relative
-// spacing of float64, as the baselines of ASVspoof have it.
-const lfccFloor = 0x1p-52
+// The defaults of the countermeasure baselines of ASVspoof 2019.
+const (
+	lfccFloor       = 0x1p-52 // the relative spacing of float64
+	lfccPreEmphasis = 0.97
+)
 
-// lfccPreEmphasis is as in the baselines of ASVspoof.
-const lfccPreEmphasis = 0.97
-
-// An LFCC computes linear-frequency cepstral coefficients in the manner of the
-// countermeasure baselines of ASVspoof (Sahidullah, Kinnunen and Hanilçi, 2015,
-// A comparison of features for synthetic speech detection, Interspeech;
-// Todisco et al., 2019, ASVspoof 2019), whose band here is free to choose:
+// An LFCC computes linear-frequency cepstral coefficients as the countermeasure
+// baselines of ASVspoof do (M. Sahidullah, T. Kinnunen and C. Hanilçi, "A
+// comparison of features for synthetic speech detection", Interspeech 2015; M.
+// Todisco et al., "ASVspoof 2019: future horizons in spoofed and fake audio
+// detection", Interspeech 2019). The band is free to choose:
 //
-//   - y[0] = 0.03·x[0], y[j] = x[j] − 0.97·x[j−1], within the frame alone (the
-//     baseline of 2019 filters the whole recording: this differs in y[0] only;
-//     that of 2021 does without, and has 70 filters in 30 ms);
+//   - y[0] = 0.03·x[0], y[j] = x[j] − 0.97·x[j−1], within the frame alone. The
+//     baseline of 2019 filters the whole recording, which differs in y[0] only.
+//     That of 2021 has no pre-emphasis, and 70 filters in 30 ms.
 //   - y is multiplied by a symmetric Hamming window and padded with zeros, and
-//     P[k] = |Y[k]|²;
+//     P[k] = |Y[k]|².
 //   - E[m] = Σ P[k]·triangle m at bin k, triangles of height 1 evenly spaced in
-//     Hz from Low to High;
-//   - c is the orthonormal type II DCT of log10(E[m] + 2⁻⁵²): c0 is multiplied by
+//     Hz from Low to High.
+//   - c is the orthonormal type II DCT of log10(E[m] + Floor): c0 is multiplied by
 //     √(1/M), the others by √(2/M), for the M filters.
 //
 // It owns its scratch, allocates nothing after [NewLFCC], and is not safe for
@@ -45,12 +50,14 @@ type LFCC struct {
 	logs         []float64
 	dct          []float64
 	coefficients int
+	emphasis     float64
+	floor        float64
 }
 
-// NewLFCC returns an LFCC for samples at sr Hz. It panics if sr or an option
-// makes no sense: a rate under 400 Hz, a negative number, an FFT shorter than
-// the frame or not of a power of two, or a band that is empty or reaches above
-// half the rate.
+// NewLFCC returns an LFCC for samples at sr Hz. It panics if sr or an option is
+// impossible: a rate under 400 Hz, a negative number, an FFT shorter than the
+// frame or not of a power of two, or a band that is empty or reaches above half
+// the rate.
 func NewLFCC(sr float64, opts *LFCCOptions) *LFCC {
 	var o LFCCOptions
 	if opts != nil {
@@ -79,7 +86,16 @@ func NewLFCC(sr float64, opts *LFCCOptions) *LFCC {
 		!(o.Frame > 0 && o.Frame <= 1) || n < 2 || o.FFTLen < n {
 		panic("dsp: LFCC with impossible options")
 	}
-	l := &LFCC{window: Hamming(n), fft: NewFFT(o.FFTLen), buffer: make([]float64, o.FFTLen), coefficients: o.Coefficients}
+	if o.Floor == 0 {
+		o.Floor = lfccFloor
+	}
+	if !(o.Floor > 0) || math.IsInf(o.Floor, 0) {
+		panic("dsp: LFCC with impossible options")
+	}
+	l := &LFCC{floor: o.Floor, window: Hamming(n), fft: NewFFT(o.FFTLen), buffer: make([]float64, o.FFTLen), coefficients: o.Coefficients}
+	if !o.NoPreEmphasis {
+		l.emphasis = lfccPreEmphasis
+	}
 	l.bank = newFilterBank(sr, o.FFTLen, o.Filters, o.Low, o.High, func(f float64) float64 { return f })
 	l.power = make([]float64, l.bank.lastBins)
 	l.logs = make([]float64, o.Filters)
@@ -108,12 +124,26 @@ func (l *LFCC) Coefficients(dst, frame []float64) []float64 {
 	if len(dst) != l.coefficients || len(frame) != len(l.window) {
 		panic("dsp: LFCC of a frame or into a slice of the wrong length")
 	}
-	emphasize(l.buffer, frame, l.window, lfccPreEmphasis, hasAVX)
+	if l.emphasis == 0 {
+		product(l.buffer, frame, l.window, hasAVX)
+	} else {
+		emphasize(l.buffer, frame, l.window, l.emphasis, hasAVX)
+	}
 	l.fft.Power(l.power, l.buffer)
 	l.bank.energies(l.logs, l.power)
 	for j, e := range l.logs {
-		l.logs[j] = math.Log10(e + lfccFloor)
+		l.logs[j] = math.Log10(e + l.floor)
 	}
 	multiply(dst, l.dct, l.logs)
 	return dst
 }
+
+// LogEnergies returns log10(E[m] + Floor) of the filters of the latest frame, in
+// ascending order of frequency. They are valid until the next call of
+// [LFCC.Coefficients] and must not be changed.
+func (l *LFCC) LogEnergies() []float64 { return l.logs }
+
+// Spectrum returns the power spectrum P[0], P[1], … of the latest frame up to the
+// last bin that a filter reads. Bin k is at k·sr/FFTLen Hz. The spectrum is valid
+// until the next call of [LFCC.Coefficients] and must not be changed.
+func (l *LFCC) Spectrum() []float64 { return l.power }

@@ -7,12 +7,12 @@ import (
 )
 
 // slowLFCC writes the definition down: DFT, triangles and DCT as sums.
-func slowLFCC(x []float64, sr float64, nfft, filters, coefficients int, low, high float64) []float64 {
+func slowLFCC(x []float64, sr float64, nfft, filters, coefficients int, low, high, emphasis, floor float64) []float64 {
 	n := len(x)
 	y := make([]float64, nfft)
 	for j := range x {
 		before := x[max(j-1, 0)]
-		y[j] = (x[j] - 0.97*before) * (0.54 - 0.46*math.Cos(2*math.Pi*float64(j)/float64(n-1)))
+		y[j] = (x[j] - emphasis*before) * (0.54 - 0.46*math.Cos(2*math.Pi*float64(j)/float64(n-1)))
 	}
 	spectrum := slowDFT(y)
 	width := (high - low) / float64(filters+1)
@@ -24,7 +24,7 @@ func slowLFCC(x []float64, sr float64, nfft, filters, coefficients int, low, hig
 			triangle := 1 - math.Abs(f-low-width*float64(m+1))/width
 			e += max(triangle, 0) * sq(cmplx.Abs(spectrum[k]))
 		}
-		logs[m] = math.Log10(e + 0x1p-52)
+		logs[m] = math.Log10(e + floor)
 	}
 	c := make([]float64, coefficients)
 	for i := range c {
@@ -44,14 +44,26 @@ func TestLFCCEqualsDefinition(t *testing.T) {
 		opts      *LFCCOptions
 		nfft      int
 		low, high float64
+		emphasis  float64
+		floor     float64
 	}{
-		{"defaults at 16 kHz", 16000, nil, 512, 0, 8000},
-		{"band of a telephone", 8000, &LFCCOptions{Low: 300, High: 3400}, 512, 300, 3400},
-		{"full band", 44100, &LFCCOptions{Frame: 0.025}, 2048, 0, 22050},
+		{"defaults at 16 kHz", 16000, nil, 512, 0, 8000, 0.97, 0x1p-52},
+		{"band of a telephone", 8000, &LFCCOptions{Low: 300, High: 3400}, 512, 300, 3400, 0.97, 0x1p-52},
+		{"full band", 44100, &LFCCOptions{Frame: 0.025}, 2048, 0, 22050, 0.97, 0x1p-52},
+		{"without pre-emphasis", 16000, &LFCCOptions{Low: 30, High: 8000, NoPreEmphasis: true, Floor: 1e-2}, 512, 30, 8000, 0, 1e-2},
 	} {
 		l := NewLFCC(c.sr, c.opts)
 		x := noise(9, l.FrameLen())
-		compare(t, c.name, l.Coefficients(nil, x), slowLFCC(x, c.sr, c.nfft, 20, 20, c.low, c.high), 1e-9)
+		got := l.Coefficients(nil, x)
+		compare(t, c.name, got, slowLFCC(x, c.sr, c.nfft, 20, 20, c.low, c.high, c.emphasis, c.floor), 1e-9)
+		var mean float64
+		for _, e := range l.LogEnergies() {
+			mean += e / 20
+		}
+		compare(t, c.name+", mean of the logarithms", []float64{got[0]}, []float64{mean * math.Sqrt(20)}, 1e-9)
+		if n := len(l.Spectrum()); n != int(c.high*float64(c.nfft)/c.sr)+1 && c.high < c.sr/2 {
+			t.Errorf("%s: got %d bins, want all up to %v Hz", c.name, n, c.high)
+		}
 	}
 }
 
@@ -78,6 +90,7 @@ func TestCepstraPanic(t *testing.T) {
 		"LFCC short FFT":  func() { NewLFCC(44100, &LFCCOptions{FFTLen: 512}) },
 		"LFCC frame":      func() { NewLFCC(16000, nil).Coefficients(nil, make([]float64, 321)) },
 		"LFCC dst":        func() { NewLFCC(16000, nil).Coefficients(make([]float64, 19), make([]float64, 320)) },
+		"LFCC floor":      func() { NewLFCC(16000, &LFCCOptions{Floor: -1}) },
 		"negative filter": func() { NewLFCC(16000, &LFCCOptions{Filters: -1}) },
 	} {
 		func() {

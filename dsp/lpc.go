@@ -2,265 +2,83 @@ package dsp
 
 import "math"
 
-// lpcOrder is the order of the formant analysis: two poles for each of the
-// five resonances that a vocal tract of 17 cm has below 5.5 kHz (Markel &
-// Gray, Linear Prediction of Speech, 1976, section 6.2).
-const lpcOrder = 10
-
-// lpcTerms is the size of the covariance matrix with the sample itself.
-const lpcTerms = lpcOrder + 1
-
-// lpcHistory is the number of samples that a lpc reads before the first one
-// that it predicts: lpcTerms, rounded up to a multiple of four.
-const lpcHistory = 12
-
-// Weights of the refits, see [lpc.fit]. Measured on Klatt vowels of 80 to 180 Hz
-// with formants at 0.9 to 1.1 of the usual: one refit gives F1 to 0.5 % and F2
-// to 0.11 %, two give 0.22 and 0.07 %, a third no better; any scale of 0.3 to
-// 0.6 and any reach of 2 to 4 do within a few hundredths of a percent.
-const (
-	refits      = 2
-	cauchyScale = 0.45 // c, in root-mean-square residuals
-	cauchyReach = 4    // samples on either side whose residual counts, 0.4 ms
-)
-
-// A lpc fits a predictor A(z) = 1 + a[1]·z⁻¹ + … + a[10]·z⁻¹⁰ to a few periods
-// of a vowel, so that the pulses of the glottis do not pull the poles. It owns
-// its scratch and is not safe for concurrent use.
-type lpc struct {
-	gauss []float64 // g(n), the window over the frame
-	y     []float64 // windowed frame
-	w     []float64 // weights of the refit
-	e2    []float64 // squares of the residual with cauchyReach zeros at both ends
-	phi   covariance
-	a     [lpcTerms]float64
-}
-
-// newLPC returns an lpc for frames of n samples under a Gaussian window with
-// the standard deviation sigma, in samples.
-func newLPC(n int, sigma float64) *lpc {
-	l := &lpc{gauss: make([]float64, n), y: make([]float64, n), w: make([]float64, n)}
-	l.e2 = make([]float64, n+2*cauchyReach)
-	for i := range l.gauss {
-		t := (float64(i) - 0.5*float64(n-1)) / sigma
-		l.gauss[i] = math.Exp(-0.5 * t * t)
-	}
-	return l
-}
-
-// fit returns the predictor of the frame in x[lpcHistory:], whose samples are
-// weighted by ste, the short-time energy of the samples before each (same
-// index as x without the history). It reports false where there is nothing to
-// predict. The result is valid until the next call.
+// An LPC is a linear prediction of one frame at a time by the autocorrelation
+// method (J. Makhoul, "Linear prediction: a tutorial review", Proc. IEEE 63,
+// 1975). With y the frame under a window, of n samples,
 //
-// Three steps. (1) A first predictor by the autocorrelation method (Markel &
-// Gray 1976, chapter 3) under a Gaussian window g. (2) Its residual e(n), of the
-// mean square σ² under g, gives each sample a weight
+//	r[k] = Σ y[j]·y[j+k],  r[0] multiplied by the white noise correction,
+//	A(z) = 1 + a[1]·z⁻¹ + … + a[p]·z⁻ᵖ from r by [Levinson],
+//	e[j] = y[j] + Σ a[k]·y[j−k],  p ≤ j < n.
 //
-//	w(n) = g(n)·ste(n)² / (1 + ē²(n)/(cσ)²)
-//
-// where ē² is the mean of e² over 0.8 ms round n. (3) The predictor that
-// minimises Σ w(n)·e(n)² over the unwindowed frame. (2) and (3) are repeated
-// once.
-//
-// Robust linear prediction weighs a sample by its own residual (Lee, "On robust
-// linear prediction of speech", IEEE Trans. ASSP 36, 1988, with Huber's
-// weights). Cauchy's weights (Holland & Welsch, "Robust regression using
-// iteratively reweighted least-squares", Comm. Statistics A6, 1977) on the
-// residual's neighbourhood turn away from the whole open phase of the glottis,
-// where the source is small but not white. The energy of the samples before
-// favours the closed phase, when the vocal tract rings freely (Ma, Kamp &
-// Willems, "Robust signal selection for linear prediction analysis of voiced
-// speech", Speech Communication 12, 1993; they weigh by the energy itself).
-//
-// Measured: Huber's weights at 1.5σ give F1, F2 and F3 to 0.85, 0.19 and 0.14 %,
-// these to 0.22, 0.07 and 0.06 %; Burg's method as step (1) changes no formant
-// by 0.1 % and costs three times as much.
-func (l *lpc) fit(x, ste []float64) ([]float64, bool) {
-	n := len(l.gauss)
-	frame := x[lpcHistory : lpcHistory+n]
-	for i, v := range frame {
-		l.y[i] = v * l.gauss[i]
-	}
-	if !l.autocorrelation() {
-		return nil, false
-	}
-	for range refits {
-		meanSquare := l.residual(x)
-		if !(meanSquare > 0) {
-			break
-		}
-		l.weigh(ste, meanSquare)
-		l.phi.fill(x, l.w)
-		l.solve()
-	}
-	return l.a[:], true
+// It owns its scratch, allocates nothing after [NewLPC], and is not safe for
+// concurrent use.
+type LPC struct {
+	window     []float64
+	correction float64
+	padded     []float64 // the windowed frame, and as many zeros as the order
+	r, a, k    []float64
+	taps       []float64 // a reversed
+	power      float64
 }
 
-// weigh fills w from the residual, whose mean square is given, and the energies.
-func (l *lpc) weigh(ste []float64, meanSquare float64) {
-	const span = 2*cauchyReach + 1
-	scale := 1 / (span * cauchyScale * cauchyScale * meanSquare)
-	e2 := l.e2
-	ste = ste[:len(l.w)]
-	gauss := l.gauss[:len(l.w)]
-	first := 0
-	if n := len(l.w) &^ 3; hasAVX && n > 0 {
-		_ = e2[n+span-2]
-		weighAVX(&l.w[0], &e2[0], &gauss[0], &ste[0], scale, n)
-		first = n
+// NewLPC returns an LPC of the given order for frames as long as the window,
+// which it copies. r[0] is multiplied by correction, which adds white noise to
+// the model: 1 + 1e-9 keeps the recursion stable, 1.0005 adds noise 33 dB below
+// the signal. NewLPC panics unless 1 ≤ order < len(window) and
+// 1 ≤ correction ≤ 2.
+func NewLPC(window []float64, order int, correction float64) *LPC {
+	n := len(window)
+	if order < 1 || order >= n || !(correction >= 1 && correction <= 2) {
+		panic("dsp: linear prediction of an impossible order or with an impossible correction")
 	}
-	l.weighGo(first, ste, scale)
-}
-
-// weighGo is weigh without assembly, from sample first on.
-func (l *lpc) weighGo(first int, ste []float64, scale float64) {
-	const span = 2*cauchyReach + 1
-	e2, gauss := l.e2, l.gauss
-	for i := first; i < len(l.w); i++ {
-		e := e2[i : i+span : i+span]
-		local := ((e[0] + e[1]) + (e[2] + e[3])) + ((e[4] + e[5]) + (e[6] + e[7])) + e[8]
-		l.w[i] = gauss[i] * ste[i] * ste[i] / (1 + local*scale)
+	return &LPC{
+		window: append([]float64(nil), window...), correction: correction, padded: make([]float64, n+order),
+		r: make([]float64, order+1), a: make([]float64, order+1), k: make([]float64, order), taps: make([]float64, order+1),
 	}
 }
 
-// autocorrelation fits a to the windowed frame y by the Levinson-Durbin
-// recursion. It reports false for silence.
-func (l *lpc) autocorrelation() bool {
-	var r [lpcTerms]float64
-	autocorrelate(r[:], l.y, hasAVX)
-	if !(r[0] > math.SmallestNonzeroFloat64/0x1p-52) {
-		return false
+// Fit fits the prediction to a frame, which is not changed, and reports whether
+// there is one: not of silence, nor of a frame with a NaN or infinite sample.
+// It panics unless the frame is as long as the window.
+func (l *LPC) Fit(frame []float64) bool {
+	n := len(l.window)
+	if len(frame) != n {
+		panic("dsp: linear prediction of a frame of the wrong length")
 	}
-	r[0] *= 1 + 1e-9 // white noise at -90 dB keeps the recursion stable (Markel & Gray, section 8.3)
-	a := &l.a
-	*a = [lpcTerms]float64{0: 1}
-	e := r[0]
-	for m := 1; m <= lpcOrder; m++ {
-		k := r[m]
-		for i := 1; i < m; i++ {
-			k += a[i] * r[m-i]
-		}
-		k /= -e
-		for i, j := 1, m-1; i <= j; i, j = i+1, j-1 {
-			a[i], a[j] = a[i]+k*a[j], a[j]+k*a[i]
-		}
-		a[m] = k
-		e *= 1 - k*k
-	}
-	return e > 0
+	product(l.padded[:n], frame, l.window, hasAVX)
+	correlate(l.r, l.padded[:n], l.padded, hasAVX)
+	l.power = l.r[0]
+	l.r[0] *= l.correction
+	return !math.IsNaN(Levinson(l.a, l.k, l.r))
 }
 
-// residual fills e2 with the squares of e(n) = Σ a[k]·x(n-k) and returns their
-// mean under the window.
-func (l *lpc) residual(x []float64) float64 {
-	n := len(l.y)
-	a1, a2, a3, a4, a5 := l.a[1], l.a[2], l.a[3], l.a[4], l.a[5]
-	a6, a7, a8, a9, a10 := l.a[6], l.a[7], l.a[8], l.a[9], l.a[10]
-	var s, sw float64
-	x = x[lpcHistory-lpcOrder:]
-	x = x[:n+lpcOrder]
-	e2 := l.e2[cauchyReach : cauchyReach+n]
-	for i := range e2 {
-		v := x[i : i+lpcTerms : i+lpcTerms]
-		e := (v[10] + a1*v[9] + a2*v[8] + a3*v[7]) + (a4*v[6] + a5*v[5] + a6*v[4]) + (a7*v[3] + a8*v[2] + a9*v[1] + a10*v[0])
-		e *= e
-		e2[i] = e
-		g := l.gauss[i]
-		s += g * e
-		sw += g
-	}
-	return s / sw
-}
+// Power is Σ y² of the latest frame, without the correction.
+func (l *LPC) Power() float64 { return l.power }
 
-// A covariance holds Σ w(n)·x(n-i)·x(n-j) for j ≥ i in row i and column
-// lpcHistory-1-j: by ascending time, as the samples lie in memory.
-type covariance [lpcHistory][lpcHistory]float64
+// Coefficients returns 1, a[1], …, a[p] of the latest frame, 1, 0, … if it has
+// no prediction. They are valid until the next [LPC.Fit] and must not be
+// changed.
+func (l *LPC) Coefficients() []float64 { return l.a }
 
-// at is the sum for the lags i ≤ j.
-func (c *covariance) at(i, j int) float64 { return c[i][lpcHistory-1-j] }
+// Reflections returns the p reflection coefficients of the latest frame, each of
+// a magnitude of at most 1 but for rounding, all 0 if it has no prediction. They
+// are valid until the next [LPC.Fit] and must not be changed.
+func (l *LPC) Reflections() []float64 { return l.k }
 
-// fill computes the sums over the samples x[lpcHistory:] that have weights.
-func (c *covariance) fill(x, w []float64) {
-	if hasAVX && len(w) > 0 && len(x) >= len(w)+lpcHistory {
-		covarianceAVX(&c[0][0], &x[lpcHistory], &w[0], len(w))
-		return
+// Residual computes the n − p samples e[p] … e[n−1] of the latest frame into dst
+// and returns it; a nil dst is allocated. The first p samples of the frame only
+// serve to predict. It panics if dst has another length.
+func (l *LPC) Residual(dst []float64) []float64 {
+	n, p := len(l.window), len(l.k)
+	if dst == nil {
+		dst = make([]float64, n-p)
 	}
-	c.fillGo(x, w)
-}
-
-// fillGo is fill without assembly: two rows by four columns at a time, so that
-// eight sums stay in registers.
-func (c *covariance) fillGo(x, w []float64) {
-	n := len(w)
-	for i := 0; i < lpcTerms; i += 2 {
-		u0, u1 := x[lpcHistory-i:][:n], x[lpcHistory-i-1:][:n]
-		for j := i; j < lpcTerms; j += 4 {
-			// Columns past the last are those of the last again.
-			j1, j2, j3 := min(j+1, lpcHistory-1), min(j+2, lpcHistory-1), min(j+3, lpcHistory-1)
-			s := tile(w, u0, u1, x[lpcHistory-j:][:n], x[lpcHistory-j1:][:n], x[lpcHistory-j2:][:n], x[lpcHistory-j3:][:n])
-			for r := range 2 {
-				for k, col := range [4]int{j, j1, j2, j3} {
-					c[i+r][lpcHistory-1-col] = s[4*r+k]
-				}
-			}
-		}
+	if len(dst) != n-p {
+		panic("dsp: residual has the wrong length")
 	}
-}
-
-// tile returns Σ w·u0·v0 … Σ w·u0·v3, Σ w·u1·v0 … Σ w·u1·v3.
-func tile(w, u0, u1, v0, v1, v2, v3 []float64) [8]float64 {
-	n := len(w)
-	u0, u1, v0, v1, v2, v3 = u0[:n], u1[:n], v0[:n], v1[:n], v2[:n], v3[:n]
-	var s00, s01, s02, s03, s10, s11, s12, s13 float64
-	for k, wk := range w {
-		p, q := wk*u0[k], wk*u1[k]
-		a, b, c, d := v0[k], v1[k], v2[k], v3[k]
-		s00 += p * a
-		s01 += p * b
-		s02 += p * c
-		s03 += p * d
-		s10 += q * a
-		s11 += q * b
-		s12 += q * c
-		s13 += q * d
+	for i, v := range l.a {
+		l.taps[p-i] = v
 	}
-	return [8]float64{s00, s01, s02, s03, s10, s11, s12, s13}
-}
-
-// solve sets a to the minimiser of the weighted residual: the normal
-// equations Σ_j φ(i,j)·a[j] = -φ(0,i), i = 1…10, by Cholesky's
-// decomposition. Where they are singular, a stays the first predictor.
-func (l *lpc) solve() {
-	var c [lpcTerms][lpcTerms]float64 // lower triangle, φ = c·cᵀ
-	var b [lpcTerms]float64
-	for i := 1; i <= lpcOrder; i++ {
-		for j := 1; j <= i; j++ {
-			s := l.phi.at(j, i)
-			for k := 1; k < j; k++ {
-				s -= c[i][k] * c[j][k]
-			}
-			if j < i {
-				c[i][j] = s / c[j][j]
-				continue
-			}
-			if !(s > 1e-13*l.phi.at(i, i)) { // singular to rounding: 1e-13 is 500 ulp
-				return
-			}
-			c[i][i] = math.Sqrt(s)
-		}
-		s := -l.phi.at(0, i)
-		for k := 1; k < i; k++ {
-			s -= c[i][k] * b[k]
-		}
-		b[i] = s / c[i][i]
-	}
-	for i := lpcOrder; i >= 1; i-- {
-		s := b[i]
-		for k := i + 1; k <= lpcOrder; k++ {
-			s -= c[k][i] * b[k]
-		}
-		b[i] = s / c[i][i]
-	}
-	copy(l.a[1:], b[1:])
+	correlate(dst, l.taps, l.padded[:n], hasAVX)
+	return dst
 }

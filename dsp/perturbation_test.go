@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/voicescreen/voicescreen/dsp/internal/signals"
+	"github.com/voicescreen/voicescreen/internal/proof/signals"
 )
 
 // Goals of the mean relative error: a third of what separates neighbouring

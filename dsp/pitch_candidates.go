@@ -43,10 +43,7 @@ func newCorrelogram(rate float64, o PitchOptions) *correlogram {
 	c.half = int(math.Ceil(width / 2))
 	c.minLag = max(1, int(rate/o.Ceiling))
 	c.maxLag = int(math.Ceil(rate / o.Floor))
-	n := 4
-	for n < 2*c.half+2+c.maxLag+interpPad {
-		n *= 2
-	}
+	n := powerOfTwo(2*c.half + 2 + c.maxLag + interpPad)
 	c.fft = NewFFT(n)
 	c.frameBuf = make([]float64, n)
 	c.coef = make([]complex128, n/2+1)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/voicescreen/voicescreen/dsp/internal/signals"
+	"github.com/voicescreen/voicescreen/internal/proof/signals"
 )
 
 // A f0Score compares tracks with the truth.

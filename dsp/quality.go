@@ -58,7 +58,7 @@ func (v *activity) snr(isSpeech []bool) float64 {
 	}
 	ps, pn := speech/float64(ns), noise/float64(max(nn, 1))
 	if nn < snrLeast {
-		low := percentile(inside, snrBottom)
+		low := nearestRank(inside, snrBottom)
 		if level(ps)-low < snrGap {
 			return math.NaN()
 		}

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/voicescreen/voicescreen/dsp/internal/signals"
+	"github.com/voicescreen/voicescreen/internal/proof/signals"
 )
 
 // snrTolerance is in dB: speech segments include up to 25 ms of pause at

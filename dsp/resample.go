@@ -215,12 +215,12 @@ func (r *Resampler) interpolate(dst []float64, k, first int) int {
 		case r.taps == 0:
 			dst[k] = r.queue[at]
 		case r.den <= resamplePhases:
-			dst[k] = dot(r.rows[phase], z)
+			dst[k] = dot4(r.rows[phase], z)
 		default:
 			p := float64(phase) / float64(r.den) * resamplePhases
 			i := int(p)
-			a := dot(r.rows[i], z)
-			dst[k] = a + (p-float64(i))*(dot(r.rows[i+1], z)-a)
+			a := dot4(r.rows[i], z)
+			dst[k] = a + (p-float64(i))*(dot4(r.rows[i+1], z)-a)
 		}
 		at += step
 		if phase += turn; phase >= r.den {
@@ -231,9 +231,9 @@ func (r *Resampler) interpolate(dst []float64, k, first int) int {
 	return k - begin
 }
 
-// dot is Σ a[j]·b[j] for a multiple of 4 points. Four sums at a time need not
-// wait for one another.
-func dot(a, b []float64) float64 {
+// dot4 is Σ a[j]·b[j] for a multiple of 4 points, in four interleaved sums as in
+// interpolateAVX. [Dot] has eight, which gives other bits.
+func dot4(a, b []float64) float64 {
 	var s0, s1, s2, s3 float64
 	b = b[:len(a)]
 	for j := 0; j <= len(a)-4; j += 4 {
@@ -254,7 +254,9 @@ func kaiser(width float64) (beta, length float64) {
 	return 0.1102 * (resampleStop - 8.7), (resampleStop - 8) / (2.285 * width)
 }
 
-// besselI0 is the modified Bessel function I₀ by its power series.
+// besselI0 is the modified Bessel function of the first kind of order 0, by its
+// power series (Abramowitz and Stegun, Handbook of Mathematical Functions, 1964,
+// eq. 9.6.12).
 func besselI0(x float64) float64 {
 	s, term := 1.0, 1.0
 	for k := 1.0; term > 1e-17*s; k++ {

@@ -23,8 +23,8 @@ type residual struct {
 	a, b  []float64
 }
 
-// model fits a model to each block of y (autocorrelation method,
-// Levinson–Durbin recursion; Makhoul 1975, eq. 37 and 38).
+// model fits a model to each block of y by the autocorrelation method (see
+// [Levinson]).
 func (s *residual) model(y []float64, rate float64) {
 	s.rate, s.block = rate, max(1, int(residualBlock*rate))
 	s.taps, s.ar = s.taps[:0], s.ar[:0]
@@ -36,32 +36,10 @@ func (s *residual) model(y []float64, rate float64) {
 		r[0] *= 1 + residualFloor
 		s.taps = append(s.taps, [residualTaps]float64{})
 		s.ar = append(s.ar, [residualOrder + 1]float64{})
-		s.setTaps(len(s.taps)-1, predict(r[:]))
+		var a [residualOrder + 1]float64
+		Levinson(a[:], nil, r[:]) // no prediction, a = 1, 0, …, of silence
+		s.setTaps(len(s.taps)-1, a)
 	}
-}
-
-// predict returns the prediction error filter 1, a1, a2, … of the
-// autocorrelation r.
-func predict(r []float64) (a [residualOrder + 1]float64) {
-	a[0] = 1
-	e := r[0]
-	if !(e > 0) || math.IsInf(e, 0) {
-		return a
-	}
-	for m := 1; m <= residualOrder; m++ {
-		k := r[m]
-		for i := 1; i < m; i++ {
-			k += a[i] * r[m-i]
-		}
-		k = -k / e
-		prev := a
-		for i := 1; i < m; i++ {
-			a[i] = prev[i] + k*prev[m-i]
-		}
-		a[m] = k
-		e *= 1 - k*k
-	}
-	return a
 }
 
 // refit fits the models again, to the samples between the excitations only:

@@ -68,7 +68,7 @@ func (v *activity) syllables(out *Analysis, power []float32) {
 	if len(loud) == 0 {
 		return
 	}
-	least := max(percentile(loud, loudestShare)-speechRange, v.noise)
+	least := max(nearestRank(loud, loudestShare)-speechRange, v.noise)
 	n := len(out.IsSpeech)
 	for i := 0; i < n; i++ {
 		if !out.IsSpeech[i] {

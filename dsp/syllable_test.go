@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/voicescreen/voicescreen/dsp/internal/signals"
+	"github.com/voicescreen/voicescreen/internal/proof/signals"
 )
 
 // syllableTolerance is how far, in seconds, a nucleus may lie from the top of

@@ -3,7 +3,7 @@ package dsp
 import (
 	"testing"
 
-	"github.com/voicescreen/voicescreen/dsp/internal/signals"
+	"github.com/voicescreen/voicescreen/internal/proof/signals"
 )
 
 // benchVoice is 12 s of a voice that speaks two thirds of the time.

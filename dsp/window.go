@@ -38,12 +38,3 @@ func Gaussian(n int) []float64 {
 	}
 	return w
 }
-
-// sum is Σ x[j].
-func sum(x []float64) float64 {
-	var s float64
-	for _, v := range x {
-		s += v
-	}
-	return s
-}

@@ -24,6 +24,7 @@ import (
 	"github.com/go-audio/wav"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
@@ -319,7 +320,7 @@ func (fixedScorer) Info() models.Info {
 	return models.Info{Name: "fixed", Version: "1", Categories: []screen.Category{screen.Depression, screen.Anxiety, screen.Deepfake}}
 }
 
-func (f fixedScorer) Score(context.Context, *models.Recording) ([]screen.Score, error) {
+func (f fixedScorer) Score(context.Context, *features.Recording) ([]screen.Score, error) {
 	return testScores(f.Info().Categories), nil
 }
 

@@ -10,6 +10,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/internal/strictjson"
 	"github.com/voicescreen/voicescreen/screen"
 )
@@ -54,10 +56,10 @@ func NewBayes(f *BayesFile) (*Bayes, error) {
 	}
 	b := &Bayes{file: f, index: make([]int, len(f.Features)), sex: make([]int, len(f.Sex))}
 	for i, x := range f.Features {
-		b.index[i] = voiceSchema.Index(x.Name)
+		b.index[i] = features.VoiceSchema().Index(x.Name)
 	}
 	for i, x := range f.Sex {
-		b.sex[i] = voiceSchema.Index(x.Name)
+		b.sex[i] = features.VoiceSchema().Index(x.Name)
 	}
 	return b, nil
 }
@@ -83,12 +85,12 @@ func (b *Bayes) File() *BayesFile { return b.file }
 
 // Score returns the one score of the recording. Whatever the features are, no
 // number in it is NaN or infinite.
-func (b *Bayes) Score(ctx context.Context, in *Recording) ([]screen.Score, error) {
+func (b *Bayes) Score(ctx context.Context, in *features.Recording) ([]screen.Score, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if in.Features.Schema != voiceSchema {
-		return nil, fmt.Errorf("models: %s: %w", b.file.Name, errors.New("the recording has no features of schema "+voiceSchema.name))
+	if in.Features.Schema != features.VoiceSchema() {
+		return nil, fmt.Errorf("models: %s: %w", b.file.Name, errors.New("the recording has no features of schema "+features.VoiceSchema().Name()))
 	}
 	r := b.Row(in)
 	s := b.ScoreRow(r, in.Features)
@@ -105,7 +107,7 @@ func (b *Bayes) Score(ctx context.Context, in *Recording) ([]screen.Score, error
 
 // ScoreRow returns the score of a row that Row made of the recording of
 // features v.
-func (b *Bayes) ScoreRow(r Row, v Vector) screen.Score {
+func (b *Bayes) ScoreRow(r Row, v features.Vector) screen.Score {
 	f := b.file
 	var eta, there, all float64
 	var parts []screen.Contribution
@@ -143,11 +145,11 @@ func (b *Bayes) decide(s *screen.Score, eta, missing, unsure float64) {
 	// The mean of the logistic function over a normal distribution (MacKay
 	// 1992, "The evidence framework applied to classification networks", eq. 10).
 	draw := 1 / math.Sqrt(1+math.Pi/8*missing)
-	atLeast := func(k int) float64 { return logistic(draw * (eta - f.Thresholds[k])) }
+	atLeast := func(k int) float64 { return dsp.Logistic(draw * (eta - f.Thresholds[k])) }
 	s.Probability = atLeast(DecisionBand)
 	v, half := eta-f.Thresholds[DecisionBand], z90*math.Sqrt(missing+unsure)
-	s.Low = min(logistic(v-half), s.Probability)
-	s.High = max(logistic(v+half), s.Probability)
+	s.Low = min(dsp.Logistic(v-half), s.Probability)
+	s.High = max(dsp.Logistic(v+half), s.Probability)
 	switch {
 	case s.Probability < f.Indeterminate.Low:
 		s.Decision = screen.Negative
@@ -234,7 +236,7 @@ func (b *Bayes) WithBaseRate(share float64) (*Bayes, error) {
 		if p <= 0 || p >= 1 {
 			return p
 		}
-		return logistic(logit(p) - move)
+		return dsp.Logistic(logit(p) - move)
 	}
 	f.Cuts = slices.Clone(f.Cuts)
 	for i := range f.Cuts {
@@ -307,7 +309,7 @@ func NormalThreshold(sd, share float64) float64 {
 	for range 80 { // 2⁻⁸⁰ of that is below the rounding
 		mid := (lo + hi) / 2
 		var mean float64
-		OverNormal(sd, func(eta, w float64) { mean += w * logistic(eta-mid) })
+		OverNormal(sd, func(eta, w float64) { mean += w * dsp.Logistic(eta-mid) })
 		if mean > share {
 			lo = mid
 		} else {

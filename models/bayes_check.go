@@ -7,6 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/screen"
 )
 
@@ -32,7 +34,7 @@ func (f *BayesFile) Check() error {
 		{f.Name != "", "name", "is empty"},
 		{f.Version != "", "version", "is empty"},
 		{f.Category == screen.Depression || f.Category == screen.Anxiety, "category", "want depression or anxiety"},
-		{f.Schema == voiceSchema.name, "schema", fmt.Sprintf("got %q, want %q", f.Schema, voiceSchema.name)},
+		{f.Schema == features.VoiceSchema().Name(), "schema", fmt.Sprintf("got %q, want %q", f.Schema, features.VoiceSchema().Name())},
 		{ascending(f.Thresholds) && len(f.Thresholds) == len(BandScores), "thresholds", fmt.Sprintf("want %d ascending values within ±%g", len(BandScores), most)},
 		{f.Indeterminate.Low >= 0, "indeterminate.low", "want 0 to 1"},
 		{f.Indeterminate.High <= 1, "indeterminate.high", "want 0 to 1"},
@@ -117,7 +119,7 @@ func (f *BayesFile) checkFeatures() error {
 	seen := map[string]bool{}
 	for i, x := range f.Features {
 		path := fmt.Sprintf("features[%d]", i)
-		if err := checkName(voiceSchema, path, x.Name, x.Unit); err != nil {
+		if err := checkName(features.VoiceSchema(), path, x.Name, x.Unit); err != nil {
 			return err
 		}
 		switch {
@@ -136,7 +138,7 @@ func (f *BayesFile) checkFeatures() error {
 	}
 	for i, x := range f.Sex {
 		path := fmt.Sprintf("sex[%d]", i)
-		at := voiceSchema.Index(x.Name)
+		at := features.VoiceSchema().Index(x.Name)
 		switch {
 		case at < 0:
 			return &FileError{path + ".name", fmt.Sprintf("schema %s has no feature %q", f.Schema, x.Name)}
@@ -147,13 +149,13 @@ func (f *BayesFile) checkFeatures() error {
 	return nil
 }
 
-func (s Spread) ok() bool { return finite(s.Center) && finite(s.Scale) && s.Scale > 0 }
+func (s Spread) ok() bool { return dsp.Finite(s.Center) && dsp.Finite(s.Scale) && s.Scale > 0 }
 
 // checkName verifies a feature's name and unit.
-func checkName(schema *Schema, path, name, unit string) error {
+func checkName(schema *features.Schema, path, name, unit string) error {
 	at := schema.Index(name)
 	if at < 0 {
-		return &FileError{path + ".name", fmt.Sprintf("schema %s has no feature %q", schema.name, name)}
+		return &FileError{path + ".name", fmt.Sprintf("schema %s has no feature %q", schema.Name(), name)}
 	}
 	if _, want := schema.Feature(at); want != unit {
 		return &FileError{path + ".unit", fmt.Sprintf("%s is in %q, not in %q", name, want, unit)}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/internal/cost"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
@@ -112,7 +113,7 @@ func FuzzLoadBayes(f *testing.F) {
 			return
 		}
 		if s, ok := s.(*models.Bayes); ok {
-			got := scoreOf(t, s, &models.Recording{Features: constant(1)})
+			got := scoreOf(t, s, &features.Recording{Features: constant(1)})
 			if math.IsNaN(got.Probability + got.Low + got.High + got.Coverage) {
 				t.Errorf("got %+v, want numbers", got)
 			}

@@ -5,6 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/screen"
 )
 
@@ -25,7 +27,7 @@ type Row struct {
 
 // Row standardises the features of a recording, which must be of schema
 // voice/1. A value that is NaN or infinite counts as not measured.
-func (b *Bayes) Row(in *Recording) Row {
+func (b *Bayes) Row(in *features.Recording) Row {
 	n := len(b.file.Features)
 	r := Row{
 		Z: make([]float64, n), Measured: make([]bool, n), Counts: make([]bool, n),
@@ -34,7 +36,7 @@ func (b *Bayes) Row(in *Recording) Row {
 	for i, x := range b.file.Features {
 		r.Counts[i] = in.FixedGain || !x.FixedGain
 		value := in.Features.Values[b.index[i]]
-		if !r.Counts[i] || !finite(value) {
+		if !r.Counts[i] || !dsp.Finite(value) {
 			r.gaps = append(r.gaps, i)
 			continue
 		}
@@ -57,11 +59,11 @@ func (b *Bayes) at(norm Spread, v float64) float64 {
 
 // standard is the z of feature i by a norm, and how many of the earlier
 // recordings entered. See Bayes for the formula.
-func (b *Bayes) standard(i int, norm Spread, value float64, earlier []Vector) (z float64, used int) {
+func (b *Bayes) standard(i int, norm Spread, value float64, earlier []features.Vector) (z float64, used int) {
 	z = b.at(norm, value)
 	var mean, m float64
 	for _, v := range earlier {
-		if v.Schema == voiceSchema && finite(v.Values[b.index[i]]) {
+		if v.Schema == features.VoiceSchema() && dsp.Finite(v.Values[b.index[i]]) {
 			mean += b.at(norm, v.Values[b.index[i]])
 			m++
 		}
@@ -82,7 +84,7 @@ func (b *Bayes) standard(i int, norm Spread, value float64, earlier []Vector) (z
 // probablyFemale is the probability of the norms of female voices: 1 or 0 where
 // the metadata says Female or Male, and otherwise that of the voice, with both
 // sexes equally probable beforehand.
-func (b *Bayes) probablyFemale(in *Recording) float64 {
+func (b *Bayes) probablyFemale(in *features.Recording) float64 {
 	switch in.Metadata.Gender {
 	case screen.Female:
 		return 1
@@ -92,14 +94,14 @@ func (b *Bayes) probablyFemale(in *Recording) float64 {
 	var odds float64
 	for i, x := range b.file.Sex {
 		v := math.Log(in.Features.Values[b.sex[i]])
-		if finite(v) {
+		if dsp.Finite(v) {
 			odds += x.Female.logDensity(v) - x.Male.logDensity(v)
 		}
 	}
 	// A normal distribution knows no exceptions; there are women with the
 	// voice of men. Chosen: never surer than one in a thousand.
 	const doubt = 1e-3
-	return doubt + (1-2*doubt)*logistic(odds)
+	return doubt + (1-2*doubt)*dsp.Logistic(odds)
 }
 
 // logDensity is that of the normal distribution, but for a constant.

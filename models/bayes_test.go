@@ -7,7 +7,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/models/shipped"
 	"github.com/voicescreen/voicescreen/screen"
 )
 
@@ -46,7 +49,7 @@ func bayes(t testing.TB, f *models.BayesFile) *models.Bayes {
 	return b
 }
 
-func scoreOf(t testing.TB, s models.Scorer, in *models.Recording) screen.Score {
+func scoreOf(t testing.TB, s models.Scorer, in *features.Recording) screen.Score {
 	t.Helper()
 	got, err := s.Score(t.Context(), in)
 	if err != nil {
@@ -56,8 +59,8 @@ func scoreOf(t testing.TB, s models.Scorer, in *models.Recording) screen.Score {
 }
 
 // woman is a recording of a woman with the given features.
-func woman(features map[string]float64) *models.Recording {
-	return &models.Recording{Features: voice(features), FixedGain: true, Metadata: screen.Metadata{Gender: screen.Female}}
+func woman(values map[string]float64) *features.Recording {
+	return &features.Recording{Features: voice(values), FixedGain: true, Metadata: screen.Metadata{Gender: screen.Female}}
 }
 
 func closeTo(t *testing.T, what string, got, want, tolerance float64) {
@@ -76,10 +79,10 @@ func TestBayesIsTheProportionalOddsModel(t *testing.T) {
 	b := bayes(t, bayesFile())
 	got := scoreOf(t, b, woman(map[string]float64{"pause.mean_s": 0.7, "pause.sd_s": 0.2, "level.mean_dbfs": -35}))
 	eta := 2*0.8 - 1*0.5 + 1*0.6
-	closeTo(t, "probability", got.Probability, logistic(eta-2), exact)
+	closeTo(t, "probability", got.Probability, dsp.Logistic(eta-2), exact)
 	sd := math.Sqrt(0.04*(4+1+1) + 0.64)
-	closeTo(t, "low", got.Low, logistic(eta-2-1.6448536269514722*sd), exact)
-	closeTo(t, "high", got.High, logistic(eta-2+1.6448536269514722*sd), exact)
+	closeTo(t, "low", got.Low, dsp.Logistic(eta-2-1.6448536269514722*sd), exact)
+	closeTo(t, "high", got.High, dsp.Logistic(eta-2+1.6448536269514722*sd), exact)
 	if got.Severity != 3 || got.Decision != screen.Positive || got.Coverage != 1 || got.Partial() || got.Baseline != 0 {
 		t.Errorf("got %+v, want the third class, positive and whole", got)
 	}
@@ -132,7 +135,7 @@ func TestMissingFeaturesAreMarginalised(t *testing.T) {
 		x, y := rng.NormFloat64(), rng.NormFloat64()
 		z2 := 1.8 + 0.8*x
 		z3 := 0.6 - 0.15*x + math.Sqrt(0.96-0.0225)*y
-		mean += logistic(3*0.8+z2*0.5-z3*0.6-2) / draws
+		mean += dsp.Logistic(3*0.8+z2*0.5-z3*0.6-2) / draws
 	}
 	closeTo(t, "probability", got.Probability, mean, tolerance)
 	closeTo(t, "coverage", got.Coverage, 0.8/1.9, exact)
@@ -165,7 +168,7 @@ func TestLevelCountsOnlyWithFixedGain(t *testing.T) {
 func TestSexIsTakenFromTheMetadataOrTheVoice(t *testing.T) {
 	b := bayes(t, bayesFile())
 	row := func(g screen.Gender, f0 float64) models.Row {
-		return b.Row(&models.Recording{Features: voice(map[string]float64{"pause.mean_s": 0.7, "f0.median_hz": f0}), Metadata: screen.Metadata{Gender: g}})
+		return b.Row(&features.Recording{Features: voice(map[string]float64{"pause.mean_s": 0.7, "f0.median_hz": f0}), Metadata: screen.Metadata{Gender: g}})
 	}
 	for _, c := range []struct {
 		name      string
@@ -186,8 +189,8 @@ func TestSexIsTakenFromTheMetadataOrTheVoice(t *testing.T) {
 		closeTo(t, c.name+": female", got.Female, c.female, c.tolerance)
 		closeTo(t, c.name+": z", got.Z[0], c.z, c.tolerance)
 	}
-	narrow := scoreOf(t, b, &models.Recording{Features: voice(map[string]float64{"pause.mean_s": 0.9, "pause.sd_s": 0.3}), Metadata: screen.Metadata{Gender: screen.Male}})
-	wide := scoreOf(t, b, &models.Recording{Features: voice(map[string]float64{"pause.mean_s": 0.9, "pause.sd_s": 0.3})})
+	narrow := scoreOf(t, b, &features.Recording{Features: voice(map[string]float64{"pause.mean_s": 0.9, "pause.sd_s": 0.3}), Metadata: screen.Metadata{Gender: screen.Male}})
+	wide := scoreOf(t, b, &features.Recording{Features: voice(map[string]float64{"pause.mean_s": 0.9, "pause.sd_s": 0.3})})
 	if wide.High-wide.Low <= narrow.High-narrow.Low {
 		t.Error("want a wider interval where the sex is not known")
 	}
@@ -217,7 +220,7 @@ func TestUnfamiliar(t *testing.T) {
 	}
 	// A great change since the last time is what the baseline listens for.
 	in := woman(map[string]float64{"pause.mean_s": 0.7, "pause.sd_s": 0.15, "level.mean_dbfs": -30})
-	in.Earlier = []models.Vector{voice(map[string]float64{"pause.mean_s": 0.2})}
+	in.Earlier = []features.Vector{voice(map[string]float64{"pause.mean_s": 0.2})}
 	if got := scoreOf(t, b, in); got.Baseline != 1 || len(got.Cautions) > 0 {
 		t.Errorf("beside an earlier recording: got %+v, want no caution", got)
 	}
@@ -228,7 +231,7 @@ func TestUnfamiliar(t *testing.T) {
 func TestBaseline(t *testing.T) {
 	b := bayes(t, bayesFile())
 	in := woman(map[string]float64{"pause.mean_s": 0.65, "pause.sd_s": 0.3, "level.mean_dbfs": -30})
-	in.Earlier = []models.Vector{voice(map[string]float64{"pause.mean_s": 0.4}), voice(map[string]float64{"pause.mean_s": 0.6}), voice(nil)}
+	in.Earlier = []features.Vector{voice(map[string]float64{"pause.mean_s": 0.4}), voice(map[string]float64{"pause.mean_s": 0.6}), voice(nil)}
 	const rho = 0.75
 	predict := rho / (rho + (1-rho)/2)
 	want := (1.5 - predict*0) / (1 - rho*predict)
@@ -259,13 +262,13 @@ func TestBaselineTellsChangesApart(t *testing.T) {
 		var z [2][]float64
 		for i := range people {
 			self := math.Sqrt(rho) * rng.NormFloat64()
-			at := func(shift float64) models.Vector {
+			at := func(shift float64) features.Vector {
 				return voice(map[string]float64{"pause.mean_s": 0.5 + 0.1*(self+math.Sqrt(1-rho)*rng.NormFloat64()+shift)})
 			}
 			in := woman(nil)
 			in.Features = at(effect * float64(i%2))
 			if kind == 1 {
-				in.Earlier = []models.Vector{at(0)}
+				in.Earlier = []features.Vector{at(0)}
 			}
 			z[i%2] = append(z[i%2], b.Row(in).Z[0])
 		}
@@ -293,7 +296,7 @@ func TestBaseRateMovesAllTogether(t *testing.T) {
 			t.Fatal(err)
 		}
 		var mean float64
-		models.OverNormal(b.Spread(), func(eta, w float64) { mean += w * logistic(eta-moved.File().Thresholds[1]) })
+		models.OverNormal(b.Spread(), func(eta, w float64) { mean += w * dsp.Logistic(eta-moved.File().Thresholds[1]) })
 		closeTo(t, "mean probability", mean, share, 1e-9)
 		for z := -3.0; z <= 3; z += 0.1 {
 			in := woman(map[string]float64{"pause.mean_s": 0.5 + z*0.1, "pause.sd_s": 0.3, "level.mean_dbfs": -30})
@@ -339,7 +342,7 @@ func TestBaseRatesAreForTheUncalibrated(t *testing.T) {
 // TestBayesScoresAreNumbers scores vectors, earlier ones too, at the edges of
 // everything.
 func TestBayesScoresAreNumbers(t *testing.T) {
-	scorers, err := models.Shipped()
+	scorers, err := shipped.Scorers()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -347,7 +350,7 @@ func TestBayesScoresAreNumbers(t *testing.T) {
 	for _, s := range append(scorers[:2:2], bayes(t, bayesFile())) {
 		for _, x := range edges {
 			for _, y := range edges {
-				in := &models.Recording{Features: constant(x), Earlier: []models.Vector{constant(y), constant(x), {}}, FixedGain: x == 0}
+				in := &features.Recording{Features: constant(x), Earlier: []features.Vector{constant(y), constant(x), {}}, FixedGain: x == 0}
 				got := scoreOf(t, s, in)
 				if _, err := json.Marshal(got); err != nil {
 					t.Errorf("%s, all features %v, once %v: %v", s.Info().Name, x, y, err)
@@ -363,11 +366,11 @@ func TestBayesScoresAreNumbers(t *testing.T) {
 // BenchmarkBayesScore is the time of a score once the features exist, for the
 // shipped depression model, without a fixed gain and sex, beside three earlier recordings.
 func BenchmarkBayesScore(b *testing.B) {
-	scorers, err := models.Shipped()
+	scorers, err := shipped.Scorers()
 	if err != nil {
 		b.Fatal(err)
 	}
-	in := &models.Recording{Features: constant(1), Earlier: []models.Vector{constant(0.9), constant(1.1), constant(1.2)}}
+	in := &features.Recording{Features: constant(1), Earlier: []features.Vector{constant(0.9), constant(1.1), constant(1.2)}}
 	for b.Loop() {
 		if _, err := scorers[0].Score(b.Context(), in); err != nil {
 			b.Fatal(err)

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/voicescreen/voicescreen/dsp"
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/screen"
 )
 
@@ -44,7 +44,7 @@ func TestCautionsOfWhatIsNoVoice(t *testing.T) {
 		"a tone":  {tone, screen.Unfamiliar},
 		"music":   {chords(6, rate), screen.Unfamiliar},
 	} {
-		s := shippedDeepfake(t, &models.Recording{Native: c.x, NativeRate: rate})
+		s := shippedDeepfake(t, &features.Recording{Native: c.x, NativeRate: rate})
 		if !slices.Contains(s.Cautions, c.want) || s.Decision != screen.Indeterminate {
 			t.Errorf("%s: got cautions %v and %v, want %v and no decision", name, s.Cautions, s.Decision, c.want)
 		}
@@ -70,7 +70,7 @@ func TestCautionsOfARecording(t *testing.T) {
 		"noise not measured":  {dsp.Quality{SNR: math.NaN(), Bandwidth: math.NaN()}, screen.Noisy, false},
 		"a band not measured": {dsp.Quality{SNR: math.NaN(), Bandwidth: math.NaN()}, screen.NarrowBand, false},
 	} {
-		s := shippedDeepfake(t, &models.Recording{Native: x, NativeRate: rate, Analysis: &dsp.Analysis{Quality: c.quality}})
+		s := shippedDeepfake(t, &features.Recording{Native: x, NativeRate: rate, Analysis: &dsp.Analysis{Quality: c.quality}})
 		if got := slices.Contains(s.Cautions, c.want); got != c.is {
 			t.Errorf("%s: got cautions %v, want %v among them: %v", name, s.Cautions, c.want, c.is)
 		}

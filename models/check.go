@@ -3,12 +3,16 @@ package models
 import (
 	"fmt"
 	"slices"
+
+	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/features/spoof"
 )
 
 // schemas holds every schema that a model file may name.
-var schemas = map[string]*Schema{
-	voiceSchema.name: voiceSchema,
-	spoofSchema.name: spoofSchema,
+var schemas = map[string]*features.Schema{
+	features.VoiceSchema().Name(): features.VoiceSchema(),
+	spoof.Schema().Name():         spoof.Schema(),
 }
 
 // Check says what is wrong with the file, as a *FileError, or nil.
@@ -24,11 +28,11 @@ func (f *File) Check() error {
 		{f.Name != "", "name", "is empty"},
 		{f.Version != "", "version", "is empty"},
 		{f.Category.Valid(), "category", "is unknown"},
-		{finite(f.Intercept), "intercept", "is not finite"},
-		{finite(f.LogitSD) && f.LogitSD >= 0, "logit_sd", "want a finite number ≥ 0"},
-		{finite(f.Clip) && f.Clip > 0, "clip", "want a finite number > 0"},
-		{f.Calibration == nil || finite(f.Calibration.A) && f.Calibration.A > 0, "calibration.a", "want a finite number > 0"},
-		{f.Calibration == nil || finite(f.Calibration.B), "calibration.b", "is not finite"},
+		{dsp.Finite(f.Intercept), "intercept", "is not finite"},
+		{dsp.Finite(f.LogitSD) && f.LogitSD >= 0, "logit_sd", "want a finite number ≥ 0"},
+		{dsp.Finite(f.Clip) && f.Clip > 0, "clip", "want a finite number > 0"},
+		{f.Calibration == nil || dsp.Finite(f.Calibration.A) && f.Calibration.A > 0, "calibration.a", "want a finite number > 0"},
+		{f.Calibration == nil || dsp.Finite(f.Calibration.B), "calibration.b", "is not finite"},
 		{f.Prior >= 0 && f.Prior < 1, "prior", "want 0 or more and less than 1"},
 		{f.Indeterminate.Low >= 0, "indeterminate.low", "want 0 to 1"},
 		{f.Indeterminate.High <= 1, "indeterminate.high", "want 0 to 1"},
@@ -73,7 +77,7 @@ func (l *Link) check(n int) error {
 		if len(x) != n-1 {
 			return &FileError{path, fmt.Sprintf("got %d, want %d", len(x), n-1)}
 		}
-		if slices.ContainsFunc(x, func(v float64) bool { return !finite(v) }) {
+		if slices.ContainsFunc(x, func(v float64) bool { return !dsp.Finite(v) }) {
 			return &FileError{path, "are not finite"}
 		}
 		for i := 1; i < len(x); i++ {
@@ -97,7 +101,7 @@ func checkRecords(trainedOn []Data, metrics []Metric) error {
 		if m.Name == "" || m.Interval == "" || m.Data == "" || m.Split == "" || m.N <= 0 {
 			return &FileError{path, "want name, interval, data, split and n > 0"}
 		}
-		if !finite(m.Value) || !(m.Low <= m.Value && m.Value <= m.High) || !finite(m.Low) || !finite(m.High) {
+		if !dsp.Finite(m.Value) || !(m.Low <= m.Value && m.Value <= m.High) || !dsp.Finite(m.Low) || !dsp.Finite(m.High) {
 			return &FileError{path, "want finite low ≤ value ≤ high"}
 		}
 	}
@@ -122,13 +126,13 @@ func (f *File) checkFeatures() error {
 		switch {
 		case seen[x.Name]:
 			return &FileError{path + ".name", x.Name + " is there twice"}
-		case !finite(x.Center):
+		case !dsp.Finite(x.Center):
 			return &FileError{path + ".center", "is not finite"}
-		case !finite(x.Scale) || x.Scale <= 0:
+		case !dsp.Finite(x.Scale) || x.Scale <= 0:
 			return &FileError{path + ".scale", "want a finite number > 0"}
-		case !finite(x.Weight):
+		case !dsp.Finite(x.Weight):
 			return &FileError{path + ".weight", "is not finite"}
-		case !finite(x.WeightSD) || x.WeightSD < 0:
+		case !dsp.Finite(x.WeightSD) || x.WeightSD < 0:
 			return &FileError{path + ".weight_sd", "want a finite number ≥ 0"}
 		}
 		seen[x.Name] = true

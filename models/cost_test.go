@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/internal/cost"
 	"github.com/voicescreen/voicescreen/models"
-	"github.com/voicescreen/voicescreen/screen"
 )
 
 // filled is a text of n bytes or a little less: begin, as many units as fit,
@@ -25,7 +25,7 @@ func filled(n int, begin, unit, end string) string {
 // bytes.
 func widest(t testing.TB) string {
 	f := bayesFile()
-	schema := models.VoiceSchema()
+	schema := features.VoiceSchema()
 	one := models.Spread{Center: 1, Scale: 1}
 	identity := func(n int) [][]float64 {
 		m := make([][]float64, n)
@@ -53,7 +53,7 @@ func widest(t testing.TB) string {
 func TestModelFilesCostInProportion(t *testing.T) {
 	const n = cost.Size
 	linear, bayes := encode(t, smallKernel()), widest(t)
-	shipped, err := os.ReadFile("files/deepfake.json")
+	shipped, err := os.ReadFile("shipped/files/deepfake.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,41 +109,6 @@ func TestModelFilesCostInProportion(t *testing.T) {
 				}
 				if err != nil {
 					_ = fmt.Sprint(err)
-				}
-			})
-		})
-	}
-}
-
-// TestThresholdsCostInProportion reads files of a megabyte, of as many accounts
-// as a file may have, and of as many values as fit.
-func TestThresholdsCostInProportion(t *testing.T) {
-	const begin, end = `{"format":"voicescreen-thresholds/1","accounts":{`, `}}`
-	accounts := func(of string) string {
-		var list []string
-		for i := range 500 {
-			list = append(list, fmt.Sprintf(`"%d":%s`, i, of))
-		}
-		return begin + strings.Join(list, ",") + end
-	}
-	for name, c := range map[string]struct {
-		text string
-		ok   bool
-	}{
-		"accounts":          {accounts(`{}`), true},
-		"a category each":   {accounts(`{"deepfake":{}}`), true},
-		"three each":        {accounts(`{"deepfake":{"low":0,"high":1},"anxiety":{"classes":[0,0,0]},"depression":{"low":0,"high":1}}`), true},
-		"an account twice":  {filled(cost.Size, begin, `"":{},`, `"":{}`+end), false},
-		"too many accounts": {strings.Replace(accounts(`{}`), begin, begin+`"a":{},`, 1), false},
-		"too many classes":  {filled(cost.Size, begin+`"":{"anxiety":{"classes":[`, `0,`, `0]}}`+end), false},
-		"a long text":       {filled(cost.Size, begin+`"":{"anxiety":{"chosen_on":"`, `a`, `"}}`+end), false},
-		"long texts":        {filled(cost.Size, begin+`"`, `a`, `":{}`+end), false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			cost.Check(t, len(c.text), func() {
-				_, err := screen.ReadThresholds(strings.NewReader(c.text))
-				if (err == nil) != c.ok || err != nil && !errors.Is(err, screen.ErrThresholds) {
-					t.Errorf("got error %v, read is to be %v", err, c.ok)
 				}
 			})
 		})

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/internal/cost"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
@@ -190,9 +191,9 @@ func FuzzLoad(f *testing.F) {
 }
 
 // constant is a vector of voice/1 with one value.
-func constant(x float64) models.Vector {
-	s := models.VoiceSchema()
-	v := models.Vector{Schema: s, Values: make([]float64, s.Len())}
+func constant(x float64) features.Vector {
+	s := features.VoiceSchema()
+	v := features.Vector{Schema: s, Values: make([]float64, s.Len())}
 	for i := range v.Values {
 		v.Values[i] = x
 	}

@@ -3,6 +3,8 @@ package models
 import (
 	"fmt"
 	"math"
+
+	"github.com/voicescreen/voicescreen/dsp"
 )
 
 // Kernel is the part of a predictor that is not linear: it adds
@@ -34,9 +36,9 @@ type Kernel struct {
 // check verifies a kernel over n features.
 func (k *Kernel) check(n int) error {
 	switch {
-	case !finite(k.Gamma) || k.Gamma <= 0:
+	case !dsp.Finite(k.Gamma) || k.Gamma <= 0:
 		return &FileError{"kernel.gamma", "want a finite number > 0"}
-	case !finite(k.Step) || k.Step <= 0:
+	case !dsp.Finite(k.Step) || k.Step <= 0:
 		return &FileError{"kernel.step", "want a finite number > 0"}
 	case !(k.Familiar >= 0 && k.Familiar <= 1):
 		return &FileError{"kernel.familiar", "want 0 to 1"}
@@ -47,7 +49,7 @@ func (k *Kernel) check(n int) error {
 			len(k.Vectors), n*len(k.Coefficients), len(k.Coefficients), n)}
 	}
 	for i, c := range k.Coefficients {
-		if !finite(c) {
+		if !dsp.Finite(c) {
 			return &FileError{fmt.Sprintf("kernel.coefficients[%d]", i), "is not finite"}
 		}
 	}

@@ -9,7 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/features/spoof"
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/models/shipped"
 	"github.com/voicescreen/voicescreen/screen"
 )
 
@@ -119,15 +122,15 @@ func TestSegmentsOfARecording(t *testing.T) {
 		for i := range x {
 			x[i] = 0.1 * rng.NormFloat64()
 		}
-		s := shippedDeepfake(t, &models.Recording{Native: x, NativeRate: rate})
-		want := max(int(math.Ceil(seconds/models.SegmentSeconds)), 1)
+		s := shippedDeepfake(t, &features.Recording{Native: x, NativeRate: rate})
+		want := max(int(math.Ceil(seconds/spoof.SegmentSeconds)), 1)
 		if len(s.Segments) != want {
 			t.Errorf("%v s: got %d segments, want %d", seconds, len(s.Segments), want)
 			continue
 		}
 		at := 0.0
 		for _, p := range s.Segments {
-			if p.Start != at || p.End-p.Start > models.SegmentSeconds {
+			if p.Start != at || p.End-p.Start > spoof.SegmentSeconds {
 				t.Errorf("%v s: got a segment from %v to %v, want one from %v", seconds, p.Start, p.End, at)
 			}
 			at = p.End
@@ -141,9 +144,9 @@ func TestSegmentsOfARecording(t *testing.T) {
 	}
 }
 
-func shippedDeepfake(t *testing.T, in *models.Recording) screen.Score {
+func shippedDeepfake(t *testing.T, in *features.Recording) screen.Score {
 	t.Helper()
-	all, err := models.Shipped()
+	all, err := shipped.Scorers()
 	if err != nil {
 		t.Fatal(err)
 	}

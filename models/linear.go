@@ -7,6 +7,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/features/spoof"
 	"github.com/voicescreen/voicescreen/screen"
 )
 
@@ -23,7 +26,7 @@ const z90 = 1.6448536269514722
 // concurrent use.
 type Linear struct {
 	file   *File
-	schema *Schema
+	schema *features.Schema
 	index  []int // of each of the file's features in the schema
 }
 
@@ -55,16 +58,16 @@ func (l *Linear) File() *File { return l.file }
 // number in it is NaN or infinite. A model of a deepfake schema scores every
 // segment of the recording (see [Segment]) and takes the mean of their
 // predictors; the others score the features of the whole.
-func (l *Linear) Score(ctx context.Context, in *Recording) ([]screen.Score, error) {
+func (l *Linear) Score(ctx context.Context, in *features.Recording) ([]screen.Score, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if l.schema == spoofSchema {
+	if l.schema == spoof.Schema() {
 		s, err := l.scoreSegments(ctx, in)
 		return []screen.Score{s}, err
 	}
 	if in.Features.Schema != l.schema {
-		return nil, fmt.Errorf("models: %s: the recording has no features of schema %s", l.file.Name, l.schema.name)
+		return nil, fmt.Errorf("models: %s: the recording has no features of schema %s", l.file.Name, l.schema.Name())
 	}
 	return []screen.Score{l.ScoreVector(in.Features)}, nil
 }
@@ -80,7 +83,7 @@ func (l *Linear) Score(ctx context.Context, in *Recording) ([]screen.Score, erro
 // with Σ over the measured features and Σ′ over the others, whose z is taken
 // to be unknown with variance 1. It covers what is not known about the model,
 // not how the people differ who share a probability.
-func (l *Linear) ScoreVector(v Vector) screen.Score {
+func (l *Linear) ScoreVector(v features.Vector) screen.Score {
 	p := l.predict(v)
 	return l.finish(&p)
 }
@@ -94,7 +97,7 @@ type prediction struct {
 	part          []float64 // what it gave to eta
 }
 
-func (l *Linear) predict(v Vector) prediction {
+func (l *Linear) predict(v features.Vector) prediction {
 	if len(v.Values) != l.schema.Len() {
 		panic(fmt.Sprintf("models: vector of %d features, want %d", len(v.Values), l.schema.Len()))
 	}
@@ -106,7 +109,7 @@ func (l *Linear) predict(v Vector) prediction {
 	for i, x := range f.Features {
 		p.value[i] = v.Values[l.index[i]]
 		all += math.Abs(x.Weight)
-		if !finite(p.value[i]) {
+		if !dsp.Finite(p.value[i]) {
 			p.value[i] = math.NaN()
 			p.variance += x.Weight*x.Weight + x.WeightSD*x.WeightSD
 			continue
@@ -137,7 +140,7 @@ func (l *Linear) finish(p *prediction) screen.Score {
 		factor = f.Calibration.A
 	}
 	for i, x := range f.Features {
-		if finite(p.value[i]) && (x.Weight != 0 || f.Kernel != nil) {
+		if dsp.Finite(p.value[i]) && (x.Weight != 0 || f.Kernel != nil) {
 			parts = append(parts, screen.Contribution{Feature: x.Name, Value: p.value[i], Unit: x.Unit, Logits: factor * p.part[i]})
 		}
 	}
@@ -168,8 +171,8 @@ func (l *Linear) decide(s *screen.Score, eta, half float64) {
 		}
 		s.Severity = f.Category.Severities()[class]
 	}
-	s.Probability = logistic(eta - shift)
-	s.Low, s.High = logistic(eta-shift-half), logistic(eta-shift+half)
+	s.Probability = dsp.Logistic(eta - shift)
+	s.Low, s.High = dsp.Logistic(eta-shift-half), dsp.Logistic(eta-shift+half)
 	switch b := f.Indeterminate; {
 	case s.Probability < b.Low:
 		s.Decision = screen.Negative
@@ -178,13 +181,4 @@ func (l *Linear) decide(s *screen.Score, eta, half float64) {
 	default:
 		s.Decision = screen.Indeterminate
 	}
-}
-
-// logistic is 1/(1 + exp(−x)), exact to rounding at both ends.
-func logistic(x float64) float64 {
-	if x < 0 {
-		e := math.Exp(x)
-		return e / (1 + e)
-	}
-	return 1 / (1 + math.Exp(-x))
 }

@@ -3,12 +3,13 @@ package models
 import (
 	"slices"
 
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/screen"
 )
 
 // cautions lists what is known against the score of a recording, in ascending
 // order.
-func (l *Linear) cautions(in *Recording, p *prediction, enough bool) []screen.Caution {
+func (l *Linear) cautions(in *features.Recording, p *prediction, enough bool) []screen.Caution {
 	c := in.Cautions()
 	if !enough && !slices.Contains(c, screen.LittleSpeech) {
 		c = append(c, screen.LittleSpeech)

@@ -8,7 +8,10 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/features/spoof"
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/models/shipped"
 	"github.com/voicescreen/voicescreen/screen"
 )
 
@@ -16,7 +19,7 @@ import (
 const tolerance = 1e-12
 
 // voice is a vector of voice/1 in which only the given features were measured.
-func voice(features map[string]float64) models.Vector {
+func voice(features map[string]float64) features.Vector {
 	v := constant(math.NaN())
 	for name, x := range features {
 		v.Values[v.Schema.Index(name)] = x
@@ -93,19 +96,19 @@ func TestScoreVector(t *testing.T) {
 
 func TestScoreRefusesAnotherSchema(t *testing.T) {
 	l := linear(t, small(models.Logit))
-	if _, err := l.Score(context.Background(), &models.Recording{}); err == nil {
+	if _, err := l.Score(context.Background(), &features.Recording{}); err == nil {
 		t.Error("got no error for a recording without features")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := l.Score(ctx, &models.Recording{Features: voice(nil)}); !errors.Is(err, context.Canceled) {
+	if _, err := l.Score(ctx, &features.Recording{Features: voice(nil)}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want context.Canceled", err)
 	}
 }
 
 // TestShippedScoresAreNumbers scores vectors at the edges of everything.
 func TestShippedScoresAreNumbers(t *testing.T) {
-	scorers, err := models.Shipped()
+	scorers, err := shipped.Scorers()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +122,7 @@ func TestShippedScoresAreNumbers(t *testing.T) {
 			if l, ok := s.(*models.Linear); ok && l.File().Schema != "voice/1" {
 				continue
 			}
-			in := &models.Recording{Features: constant(x)}
+			in := &features.Recording{Features: constant(x)}
 			scores, err := s.Score(context.Background(), in)
 			if err != nil {
 				t.Fatal(err)
@@ -141,12 +144,12 @@ func TestShippedScoresAreNumbers(t *testing.T) {
 
 // BenchmarkScoreVector scores one segment with the shipped deepfake model.
 func BenchmarkScoreVector(b *testing.B) {
-	l, err := models.LoadFile("files/deepfake.json")
+	l, err := models.LoadFile("shipped/files/deepfake.json")
 	if err != nil {
 		b.Fatal(err)
 	}
-	schema := models.SpoofSchema()
-	v := models.Vector{Schema: schema, Values: make([]float64, schema.Len())}
+	schema := spoof.Schema()
+	v := features.Vector{Schema: schema, Values: make([]float64, schema.Len())}
 	b.ReportAllocs()
 	for b.Loop() {
 		l.(*models.Linear).ScoreVector(v)
@@ -155,7 +158,7 @@ func BenchmarkScoreVector(b *testing.B) {
 
 func BenchmarkLoadDeepfake(b *testing.B) {
 	for b.Loop() {
-		if _, err := models.LoadFile("files/deepfake.json"); err != nil {
+		if _, err := models.LoadFile("shipped/files/deepfake.json"); err != nil {
 			b.Fatal(err)
 		}
 	}

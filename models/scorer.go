@@ -3,6 +3,7 @@ package models
 import (
 	"context"
 
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/screen"
 )
 
@@ -14,7 +15,7 @@ type Scorer interface {
 	// Score returns one Score for each category of Info, in that order. An
 	// error means that the scorer failed, not that the recording is poor:
 	// that is said in the Score.
-	Score(ctx context.Context, in *Recording) ([]screen.Score, error)
+	Score(ctx context.Context, in *features.Recording) ([]screen.Score, error)
 }
 
 // Info says what a scorer is and what it was calibrated on.

@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/features/spoof"
 	"github.com/voicescreen/voicescreen/screen"
 )
 
@@ -14,18 +16,18 @@ import (
 const leastCoverage = 0.5
 
 // scoreSegments scores the recording segment by segment.
-func (l *Linear) scoreSegments(ctx context.Context, in *Recording) (screen.Score, error) {
+func (l *Linear) scoreSegments(ctx context.Context, in *features.Recording) (screen.Score, error) {
 	x, rate := in.Samples, dsp.SampleRate
 	if len(in.Native) > 0 && in.NativeRate >= dsp.MinResampleRate && in.NativeRate <= dsp.MaxResampleRate {
 		x, rate = in.Native, in.NativeRate
 	}
 	var all, good []prediction
 	var segments []screen.Segment
-	for _, b := range segmentBounds(len(x), rate) {
+	for _, b := range spoof.SegmentBounds(len(x), rate) {
 		if err := ctx.Err(); err != nil {
 			return screen.Score{}, err
 		}
-		p := l.predict(ExtractSpoof(x[b[0]:b[1]], rate))
+		p := l.predict(spoof.Extract(x[b[0]:b[1]], rate))
 		s := screen.Segment{Start: float64(b[0]) / float64(rate), End: float64(b[1]) / float64(rate), Probability: math.NaN()}
 		all = append(all, p)
 		if p.coverage >= leastCoverage {

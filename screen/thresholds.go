@@ -155,14 +155,14 @@ func ReadThresholds(r io.Reader) (AccountThresholds, error) {
 	if _, err := d.Token(); err != io.EOF {
 		return nil, fmt.Errorf("%w: something follows the file's object", ErrThresholds)
 	}
+	if f.Format != ThresholdsFormat {
+		return nil, fmt.Errorf("%w: format is %.40q, want %q", ErrThresholds, f.Format, ThresholdsFormat)
+	}
 	if f.Accounts == nil {
 		return nil, fmt.Errorf("%w: the file has no accounts", ErrThresholds)
 	}
 	if len(f.Accounts) > maxAccounts {
 		return nil, fmt.Errorf("%w: %d accounts, want at most %d", ErrThresholds, len(f.Accounts), maxAccounts)
-	}
-	if f.Format != ThresholdsFormat {
-		return nil, fmt.Errorf("%w: format is %.40q, want %q", ErrThresholds, f.Format, ThresholdsFormat)
 	}
 	return f.Accounts, f.Accounts.Check()
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/models/fit"
 	"github.com/voicescreen/voicescreen/models/fit/corpus"
@@ -145,11 +146,11 @@ func eachSession[T any](cmd *cobra.Command, c *corpus.Corpus, what string, work 
 
 func newTrial(s *corpus.Session, m *heard) fit.Trial {
 	t := fit.Trial{
-		Recording: &models.Recording{Features: models.VoiceSchema().Vector(m.Features), Metadata: s.Metadata},
+		Recording: &features.Recording{Features: features.VoiceSchema().Vector(m.Features), Metadata: s.Metadata},
 		Positive:  s.Positive, Total: s.Total, HasTotal: s.HasTotal, Speaker: s.Speaker, Split: s.Split, Fold: s.Fold,
 	}
 	if m.Interviewer != nil {
-		t.Interviewer = models.VoiceSchema().Vector(m.Interviewer)
+		t.Interviewer = features.VoiceSchema().Vector(m.Interviewer)
 	}
 	return t
 }
@@ -177,7 +178,7 @@ func (o *corpusOptions) kept(root fs.FS, s *corpus.Session) string {
 		return ""
 	}
 	h := sha256.New()
-	fmt.Fprintln(h, models.VoiceSchema().Name(), buildVersion(), o.name)
+	fmt.Fprintln(h, features.VoiceSchema().Name(), buildVersion(), o.name)
 	for _, f := range s.Files {
 		info, err := fs.Stat(root, f.Path)
 		if err != nil {

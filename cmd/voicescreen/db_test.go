@@ -12,6 +12,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/models/shipped"
 	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/bolt"
@@ -183,7 +184,7 @@ func damageFirst(t *testing.T, path string) {
 // bayesText is a model of depression as it stands in its file.
 func bayesText(t *testing.T) string {
 	t.Helper()
-	shipped, err := models.Shipped()
+	shipped, err := shipped.Scorers()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,9 +14,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/models/evaluate/report"
 	"github.com/voicescreen/voicescreen/models/fit"
+	"github.com/voicescreen/voicescreen/models/shipped"
 	"github.com/voicescreen/voicescreen/screen"
 )
 
@@ -196,7 +198,7 @@ func taskScorer(task screen.Category, path string, rates map[screen.Category]flo
 		}
 		return s, nil
 	}
-	shipped, err := models.Shipped()
+	shipped, err := shipped.Scorers()
 	if err != nil {
 		return nil, err
 	}
@@ -220,7 +222,7 @@ func categoryIndex(info models.Info, c screen.Category) int {
 }
 
 // row scores one recording.
-func (s *rowScorer) row(ctx context.Context, r *fit.Row, in *models.Recording) (report.Row, error) {
+func (s *rowScorer) row(ctx context.Context, r *fit.Row, in *features.Recording) (report.Row, error) {
 	row := report.Row{
 		Positive: r.Positive, Source: r.Origin(), System: r.System, Kind: r.Kind,
 		SNR: in.Analysis.Quality.SNR, Groups: r.Groups(),

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/voicescreen/voicescreen"
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/features"
 )
 
 // featuresOptions are the flags of "features".
@@ -115,7 +115,7 @@ func printEach(cmd *cobra.Command, files []string, what string, newWork func() f
 	return err
 }
 
-func writeFeatures(w io.Writer, file string, in *models.Recording) error {
+func writeFeatures(w io.Writer, file string, in *features.Recording) error {
 	fmt.Fprintf(w, "%s\n", file)
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for i, v := range in.Features.Values {
@@ -136,7 +136,7 @@ type featuresJSON struct {
 	Units    map[string]string `json:"units"`
 }
 
-func writeFeaturesJSON(w io.Writer, file string, in *models.Recording) error {
+func writeFeaturesJSON(w io.Writer, file string, in *features.Recording) error {
 	f := featuresJSON{file, featureNumbers(in.Features), map[string]string{}}
 	for i := range in.Features.Values {
 		name, unit := in.Features.Schema.Feature(i)
@@ -145,7 +145,7 @@ func writeFeaturesJSON(w io.Writer, file string, in *models.Recording) error {
 	return json.NewEncoder(w).Encode(&f)
 }
 
-func featureNumbers(v models.Vector) map[string]number {
+func featureNumbers(v features.Vector) map[string]number {
 	m := make(map[string]number, len(v.Values))
 	for i, x := range v.Values {
 		name, _ := v.Schema.Feature(i)

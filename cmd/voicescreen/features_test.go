@@ -13,11 +13,11 @@ import (
 
 	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/dsp/wav"
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/features"
 )
 
 // direct measures a file without the command line.
-func direct(t *testing.T, path string) *models.Recording {
+func direct(t *testing.T, path string) *features.Recording {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
@@ -32,8 +32,8 @@ func direct(t *testing.T, path string) *models.Recording {
 	if a.SampleRate != dsp.SampleRate {
 		x = dsp.NewResampler(a.SampleRate, dsp.SampleRate).Resample(nil, x)
 	}
-	in := &models.Recording{Analysis: dsp.NewAnalyzer().Analyze(x)}
-	in.Features = models.Extract(in.Analysis)
+	in := &features.Recording{Analysis: dsp.NewAnalyzer().Analyze(x)}
+	in.Features = features.Extract(in.Analysis)
 	return in
 }
 

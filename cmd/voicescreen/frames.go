@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"github.com/voicescreen/voicescreen/dsp"
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/features"
 )
 
 // framesHeader names the columns of "features --frames", but for the cepstrum
@@ -14,7 +14,7 @@ import (
 const framesHeader = "time_s,f0_hz,voiced,level_dbfs,speech,loudness,hnr_db,f1_hz,f2_hz,f3_hz," +
 	"spectral_centroid_hz,spectral_rolloff85_hz,spectral_flux,spectral_flatness"
 
-func writeFrames(w io.Writer, _ string, in *models.Recording) error {
+func writeFrames(w io.Writer, _ string, in *features.Recording) error {
 	bw := bufio.NewWriter(w)
 	bw.WriteString(framesHeader)
 	for k := range dsp.NumMFCC {

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/voicescreen/voicescreen"
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/models/fit"
 	"github.com/voicescreen/voicescreen/screen"
 )
@@ -75,7 +75,7 @@ const maxReported = 10
 // each computes something of the recording of every row, in order. If one
 // cannot be read there is no result: a figure on the others would not be one
 // on the manifest.
-func each[T any](m *manifest, cmd *cobra.Command, what string, work func(ctx context.Context, row *fit.Row, in *models.Recording) (T, error)) ([]T, error) {
+func each[T any](m *manifest, cmd *cobra.Command, what string, work func(ctx context.Context, row *fit.Row, in *features.Recording) (T, error)) ([]T, error) {
 	type result struct {
 		v        T
 		warnings []string

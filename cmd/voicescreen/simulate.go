@@ -8,6 +8,7 @@ import (
 
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/models/fit"
+	"github.com/voicescreen/voicescreen/models/shipped"
 	"github.com/voicescreen/voicescreen/screen"
 )
 
@@ -83,7 +84,7 @@ func shippedPrior(c screen.Category) (*models.BayesFile, error) {
 	if c != screen.Depression && c != screen.Anxiety {
 		return nil, usagef("the %v model does not learn from labels, want depression or anxiety", c)
 	}
-	return models.ShippedBayes(c)
+	return shipped.Bayes(c)
 }
 
 // printSimulation prints tables in Markdown.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/models/shipped"
 )
 
 func newVersion() *cobra.Command {
@@ -18,7 +18,7 @@ func newVersion() *cobra.Command {
 		Example: "  voicescreen version",
 		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			shipped, err := models.Shipped()
+			shipped, err := shipped.Scorers()
 			if err != nil {
 				return err
 			}

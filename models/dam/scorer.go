@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 )
@@ -104,7 +105,7 @@ func (m *Model) Info() models.Info {
 // over of the last 30 s is silence to the model. It takes some seconds of
 // computing for every 30 s of speech. The bounds of the interval are NaN:
 // nothing was published from which they could be had.
-func (m *Model) Score(ctx context.Context, in *models.Recording) ([]screen.Score, error) {
+func (m *Model) Score(ctx context.Context, in *features.Recording) ([]screen.Score, error) {
 	x := speech(in)
 	raw, err := m.raw(ctx, x)
 	if err != nil {
@@ -125,7 +126,7 @@ func (m *Model) Score(ctx context.Context, in *models.Recording) ([]screen.Score
 
 // speech returns what was found to be speech, at sampleRate. It is the
 // caller's.
-func speech(in *models.Recording) []float64 {
+func speech(in *features.Recording) []float64 {
 	x, rate := in.Native, in.NativeRate
 	if len(x) == 0 {
 		x, rate = in.Samples, dsp.SampleRate

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/voicescreen/voicescreen/dsp"
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/screen"
 )
 
@@ -125,12 +125,12 @@ func TestOnlySpeechIsHeard(t *testing.T) {
 	m := tinyModel(t)
 	voice := madeSignal()[:31*sampleRate]
 	with := slices.Concat(voice[:16*sampleRate], make([]float64, 5*sampleRate), voice[16*sampleRate:])
-	want, err := m.Score(t.Context(), &models.Recording{Native: voice, NativeRate: sampleRate})
+	want, err := m.Score(t.Context(), &features.Recording{Native: voice, NativeRate: sampleRate})
 	if err != nil {
 		t.Fatal(err)
 	}
 	kept := slices.Clone(with)
-	got, err := m.Score(t.Context(), &models.Recording{
+	got, err := m.Score(t.Context(), &features.Recording{
 		Native: with, NativeRate: sampleRate,
 		Analysis: &dsp.Analysis{Speech: []dsp.Segment{{Start: 0, End: 16}, {Start: 21, End: 36}}},
 	})
@@ -151,14 +151,14 @@ func TestOnlySpeechIsHeard(t *testing.T) {
 func TestShortAndSilentRecordings(t *testing.T) {
 	m := tinyModel(t)
 	for name, c := range map[string]struct {
-		in       models.Recording
+		in       features.Recording
 		coverage float64
 	}{
-		"nothing":             {models.Recording{}, 0},
-		"silence":             {models.Recording{Samples: make([]float64, 44100), NativeRate: 44100}, 1.0 / 30},
-		"six seconds":         {models.Recording{Native: madeSignal()[:6*sampleRate], NativeRate: sampleRate}, 0.2},
-		"a word":              {models.Recording{Native: madeSignal()[:6*sampleRate], NativeRate: sampleRate, Analysis: &dsp.Analysis{Speech: []dsp.Segment{{Start: 2, End: 3.5}}}}, 0.05},
-		"speech past the end": {models.Recording{Native: madeSignal()[:6*sampleRate], NativeRate: sampleRate, Analysis: &dsp.Analysis{Speech: []dsp.Segment{{Start: 5, End: 9}}}}, 1.0 / 30},
+		"nothing":             {features.Recording{}, 0},
+		"silence":             {features.Recording{Samples: make([]float64, 44100), NativeRate: 44100}, 1.0 / 30},
+		"six seconds":         {features.Recording{Native: madeSignal()[:6*sampleRate], NativeRate: sampleRate}, 0.2},
+		"a word":              {features.Recording{Native: madeSignal()[:6*sampleRate], NativeRate: sampleRate, Analysis: &dsp.Analysis{Speech: []dsp.Segment{{Start: 2, End: 3.5}}}}, 0.05},
+		"speech past the end": {features.Recording{Native: madeSignal()[:6*sampleRate], NativeRate: sampleRate, Analysis: &dsp.Analysis{Speech: []dsp.Segment{{Start: 5, End: 9}}}}, 1.0 / 30},
 	} {
 		scores, err := m.Score(t.Context(), &c.in)
 		if err != nil || len(scores) != 2 {
@@ -178,7 +178,7 @@ func TestShortAndSilentRecordings(t *testing.T) {
 func TestScoreEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := tinyModel(t).Score(ctx, &models.Recording{Native: make([]float64, 100), NativeRate: sampleRate}); err == nil {
+	if _, err := tinyModel(t).Score(ctx, &features.Recording{Native: make([]float64, 100), NativeRate: sampleRate}); err == nil {
 		t.Error("got no error, want the context's")
 	}
 }

@@ -12,8 +12,8 @@ import (
 
 // cards are the model cards that hold a table of evidence.
 var cards = map[string]func() *Prior{
-	"../DEPRESSION.md": DepressionPrior,
-	"../ANXIETY.md":    AnxietyPrior,
+	"../shipped/DEPRESSION.md": DepressionPrior,
+	"../shipped/ANXIETY.md":    AnxietyPrior,
 }
 
 const (

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 )
@@ -37,7 +38,7 @@ func TestCautionsOnSpeakersNotUsed(t *testing.T) {
 			continue
 		}
 		a := analyzer.Analyze(x)
-		in := &models.Recording{Analysis: a, Features: models.Extract(a)}
+		in := &features.Recording{Analysis: a, Features: features.Extract(a)}
 		if !isSpeech(in.Features) {
 			continue
 		}

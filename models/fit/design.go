@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/models/evaluate"
 )
@@ -20,7 +21,7 @@ type design struct {
 // and the interquartile range over 1.349, which a few broken recordings do not
 // move. A feature that does not vary, or was measured in fewer than half of
 // them, is left out.
-func newDesign(schema *models.Schema, vectors []models.Vector, clip float64) *design {
+func newDesign(schema *features.Schema, vectors []features.Vector, clip float64) *design {
 	d := &design{clip: clip}
 	for j := range schema.Len() {
 		x := make([]float64, 0, len(vectors))
@@ -45,7 +46,7 @@ func newDesign(schema *models.Schema, vectors []models.Vector, clip float64) *de
 }
 
 // row is the design of one vector.
-func (d *design) row(v models.Vector) []float64 {
+func (d *design) row(v features.Vector) []float64 {
 	z := make([]float64, len(d.features))
 	for i, f := range d.features {
 		if x := v.Values[d.columns[i]]; !math.IsNaN(x) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/dsp/wav"
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 )
@@ -24,15 +25,15 @@ func TestManipulatedSpeechMovesTheScore(t *testing.T) {
 		t.Fatal(err)
 	}
 	analyzer := dsp.NewAnalyzer()
-	score := func(v models.Vector) float64 {
-		in := &models.Recording{Features: v, FixedGain: true, Metadata: screen.Metadata{Gender: screen.Male}}
+	score := func(v features.Vector) float64 {
+		in := &features.Recording{Features: v, FixedGain: true, Metadata: screen.Metadata{Gender: screen.Male}}
 		return b.ScoreRow(b.Row(in), v).Probability
 	}
 	moved := map[string]int{}
 	for _, name := range []string{"jfk_44100_mono.wav", "arctic_a0007_16k.wav", "arctic_bdl_0011_32k.wav"} {
 		x := speechOf(t, filepath.Join(dir, name))
 		a := analyzer.Analyze(x)
-		was := models.Extract(a)
+		was := features.Extract(a)
 		flat := flatPitch(x, a.F0, a.Pulses)
 		for _, c := range []struct {
 			what     string
@@ -44,7 +45,7 @@ func TestManipulatedSpeechMovesTheScore(t *testing.T) {
 			{"flat loudness", flatLoudness(x), map[string]float64{"level.sd_db": -1, "level.range_db": -1}},
 			{"quieter", scaled(x, 0.25), map[string]float64{"level.mean_dbfs": -1}},
 		} {
-			now := models.Extract(analyzer.Analyze(c.x))
+			now := features.Extract(analyzer.Analyze(c.x))
 			for feature, sign := range c.features {
 				before, after := was.Get(feature), now.Get(feature)
 				if math.IsNaN(before) || math.IsNaN(after) {
@@ -54,7 +55,7 @@ func TestManipulatedSpeechMovesTheScore(t *testing.T) {
 					t.Errorf("%s, %s: %s went from %.4g to %.4g", name, c.what, feature, before, after)
 					continue
 				}
-				alone := models.Vector{Schema: was.Schema, Values: append([]float64(nil), was.Values...)}
+				alone := features.Vector{Schema: was.Schema, Values: append([]float64(nil), was.Values...)}
 				alone.Values[was.Schema.Index(feature)] = after
 				if p, q := score(was), score(alone); !(q > p) {
 					t.Errorf("%s, %s: %s from %.4g to %.4g alone moves the score from %.4f to %.4f, want up", name, c.what, feature, before, after, p, q)

@@ -3,6 +3,7 @@ package fit
 import (
 	"math"
 
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/models"
 )
 
@@ -37,7 +38,7 @@ type predictor struct {
 // score is the mean predictor of the segments of a recording: of all of them,
 // where [models.Linear] leaves out those in which too little was measured, if
 // there are others.
-func (m *predictor) score(segments []models.Vector) float64 {
+func (m *predictor) score(segments []features.Vector) float64 {
 	var sum float64
 	for _, v := range segments {
 		sum += m.at(m.row(v))
@@ -47,7 +48,7 @@ func (m *predictor) score(segments []models.Vector) float64 {
 
 // nearest is the mean over the segments of how near the nearest support vector
 // is, 0 without a kernel.
-func (m *predictor) nearest(segments []models.Vector) float64 {
+func (m *predictor) nearest(segments []features.Vector) float64 {
 	if m.kernel == nil {
 		return 0
 	}

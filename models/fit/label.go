@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/models"
 )
 
@@ -109,7 +110,7 @@ func (l *Label) binary() (positive, known bool) {
 type Example struct {
 	Account, User string // whose; only whether they are the same matters
 	Time          time.Time
-	Recording     *models.Recording // Features, Metadata, FixedGain and Earlier are read
+	Recording     *features.Recording // Features, Metadata, FixedGain and Earlier are read
 	Label         Label
 }
 
@@ -129,8 +130,8 @@ func checkExamples(examples []Example) error {
 		if total == 0 {
 			return fmt.Errorf("%w: example %d is impossible in every band", ErrLabel, i)
 		}
-		if r := examples[i].Recording; r == nil || r.Features.Schema != models.VoiceSchema() {
-			return fmt.Errorf("%w: example %d has no features of schema %s", ErrLabel, i, models.VoiceSchema().Name())
+		if r := examples[i].Recording; r == nil || r.Features.Schema != features.VoiceSchema() {
+			return fmt.Errorf("%w: example %d has no features of schema %s", ErrLabel, i, features.VoiceSchema().Name())
 		}
 	}
 	return nil

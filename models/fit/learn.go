@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/models"
 )
 
@@ -214,7 +215,7 @@ type prediction struct {
 
 func (p *prediction) probability() float64 { return logistic(p.eta - p.theta[models.DecisionBand]) }
 
-func predictionOf(b *models.Bayes, in *models.Recording) prediction {
+func predictionOf(b *models.Bayes, in *features.Recording) prediction {
 	f := b.File()
 	p := prediction{theta: [3]float64(f.Thresholds)}
 	for i, z := range b.Row(in).Z {

@@ -13,6 +13,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 )
@@ -348,7 +349,7 @@ func TestLearnRefusesWhatItCannotLearnFrom(t *testing.T) {
 		"one user":       {func(e []Example) []Example { each(e, func(e *Example) { e.User = "u" }); return e }, ErrFewLabels},
 		"one class":      {func(e []Example) []Example { each(e, func(e *Example) { e.Label = InterviewLabel(false) }); return e }, ErrFewLabels},
 		"no recording":   {func(e []Example) []Example { e[3].Recording = nil; return e }, ErrLabel},
-		"another schema": {func(e []Example) []Example { e[3].Recording = &models.Recording{}; return e }, ErrLabel},
+		"another schema": {func(e []Example) []Example { e[3].Recording = &features.Recording{}; return e }, ErrLabel},
 		"no label":       {func(e []Example) []Example { e[3].Label = Label{}; return e }, ErrLabel},
 		"NaN":            {func(e []Example) []Example { e[3].Label.Likelihood[1] = math.NaN(); return e }, ErrLabel},
 	} {
@@ -430,7 +431,7 @@ func TestLearnFromPoorRecordings(t *testing.T) {
 		t.Fatal(err)
 	}
 	examples := population40(t, prior, 300)
-	schema := models.VoiceSchema()
+	schema := features.VoiceSchema()
 	each(examples, func(e *Example) {
 		e.Recording.Metadata = screen.Metadata{}
 		e.Recording.FixedGain = false

@@ -12,7 +12,8 @@ import (
 
 	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/dsp/wav"
-	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/features/spoof"
 	"github.com/voicescreen/voicescreen/models/evaluate"
 	"github.com/voicescreen/voicescreen/models/fit/augment"
 )
@@ -71,10 +72,10 @@ func (h *heard) extract(dir string, seed uint64) error {
 	const low = 16000
 	h.rate, h.seconds = a.SampleRate, float64(len(a.Samples))/float64(a.SampleRate)
 	y := augment.Channel(a.Samples, a.SampleRate, rand.New(rand.NewPCG(1, seed)))
-	h.channel = models.ExtractSpoof(y, a.SampleRate).Values
+	h.channel = spoof.Extract(y, a.SampleRate).Values
 	if h.rate > low {
 		y = augment.Channel(dsp.NewResampler(h.rate, low).Resample(nil, a.Samples), low, rand.New(rand.NewPCG(2, seed)))
-		h.plain = models.ExtractSpoof(y, low).Values
+		h.plain = spoof.Extract(y, low).Values
 	}
 	return nil
 }
@@ -82,17 +83,17 @@ func (h *heard) extract(dir string, seed uint64) error {
 // told is the AUC of a logistic regression that tells truth from the features
 // of clips of other sources, systems and speakers, among clips of one label:
 // what the label itself tells of the truth is not counted.
-func told(t *testing.T, rows []Row, features [][]float64, truth []bool) float64 {
-	vectors := make([]models.Vector, len(rows))
+func told(t *testing.T, rows []Row, values [][]float64, truth []bool) float64 {
+	vectors := make([]features.Vector, len(rows))
 	label := make([]string, len(rows))
-	for i, f := range features {
-		vectors[i] = models.Vector{Schema: models.SpoofSchema(), Values: f}
+	for i, f := range values {
+		vectors[i] = features.Vector{Schema: spoof.Schema(), Values: f}
 		label[i] = rows[i].Label
 	}
 	scores := make([]float64, len(rows))
 	var tested []int
 	for _, fold := range Folds(rows, numFolds, 0) {
-		m := &predictor{design: newDesign(models.SpoofSchema(), vectors, clip)}
+		m := &predictor{design: newDesign(spoof.Schema(), vectors, clip)}
 		var x [][]float64
 		var y []bool
 		for _, i := range fold.Train {
@@ -145,17 +146,17 @@ func TestMetadataInFeatures(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		name     string
-		rows     []Row
-		features [][]float64
-		truth    []bool
-		most     float64
+		name    string
+		rows    []Row
+		vectors [][]float64
+		truth   []bool
+		most    float64
 	}{
 		{"a rate above 16 kHz, between clips", rows, features, high, 0.8},
 		{"a rate above 16 kHz, or the same clip at 16 kHz", pairs, twice, native, 0.7},
 		{"a duration above 3.5 s, between clips", rows, features, long, 0.8},
 	} {
-		auc := told(t, c.rows, c.features, c.truth)
+		auc := told(t, c.rows, c.vectors, c.truth)
 		t.Logf("%s: AUC %.3f over %d", c.name, auc, len(c.rows))
 		if !(auc <= c.most) {
 			t.Errorf("%s: the features tell it with AUC %.3f, want at most %v", c.name, auc, c.most)

@@ -8,13 +8,14 @@ import (
 
 	_ "embed"
 
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/models/evaluate"
 	"github.com/voicescreen/voicescreen/screen"
 )
 
 // Norms are the centre and the scale of features of schema voice/1 in female
-// and in male voices, and their correlations within sex, as [models.Extract]
+// and in male voices, and their correlations within sex, as [features.Extract]
 // measures them on speech of no special kind. Norms of other programs do not
 // fit: perturbation measures differ two- to threefold between them.
 type Norms struct {
@@ -81,7 +82,7 @@ var sexFeatures = []string{"f0.median_hz", "formant.f3.median_hz"}
 // are Spearman's over the recordings that have both features, of the
 // differences from the sex's centre, drawn to 0 by 30 %. It is an error if a
 // feature was measured in fewer than 30 recordings of a sex or does not vary.
-func MeasureNorms(vectors []models.Vector, sex []screen.Gender, features []string, origin models.Data) (*Norms, error) {
+func MeasureNorms(vectors []features.Vector, sex []screen.Gender, features []string, origin models.Data) (*Norms, error) {
 	female, spread, err := splitSexes(vectors, sex)
 	if err != nil {
 		return nil, err
@@ -153,7 +154,7 @@ const sexSteps = 100
 // in the logarithms of sexFeatures and equally frequent, that EM (Dempster et
 // al. 1977) finds from the median of the pitch as the first boundary. It
 // returns the distributions too.
-func splitSexes(vectors []models.Vector, sex []screen.Gender) (female []bool, spread []models.SexFeature, err error) {
+func splitSexes(vectors []features.Vector, sex []screen.Gender) (female []bool, spread []models.SexFeature, err error) {
 	x := make([][]float64, len(sexFeatures))
 	for i, name := range sexFeatures {
 		for _, v := range column(vectors, name) {
@@ -251,7 +252,7 @@ func significant(x float64) float64 {
 	return math.Round(x*p) / p
 }
 
-func column(vectors []models.Vector, name string) []float64 {
+func column(vectors []features.Vector, name string) []float64 {
 	x := make([]float64, len(vectors))
 	for i, v := range vectors {
 		x[i] = v.Get(name)

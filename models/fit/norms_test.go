@@ -16,6 +16,7 @@ import (
 
 	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/dsp/wav"
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 )
@@ -147,7 +148,7 @@ var publishedSex = map[string]screen.Gender{
 // isSpeech tells running speech from single words, digits, vowels and song: at
 // least 1.2 syllables per second and a median F0 from 60 to 350 Hz. Chosen: a
 // third of the usual rate, and the voices of adults.
-func isSpeech(v models.Vector) bool {
+func isSpeech(v features.Vector) bool {
 	f0 := v.Get("f0.median_hz")
 	return v.Get("speech.rate_syl_s") >= 1.2 && f0 >= 60 && f0 <= 350
 }
@@ -166,11 +167,11 @@ func writeNorms(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(1, 1))
 	analyzer := dsp.NewAnalyzer()
-	var vectors []models.Vector
+	var vectors []features.Vector
 	var known, sexes []screen.Gender
 	for _, k := range slices.Sorted(maps.Keys(voices)) {
 		if x := assemble(t, voices[k], rng); x != nil {
-			v := models.Extract(analyzer.Analyze(x))
+			v := features.Extract(analyzer.Analyze(x))
 			if !isSpeech(v) {
 				continue
 			}

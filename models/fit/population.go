@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 )
@@ -99,15 +100,15 @@ func (p *population) people(n int) []person {
 }
 
 // voice draws standardised features and the recording that has them.
-func (p *population) voice() ([]float64, *models.Recording) {
+func (p *population) voice() ([]float64, *features.Recording) {
 	n := len(p.weight)
 	e, z := make([]float64, n), make([]float64, n)
 	for j := range e {
 		e[j] = p.rng.NormFloat64()
 	}
 	female := p.rng.IntN(2) == 0
-	schema := models.VoiceSchema()
-	v := models.Vector{Schema: schema, Values: make([]float64, schema.Len())}
+	schema := features.VoiceSchema()
+	v := features.Vector{Schema: schema, Values: make([]float64, schema.Len())}
 	for j := range v.Values {
 		v.Values[j] = math.NaN()
 	}
@@ -133,7 +134,7 @@ func (p *population) voice() ([]float64, *models.Recording) {
 			v.Values[i] = math.Exp(norm.Center + norm.Scale*p.rng.NormFloat64())
 		}
 	}
-	in := &models.Recording{Features: v, FixedGain: true}
+	in := &features.Recording{Features: v, FixedGain: true}
 	if p.rng.IntN(5) > 0 {
 		in.Metadata.Gender = screen.Male
 		if female {

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 )
@@ -96,10 +97,10 @@ const baseline = 0.5
 func (p *Prior) File(norms *Norms) (*models.BayesFile, error) {
 	f := &models.BayesFile{
 		Format: models.BayesFormat, Name: p.Name, Version: p.Version, Category: p.Category,
-		Schema: models.VoiceSchema().Name(), Description: p.Text, Clip: clip, Sex: norms.Sex, Baseline: baseline,
+		Schema: features.VoiceSchema().Name(), Description: p.Text, Clip: clip, Sex: norms.Sex, Baseline: baseline,
 		TrainedOn: append(p.Sources[:len(p.Sources):len(p.Sources)], norms.Origin), Metrics: []models.Metric{}, Licence: "MIT",
 	}
-	schema := models.VoiceSchema()
+	schema := features.VoiceSchema()
 	for _, e := range p.Effects {
 		at, n := schema.Index(e.Feature), norms.index(e.Feature)
 		if at < 0 || n < 0 {

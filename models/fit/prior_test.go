@@ -7,6 +7,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 )
@@ -15,8 +16,8 @@ var update = flag.Bool("update", false, "write the shipped model files of the pr
 
 // shippedPriors lists the shipped files that are priors.
 var shippedPriors = map[string]func() *Prior{
-	"../files/depression.json": DepressionPrior,
-	"../files/anxiety.json":    AnxietyPrior,
+	"../shipped/files/depression.json": DepressionPrior,
+	"../shipped/files/anxiety.json":    AnxietyPrior,
 }
 
 // priorFile makes the file of a prior of the shipped norms.
@@ -121,15 +122,15 @@ func scoreAt(t *testing.T, f *models.BayesFile, feature string, z float64) scree
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := models.VoiceSchema()
-	v := models.Vector{Schema: s, Values: make([]float64, s.Len())}
+	s := features.VoiceSchema()
+	v := features.Vector{Schema: s, Values: make([]float64, s.Len())}
 	for _, x := range f.Features {
 		v.Values[s.Index(x.Name)] = x.Female.Center
 		if x.Name == feature {
 			v.Values[s.Index(x.Name)] += z * x.Female.Scale
 		}
 	}
-	got, err := b.Score(t.Context(), &models.Recording{Features: v, FixedGain: true, Metadata: screen.Metadata{Gender: screen.Female}})
+	got, err := b.Score(t.Context(), &features.Recording{Features: v, FixedGain: true, Metadata: screen.Metadata{Gender: screen.Female}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/models/evaluate"
 	"github.com/voicescreen/voicescreen/screen"
@@ -15,8 +16,8 @@ import (
 
 // A Trial is one labelled session of a corpus.
 type Trial struct {
-	Recording   *models.Recording // Features and Metadata are read
-	Interviewer models.Vector     // the same of what the interviewer says; no schema if unknown
+	Recording   *features.Recording // Features and Metadata are read
+	Interviewer features.Vector     // the same of what the interviewer says; no schema if unknown
 	Positive    bool
 	Total       int // of the questionnaire
 	HasTotal    bool
@@ -129,11 +130,11 @@ func (p *protocol) test(ctx context.Context, part part) (Tested, error) {
 		name string
 		try  attempt
 	}{
-		{"voice, regression", p.regression(func(t *Trial) models.Vector { return t.Recording.Features })},
+		{"voice, regression", p.regression(func(t *Trial) features.Vector { return t.Recording.Features })},
 		{"voice, prior and labels", p.learned},
 		{"voice, prior alone", p.unlearned},
 		{"sex and age alone", p.demographics},
-		{"interviewer alone", p.regression(func(t *Trial) models.Vector { return t.Interviewer })},
+		{"interviewer alone", p.regression(func(t *Trial) features.Vector { return t.Interviewer })},
 	} {
 		q, ok := p.newPredicted(), true
 		for _, f := range part.folds {
@@ -155,9 +156,9 @@ func (p *protocol) test(ctx context.Context, part part) (Tested, error) {
 
 // regression predicts by regressions on vectors of schema voice/1, the sessions
 // that have one.
-func (p *protocol) regression(of func(*Trial) models.Vector) attempt {
+func (p *protocol) regression(of func(*Trial) features.Vector) attempt {
 	return func(_ context.Context, f Fold, q *predicted) (bool, error) {
-		var train []models.Vector
+		var train []features.Vector
 		known := func(index []int) (have []int) {
 			for _, i := range index {
 				if of(&p.trials[i]).Schema != nil {
@@ -170,7 +171,7 @@ func (p *protocol) regression(of func(*Trial) models.Vector) attempt {
 		for _, i := range f.Train {
 			train = append(train, of(&p.trials[i]))
 		}
-		d := newDesign(models.VoiceSchema(), train, protocolClip)
+		d := newDesign(features.VoiceSchema(), train, protocolClip)
 		return p.regress(f, q, func(i int) []float64 { return d.row(of(&p.trials[i])) })
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 )
@@ -17,8 +18,8 @@ func madeTrials(t *testing.T, n int, voice, interviewer float64, sexed bool) []T
 	t.Helper()
 	prior := shippedDepression(t)
 	rng := rand.New(rand.NewPCG(7, 8))
-	vector := func(shift float64, sex screen.Gender) models.Vector {
-		v := models.Vector{Schema: models.VoiceSchema(), Values: make([]float64, models.VoiceSchema().Len())}
+	vector := func(shift float64, sex screen.Gender) features.Vector {
+		v := features.Vector{Schema: features.VoiceSchema(), Values: make([]float64, features.VoiceSchema().Len())}
 		for i := range v.Values {
 			v.Values[i] = math.NaN()
 		}
@@ -31,7 +32,7 @@ func madeTrials(t *testing.T, n int, voice, interviewer float64, sexed bool) []T
 			if sex == screen.Female {
 				norm = f.Female
 			}
-			v.Values[models.VoiceSchema().Index(f.Name)] = norm.Center + norm.Scale*(sign*shift+rng.NormFloat64())
+			v.Values[features.VoiceSchema().Index(f.Name)] = norm.Center + norm.Scale*(sign*shift+rng.NormFloat64())
 		}
 		return v
 	}
@@ -39,7 +40,7 @@ func madeTrials(t *testing.T, n int, voice, interviewer float64, sexed bool) []T
 	for i := range trials {
 		tr := &trials[i]
 		tr.Speaker, tr.HasTotal = fmt.Sprintf("s%d", i), true
-		tr.Recording = &models.Recording{Metadata: screen.Metadata{Gender: screen.Male, Age: 20 + rng.IntN(50)}}
+		tr.Recording = &features.Recording{Metadata: screen.Metadata{Gender: screen.Male, Age: 20 + rng.IntN(50)}}
 		tr.Positive = rng.Float64() < 0.4
 		if sexed {
 			p := 0.15
@@ -139,7 +140,7 @@ func TestProtocolFindsWhatIsThere(t *testing.T) {
 func TestProtocolWithoutSomeInterviewers(t *testing.T) {
 	trials := madeTrials(t, 240, 0, 0.5, false)
 	for i := range 12 {
-		trials[i].Interviewer = models.Vector{}
+		trials[i].Interviewer = features.Vector{}
 	}
 	got := protocolOf(t, trials)
 	if s, ok := got["interviewer alone"]; !ok || s.N != 76 || s.AUC < 0.75 {
@@ -190,7 +191,7 @@ func TestProtocolParts(t *testing.T) {
 func TestProtocolOfLittle(t *testing.T) {
 	trials := madeTrials(t, 24, 0.5, 0, false)
 	for i := range trials {
-		trials[i].Interviewer = models.Vector{}
+		trials[i].Interviewer = features.Vector{}
 		trials[i].Recording.Metadata = screen.Metadata{}
 		trials[i].HasTotal = i%2 == 0
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/voicescreen/voicescreen/dsp/wav"
+	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/features/spoof"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/models/evaluate"
 	"github.com/voicescreen/voicescreen/screen"
@@ -24,11 +26,11 @@ func heldOut(t *testing.T) (dir string, rows []Row) {
 // shippedScore scores a recording with the shipped deepfake model.
 func shippedScore(t *testing.T, x []float64, rate int) screen.Score {
 	t.Helper()
-	l, err := models.LoadFile("../files/deepfake.json")
+	l, err := models.LoadFile("../shipped/files/deepfake.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := l.Score(t.Context(), &models.Recording{Native: x, NativeRate: rate})
+	s, err := l.Score(t.Context(), &features.Recording{Native: x, NativeRate: rate})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +94,7 @@ func TestShippedDeepfakeShowsWhereASpliceIs(t *testing.T) {
 		delete(real, r.Source)
 		second := clipOf(t, filepath.Join(dir, r.Path))
 		n := min(len(first.Samples), len(second.Samples))
-		if first.SampleRate != second.SampleRate || 2*n <= int(models.SegmentSeconds)*first.SampleRate {
+		if first.SampleRate != second.SampleRate || 2*n <= int(spoof.SegmentSeconds)*first.SampleRate {
 			continue // one segment has no place to show
 		}
 		s := shippedScore(t, slices.Concat(first.Samples[:n], second.Samples[:n]), first.SampleRate)

@@ -12,6 +12,8 @@ import (
 	"math/rand/v2"
 
 	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/features/spoof"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/models/fit/augment"
 	"github.com/voicescreen/voicescreen/screen"
@@ -81,9 +83,9 @@ func Train(ctx context.Context, task screen.Category, rows []Row, opts *Options)
 	if opts == nil || opts.Decode == nil {
 		return nil, errors.New("fit: Train needs Options.Decode")
 	}
-	t := &trainer{task: task, opts: *opts, schema: models.VoiceSchema()}
+	t := &trainer{task: task, opts: *opts, schema: features.VoiceSchema()}
 	if task == screen.Deepfake {
-		t.schema, t.copies, t.kernel = models.SpoofSchema(), copies, true
+		t.schema, t.copies, t.kernel = spoof.Schema(), copies, true
 	}
 	for _, r := range rows {
 		if r.Use == "" || r.Use == "train" {
@@ -106,15 +108,15 @@ func Train(ctx context.Context, task screen.Category, rows []Row, opts *Options)
 type trainer struct {
 	task   screen.Category
 	opts   Options
-	schema *models.Schema
+	schema *features.Schema
 	copies int
 	kernel bool // whether the model has one
 
 	train, held []Row
 	folds       []Fold
-	vectors     [][][]models.Vector // of each training row: as it is, then its copies; of each of them the segments
-	made        [][][]models.Vector // of each training row: of the spoofs made of it
-	heldVectors [][]models.Vector
+	vectors     [][][]features.Vector // of each training row: as it is, then its copies; of each of them the segments
+	made        [][][]features.Vector // of each training row: of the spoofs made of it
+	heldVectors [][]features.Vector
 	familiar    float64 // see models.Kernel
 
 	done int // steps of the progress; see advance
@@ -122,9 +124,9 @@ type trainer struct {
 
 // read extracts the features of all rows, in parallel.
 func (t *trainer) read(ctx context.Context) error {
-	t.vectors = make([][][]models.Vector, len(t.train))
-	t.made = make([][][]models.Vector, len(t.train))
-	t.heldVectors = make([][]models.Vector, len(t.held))
+	t.vectors = make([][][]features.Vector, len(t.train))
+	t.made = make([][][]features.Vector, len(t.train))
+	t.heldVectors = make([][]features.Vector, len(t.held))
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var (
@@ -202,7 +204,7 @@ func (r *reader) row(i int) error {
 		r.heldVectors[i-len(r.train)] = r.extract(x, rate)
 		return nil
 	}
-	r.vectors[i] = [][]models.Vector{r.extract(x, rate)}
+	r.vectors[i] = [][]features.Vector{r.extract(x, rate)}
 	rng := rand.New(rand.NewPCG(r.opts.Seed, uint64(i)))
 	for range r.copies {
 		r.vectors[i] = append(r.vectors[i], r.extract(augment.Channel(x, rate, rng), rate))
@@ -215,8 +217,8 @@ func (r *reader) row(i int) error {
 
 // spoofsOf makes synthetic voices of the real one of row i, every second one
 // through a channel.
-func (r *reader) spoofsOf(x []float64, rate, i int) [][]models.Vector {
-	var out [][]models.Vector
+func (r *reader) spoofsOf(x []float64, rate, i int) [][]features.Vector {
+	var out [][]features.Vector
 	rng := rand.New(rand.NewPCG(r.opts.Seed, uint64(len(r.train)+i))) // not that of its channels
 	for k := range spoofs {
 		y, method := augment.Spoof(x, rate, rng)
@@ -233,9 +235,9 @@ func (r *reader) spoofsOf(x []float64, rate, i int) [][]models.Vector {
 
 // extract computes the features of the task's schema: of the segments that a
 // model of it scores.
-func (r *reader) extract(x []float64, rate int) []models.Vector {
-	if r.schema == models.SpoofSchema() {
-		return models.SpoofSegments(x, rate)
+func (r *reader) extract(x []float64, rate int) []features.Vector {
+	if r.schema == spoof.Schema() {
+		return spoof.Segments(x, rate)
 	}
 	if r.analyzer == nil {
 		r.analyzer = dsp.NewAnalyzer()
@@ -243,12 +245,12 @@ func (r *reader) extract(x []float64, rate int) []models.Vector {
 	if r.rate != rate {
 		r.resampler, r.rate = dsp.NewResampler(rate, dsp.SampleRate), rate
 	}
-	return []models.Vector{models.Extract(r.analyzer.Analyze(r.resampler.Resample(nil, x)))}
+	return []features.Vector{features.Extract(r.analyzer.Analyze(r.resampler.Resample(nil, x)))}
 }
 
 // fitRows fits the training rows with the given indices, which may repeat.
 func (t *trainer) fitRows(index []int) (*predictor, error) {
-	var vectors []models.Vector
+	var vectors []features.Vector
 	for _, i := range index {
 		for _, segments := range t.vectors[i] {
 			vectors = append(vectors, segments...)
@@ -270,7 +272,7 @@ func (t *trainer) fitRows(index []int) (*predictor, error) {
 // the given indices, of all their copies and of the spoofs made of them.
 func (t *trainer) examples(m *predictor, index []int) (x [][]float64, y []bool, w []float64) {
 	weights := rowWeights(t.train, index)
-	add := func(segments []models.Vector, positive bool, weight float64) {
+	add := func(segments []features.Vector, positive bool, weight float64) {
 		for _, v := range segments {
 			x = append(x, m.row(v))
 			y = append(y, positive)

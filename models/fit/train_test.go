@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/features/spoof"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 )
@@ -101,7 +103,7 @@ func TestTrain(t *testing.T) {
 	// Recordings that nobody has seen.
 	for i := 1000; i < 1010; i++ {
 		x, rate, _ := voiceOf(fmt.Sprintf("%d.wav", i))
-		got, err := s.Score(context.Background(), &models.Recording{Native: x, NativeRate: rate})
+		got, err := s.Score(context.Background(), &features.Recording{Native: x, NativeRate: rate})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -252,14 +254,14 @@ func TestRowWeightsOfABootstrap(t *testing.T) {
 // with the recording that they were made of.
 func TestExamplesOfSpoofs(t *testing.T) {
 	rows := testRows(8)
-	one := func() []models.Vector {
-		return []models.Vector{{Schema: models.SpoofSchema(), Values: make([]float64, models.SpoofSchema().Len())}}
+	one := func() []features.Vector {
+		return []features.Vector{{Schema: spoof.Schema(), Values: make([]float64, spoof.Schema().Len())}}
 	}
-	tr := &trainer{train: rows, schema: models.SpoofSchema(), vectors: make([][][]models.Vector, 8), made: make([][][]models.Vector, 8)}
+	tr := &trainer{train: rows, schema: spoof.Schema(), vectors: make([][][]features.Vector, 8), made: make([][][]features.Vector, 8)}
 	for i, r := range rows {
-		tr.vectors[i] = [][]models.Vector{one(), one()}
+		tr.vectors[i] = [][]features.Vector{one(), one()}
 		if !r.Positive {
-			tr.made[i] = [][]models.Vector{one(), one(), one()}
+			tr.made[i] = [][]features.Vector{one(), one(), one()}
 		}
 	}
 	m := &predictor{design: &design{}}

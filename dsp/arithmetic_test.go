@@ -1,0 +1,133 @@
+package dsp_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/voicescreen/voicescreen/dsp"
+)
+
+func TestDotEqualsDefinition(t *testing.T) {
+	for _, n := range []int{0, 1, 7, 8, 9, 100, 333} {
+		x, y := normal(11, n), normal(12, n)
+		var want float64
+		for i := range x {
+			want += x[i] * y[i]
+		}
+		if got := dsp.Dot(x, y); !near(got, want, rounding) {
+			t.Errorf("%d numbers: got %v, want %v", n, got, want)
+		}
+	}
+}
+
+func TestMultiplyAndCorrelateEqualDefinition(t *testing.T) {
+	for _, n := range []int{1, 4, 17, 100} {
+		x, y := normal(13, n), normal(14, n+20)
+		for i, v := range dsp.Multiply(nil, x, y[:n]) {
+			if v != x[i]*y[i] {
+				t.Errorf("product %d of %d: got %v, want %v", i, n, v, x[i]*y[i])
+			}
+		}
+		for k, v := range dsp.Correlate(make([]float64, 21), x, y) {
+			var want float64
+			for j := range x {
+				want += x[j] * y[j+k]
+			}
+			if !near(v, want, rounding) {
+				t.Errorf("correlation %d of %d: got %v, want %v", k, n, v, want)
+			}
+		}
+	}
+}
+
+func TestLogEqualsThatOfMath(t *testing.T) {
+	const ulp = 2.3e-16 // both are within one unit of the last place
+	x := []float64{1, 2, 0.5, 0x1p-1022, math.MaxFloat64, math.Pi, 1e-9}
+	for i, v := range dsp.Log(nil, x) {
+		if want := math.Log(x[i]); math.Abs(v-want) > 2*ulp*math.Abs(want) {
+			t.Errorf("ln %v: got %v, want %v", x[i], v, want)
+		}
+	}
+}
+
+func TestLogisticIsExactAtBothEnds(t *testing.T) {
+	const ulps = 1e-15
+	for _, c := range []struct{ x, want float64 }{
+		{0, 0.5}, {math.Log(3), 0.75}, {-math.Log(3), 0.25}, {40, 1}, {math.Inf(1), 1}, {math.Inf(-1), 0}, {math.NaN(), math.NaN()},
+		{-700, math.Exp(-700)}, {-40, math.Exp(-40)},
+	} {
+		got := dsp.Logistic(c.x)
+		if math.IsNaN(c.want) != math.IsNaN(got) || math.Abs(got-c.want) > ulps*c.want {
+			t.Errorf("logistic of %v: got %v, want %v", c.x, got, c.want)
+		}
+	}
+}
+
+// The deltas of a line are its slope where no end is within reach, and those of
+// a track are HTK's sums.
+func TestDeltasEqualDefinition(t *testing.T) {
+	line := make([]float64, 9)
+	for i := range line {
+		line[i] = 3 + 0.5*float64(i)
+	}
+	for i, v := range dsp.Deltas(nil, line, 2)[2:7] {
+		if !near(v, 0.5, rounding) {
+			t.Errorf("line at %d: got %v, want 0.5", i+2, v)
+		}
+	}
+	c := normal(15, 12)
+	for _, reach := range []int{1, 2, 3} {
+		for i, v := range dsp.Deltas(nil, c, reach) {
+			var num, den float64
+			for th := -reach; th <= reach; th++ {
+				num += float64(th) * c[min(max(i+th, 0), len(c)-1)]
+				den += float64(th * th)
+			}
+			if !near(v, num/den, rounding) {
+				t.Errorf("reach %d at %d: got %v, want %v", reach, i, v, num/den)
+			}
+		}
+	}
+	if d := dsp.Deltas(nil, nil, 2); len(d) != 0 {
+		t.Errorf("got %d deltas of none, want 0", len(d))
+	}
+	if d := dsp.Deltas(nil, []float64{4}, 2); d[0] != 0 {
+		t.Errorf("got the delta %v of one value, want 0", d[0])
+	}
+}
+
+// What a wrong length does is promised: a panic, not a result.
+func TestPrimitivesPanic(t *testing.T) {
+	x := make([]float64, 8)
+	hann := dsp.Hann(8)
+	for name, call := range map[string]func(){
+		"dot":                     func() { dsp.Dot(x, x[:7]) },
+		"logarithm":               func() { dsp.Log(x[:7], x) },
+		"product":                 func() { dsp.Multiply(nil, x, x[:7]) },
+		"correlation":             func() { dsp.Correlate(x, x, make([]float64, 14)) },
+		"deltas":                  func() { dsp.Deltas(x[:7], x, 2) },
+		"deltas without reach":    func() { dsp.Deltas(nil, x, 0) },
+		"Levinson of none":        func() { dsp.Levinson(nil, nil, nil) },
+		"Levinson of two orders":  func() { dsp.Levinson(x, x, x) },
+		"step up":                 func() { dsp.StepUp(x, x) },
+		"prediction order":        func() { dsp.NewLPC(hann, 8, 1) },
+		"prediction correction":   func() { dsp.NewLPC(hann, 2, 0) },
+		"prediction frame":        func() { dsp.NewLPC(hann, 2, 1).Fit(x[:7]) },
+		"residual":                func() { dsp.NewLPC(hann, 2, 1).Residual(x) },
+		"autocorrelation lags":    func() { dsp.NewAutocorrelation(hann, 8) },
+		"autocorrelation window":  func() { dsp.NewAutocorrelation(x, 2) },
+		"autocorrelation frame":   func() { dsp.NewAutocorrelation(hann, 2).Measure(nil, x[:7]) },
+		"autocorrelation results": func() { dsp.NewAutocorrelation(hann, 2).Measure(x, x) },
+		"peak":                    func() { dsp.PeakLag(x, 0, 4) },
+		"peak at the end":         func() { dsp.PeakLag(x, 1, 8) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: got no panic", name)
+				}
+			}()
+			call()
+		}()
+	}
+}

@@ -1,0 +1,25 @@
+package features
+
+import (
+	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/screen"
+)
+
+// Recording is what a scorer may ask for. It is shared between scorers, which
+// must not change it, and is valid only during the call.
+type Recording struct {
+	Features   Vector        // of schema voice/1, computed once
+	Analysis   *dsp.Analysis // what the features were computed from
+	Samples    []float64     // mono at dsp.SampleRate
+	Native     []float64     // mono at NativeRate; the same slice as Samples when the rates agree
+	NativeRate int           // Hz
+	Metadata   screen.Metadata
+
+	// FixedGain is whether the caller says that all recordings are made with
+	// the same gain, so that their level means something.
+	FixedGain bool
+
+	// Earlier is the features, of schema voice/1, of earlier recordings of the
+	// same person that this one may be compared with; often none.
+	Earlier []Vector
+}

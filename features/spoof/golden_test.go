@@ -1,0 +1,92 @@
+package spoof
+
+import (
+	"encoding/json"
+	"flag"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/voicescreen/voicescreen/dsp/wav"
+)
+
+var update = flag.Bool("update", false, "write the golden files again")
+
+// TestSpoofIsTheSameEverywhere holds the features of two recordings to those of
+// testdata/spoof-2.json, which amd64 wrote with "go test -run
+// TestSpoofIsTheSameEverywhere -update ./features/spoof": a change of a definition is a
+// new schema. On one architecture equal input gives equal bits; others may fuse
+// a multiplication with an addition.
+func TestSpoofIsTheSameEverywhere(t *testing.T) {
+	// Differences are of the value, or of 1 where that is less: a skewness may
+	// lie near 0. The largest on arm64, emulated, is 3e-12. Jitter and shimmer
+	// rest on decisions, which of two lags matches better, that rounding may tip:
+	// there it is 1.8e-4, of one recording.
+	const architectures, pulses = 1e-9, 1e-3
+	got := map[string]map[string]*float64{}
+	for _, name := range []string{"spoken_en.wav", "voice_16k_en.wav"} {
+		f, err := os.Open(filepath.Join("..", "..", "testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := wav.Decode(f, nil)
+		f.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[name] = map[string]*float64{}
+		for i, x := range Extract(a.Samples, a.SampleRate).Values {
+			feature, _ := spoofSchema.Feature(i)
+			got[name][feature] = nil
+			if !math.IsNaN(x) {
+				got[name][feature] = &x
+			}
+		}
+	}
+	golden := filepath.Join("testdata", "spoof-2.json")
+	if *update {
+		b, err := json.MarshalIndent(got, "", " ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(golden, append(b, '\n'), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var want map[string]map[string]*float64
+	b, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, &want); err != nil {
+		t.Fatal(err)
+	}
+	var most, mostPulses float64
+	for name, features := range got {
+		if len(features) != len(want[name]) {
+			t.Errorf("%s: got %d features, want %d", name, len(features), len(want[name]))
+		}
+		for feature, x := range features {
+			w := want[name][feature]
+			if (x == nil) != (w == nil) {
+				t.Errorf("%s: %s: got %v, want %v", name, feature, x, w)
+			}
+			if x == nil || w == nil {
+				continue
+			}
+			d := math.Abs(*x-*w) / max(math.Abs(*w), 1)
+			limit := architectures
+			if strings.HasPrefix(feature, "perturbation.jitter") || strings.HasPrefix(feature, "perturbation.shimmer") {
+				limit, mostPulses = pulses, max(mostPulses, d)
+			} else {
+				most = max(most, d)
+			}
+			if !(d <= limit) {
+				t.Errorf("%s: %s: got %v, want %v", name, feature, *x, *w)
+			}
+		}
+	}
+	t.Logf("largest difference %.1e, of jitter and shimmer %.1e", most, mostPulses)
+}

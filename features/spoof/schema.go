@@ -1,0 +1,189 @@
+package spoof
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/voicescreen/voicescreen/features"
+)
+
+// SpoofSchema returns "spoof/2", the schema of [ExtractSpoof]: the families of
+// measures that tell synthetic from recorded speech on systems and speakers
+// that were not seen in training. It is safe for concurrent use.
+func Schema() *features.Schema { return spoofSchema }
+
+var spoofSchema = features.NewSchema("spoof/2", slices.Concat(
+	lfccFeatures(), spoofPitchFeatures, periodicityFeatures(), residualFeatures(), fineFeatures(), modulationFeatures(),
+	perturbationFeatures, quefrencyFeatures(), envelopeFeatures(),
+))
+
+// numLFCC is the number of linear-frequency cepstral coefficients, c0
+// included, as in the baseline of ASVspoof 2019.
+const numLFCC = 20
+
+// lfccFeatures lists the dynamics of the coefficients. Their means are left
+// out, because they are the average spectrum, that is the microphone; second
+// deltas, skewness and kurtosis because cross-validation by source, system and
+// speaker was better without them (AUC 0.80 with, 0.83 without).
+func lfccFeatures() [][2]string {
+	var f [][2]string
+	for _, stat := range []string{"sd", "delta_sd"} {
+		for k := range numLFCC {
+			f = append(f, [2]string{fmt.Sprintf("lfcc.%d.%s", k, stat), ""})
+		}
+	}
+	return f
+}
+
+// Differences are from one frame to the next, 10 ms on, within voiced
+// stretches.
+var spoofPitchFeatures = [][2]string{
+	{"pitch.sd_oct", "oct"},
+	{"pitch.range_oct", "oct"},             // 95th minus 5th percentile
+	{"pitch.step_mean_oct", "oct"},         // of |difference|
+	{"pitch.step_median_oct", "oct"},       //
+	{"pitch.step_p90_oct", "oct"},          //
+	{"pitch.bend_mean_oct", "oct"},         // of |second difference|
+	{"pitch.bend_median_oct", "oct"},       //
+	{"pitch.bend_p90_oct", "oct"},          //
+	{"amplitude.step_mean_db", "dB"},       //
+	{"amplitude.step_sd_db", "dB"},         //
+	{"periodicity.mean_db", "dB"},          // 10·log10(r/(1−r))
+	{"periodicity.sd_db", "dB"},            //
+	{"periodicity.p10_db", "dB"},           //
+	{"periodicity.p90_db", "dB"},           //
+	{"periodicity.voiced_ratio", ""},       // of the active frames
+	{"periodicity.turns_frame", "1/frame"}, // changes between voiced and unvoiced
+}
+
+// periodBands are the edges in Hz of the bands whose periodicity is measured.
+var periodBands = [...]float64{60, 1000, 2000, 3500, 5500, 7400}
+
+func periodicityFeatures() [][2]string {
+	var f [][2]string
+	for b := range len(periodBands) - 1 {
+		for _, stat := range []string{"mean", "sd", "p10"} {
+			f = append(f, [2]string{fmt.Sprintf("periodicity.band%d.%s", b+1, stat), ""})
+		}
+	}
+	return f
+}
+
+// residualMeasures are measured per frame; mean and sd of each are features,
+// and of two of them those over the unvoiced frames too.
+// The predictor itself is left out: it is the average spectrum once more (AUC
+// within sources 0.85 with, 0.87 without).
+var residualMeasures = []string{"gain_log", "kurtosis_log", "skew_abs", "peak_log"}
+
+func residualFeatures() [][2]string {
+	var f [][2]string
+	for _, stat := range []string{"mean", "sd"} {
+		for _, m := range residualMeasures {
+			f = append(f, [2]string{"lpc." + m + "." + stat, ""})
+		}
+	}
+	for _, m := range []string{"kurtosis_log", "peak_log"} {
+		for _, stat := range []string{"mean", "sd"} {
+			f = append(f, [2]string{"lpc.unvoiced." + m + "." + stat, ""})
+		}
+	}
+	return f
+}
+
+// fineBands are the edges in Hz of the bands of the long-term spectrum.
+var fineBands = [...]float64{200, 1500, 3500, 5500, 7300}
+
+func fineFeatures() [][2]string {
+	var f [][2]string
+	for b := range len(fineBands) - 1 {
+		for _, stat := range []string{"sd", "max", "top8", "skew"} {
+			f = append(f, [2]string{fmt.Sprintf("fine.band%d.%s", b+1, stat), ""})
+		}
+	}
+	return f
+}
+
+// modulationEdges are the edges in Hz of the bands of modulation frequency,
+// modulationGroup how many neighbouring filters of the LFCC bank share one
+// modulation spectrum.
+var modulationEdges = [modulationBands + 1]float64{1, 3, 6, 10, 16, 25, 35, 50}
+
+const (
+	modulationBands = 7
+	modulationGroup = 4
+)
+
+func modulationFeatures() [][2]string {
+	var f [][2]string
+	for m := range len(modulationEdges) - 1 {
+		for g := range numLFCC / modulationGroup {
+			f = append(f, [2]string{fmt.Sprintf("modulation.%d.band%d_log", m+1, g+1), ""})
+		}
+	}
+	return f
+}
+
+// Logarithms of dsp.Jitter and dsp.Shimmer and of ratios within them.
+var perturbationFeatures = [][2]string{
+	{"perturbation.jitter_local_log", ""},
+	{"perturbation.jitter_rap_log", ""},
+	{"perturbation.jitter_ppq5_log", ""},
+	{"perturbation.jitter_rap_local_log", ""},    // RAP over local
+	{"perturbation.jitter_ppq5_rap_log", ""},     // PPQ5 over RAP
+	{"perturbation.shimmer_local_db_log", ""},    //
+	{"perturbation.shimmer_apq3_log", ""},        //
+	{"perturbation.shimmer_apq5_log", ""},        //
+	{"perturbation.shimmer_apq11_log", ""},       //
+	{"perturbation.shimmer_apq3_local_log", ""},  // APQ3 over local
+	{"perturbation.shimmer_apq11_local_log", ""}, // APQ11 over local
+	{"perturbation.hnr_mean_db", "dB"},
+	{"perturbation.hnr_sd_db", "dB"},
+	{"perturbation.hnr_p10_db", "dB"},
+	{"perturbation.hnr_p90_db", "dB"},
+	{"perturbation.cpps_db", "dB"},
+}
+
+// quefrencyBands are the edges in ms of the bands of quefrency: ripples of the
+// spectrum from 4 kHz wide to 40 Hz, with the pitch from 2.5 ms on.
+var quefrencyBands = [...]float64{0.25, 0.5, 0.75, 1, 1.5, 2, 2.5, 3, 4, 5, 7, 10, 15, 25}
+
+// textureBands are the edges in Hz of the bands whose flatness is measured.
+var textureBands = [...]float64{125, 1000, 2000, 3500, 5000, 7312.5}
+
+// quefrencyFeatures lists, of voiced frames, the power cepstrum of 64 ms by
+// bands of quefrency, the flatness of 32 ms by bands of frequency, and how much
+// the cepstrum of 32 ms changes in 20 ms, of the whole spectrum and of that
+// below 3.5 kHz.
+func quefrencyFeatures() [][2]string {
+	var f [][2]string
+	for b := range len(quefrencyBands) - 1 {
+		for _, stat := range []string{"mean_log", "sd_log"} {
+			f = append(f, [2]string{fmt.Sprintf("quefrency.band%d.%s", b+1, stat), ""})
+		}
+	}
+	for b := range len(textureBands) - 1 {
+		for _, stat := range []string{"mean", "sd"} {
+			f = append(f, [2]string{fmt.Sprintf("texture.band%d.flatness_%s", b+1, stat), ""})
+		}
+	}
+	for _, part := range []string{"change", "low_change"} {
+		for b := range len(quefrencyBands) - 1 {
+			f = append(f, [2]string{fmt.Sprintf("quefrency.band%d.%s", b+1, part), ""})
+		}
+	}
+	return f
+}
+
+// envelopeBands are the edges of the bands whose envelopes are taken, in bins of
+// 125 Hz: 125 to 7375 Hz.
+var envelopeBands = [...]int{1, 5, 8, 12, 16, 20, 24, 30, 36, 42, 48, 54, 59}
+
+func envelopeFeatures() [][2]string {
+	var f [][2]string
+	for _, stat := range []string{"unvoiced.band%d.step_skew", "voiced.band%d.bend_skew", "voiced.band%d.correlation", "voiced.band%d.step_sd_log"} {
+		for b := range len(envelopeBands) - 1 {
+			f = append(f, [2]string{fmt.Sprintf("envelope."+stat, b+1), ""})
+		}
+	}
+	return f
+}
