@@ -27,24 +27,24 @@ var order = map[string][]string{
 
 	"models":                    {"dsp", "features", "features/spoof", "internal/strictjson", "screen"},
 	"models/shipped":            {"models", "screen"},
-	"models/evaluate":           {"dsp", "models", "screen"},
-	"models/evaluate/report":    {"models", "models/evaluate", "screen"},
-	"models/fit":                {"dsp", "features", "features/spoof", "internal/records", "models", "models/evaluate", "models/fit/augment", "models/shipped", "screen"},
-	"models/fit/augment":        {"dsp"}, // channels and manipulations of recordings
-	"models/fit/corpus":         {"dsp", "internal/records", "models", "screen"},
+	"lab/evaluate":              {"dsp", "models", "screen"},
+	"lab/report":                {"models", "lab/evaluate", "screen"},
+	"models/fit":                {"dsp", "features", "features/spoof", "internal/records", "models", "lab/evaluate", "lab/augment", "models/shipped", "screen"},
+	"lab/augment":               {"dsp"}, // channels and manipulations of recordings
+	"lab/corpus":                {"dsp", "internal/records", "models", "screen"},
 	"models/dam":                {"dsp", "features", "internal/strictjson", "models", "models/dam/internal/gemm", "models/dam/internal/simd", "screen"},
 	"models/dam/internal/gemm":  {}, // matrix multiplication
 	"models/dam/internal/guard": {}, // memory with an end, for tests
 	"models/dam/internal/simd":  {}, // everything else that is done to each number
 
-	"internal/cost":           {},                                           // of what an input may cost, for fuzz targets
-	"internal/diskfault":      {},                                           // power failures and failing calls, for tests
-	"internal/durable":        {},                                           // what several packages ask of the file system
-	"internal/proof/accuracy": {"dsp", "dsp/wav", "internal/proof/signals"}, // dsp against signals whose truth is known
-	"internal/proof/signals":  {},                                           // those signals
-	"internal/records":        {},                                           // CSV files from outside
-	"internal/stream":         {},                                           // encryption of streams
-	"internal/strictjson":     {},                                           // JSON files from outside
+	"internal/proof/cost":      {},                                           // of what an input may cost, for fuzz targets
+	"internal/proof/diskfault": {},                                           // power failures and failing calls, for tests
+	"internal/durable":         {},                                           // what several packages ask of the file system
+	"internal/proof/accuracy":  {"dsp", "dsp/wav", "internal/proof/signals"}, // dsp against signals whose truth is known
+	"internal/proof/signals":   {},                                           // those signals
+	"internal/records":         {},                                           // CSV files from outside
+	"internal/stream":          {},                                           // encryption of streams
+	"internal/strictjson":      {},                                           // JSON files from outside
 
 	"store":           {"screen"},
 	"store/storetest": {"screen", "store"},
@@ -61,10 +61,10 @@ var order = map[string][]string{
 	"httpadapter/webhook": {".", "internal/durable", "internal/strictjson", "screen"},
 	"httpadapter/client":  {"screen"}, // what a caller imports: nothing of the engine
 
-	"internal/soak": {".", "httpadapter", "screen"}, // a long load on the whole service
+	"internal/proof/soak": {".", "httpadapter", "screen"}, // a long load on the whole service
 	"cmd/voicescreen": {
 		".", "audit", "dsp", "dsp/wav", "features", "httpadapter", "httpadapter/webhook", "internal/durable", "internal/records",
-		"models", "models/dam", "models/evaluate", "models/evaluate/report", "models/fit", "models/fit/corpus", "models/shipped",
+		"models", "models/dam", "lab/evaluate", "lab/report", "models/fit", "lab/corpus", "models/shipped",
 		"screen", "store", "store/bolt", "store/memory",
 	},
 }

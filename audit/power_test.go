@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/voicescreen/voicescreen/internal/diskfault"
+	"github.com/voicescreen/voicescreen/internal/proof/diskfault"
 )
 
 const (

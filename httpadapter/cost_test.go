@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/voicescreen/voicescreen/internal/cost"
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 )
 
 // TestBodiesCostInProportion reads bodies of the greatest size that hold as

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/voicescreen/voicescreen"
-	"github.com/voicescreen/voicescreen/internal/cost"
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 	"github.com/voicescreen/voicescreen/screen"
 )
 

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/voicescreen/voicescreen/internal/cost"
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 )
 
 func newKeyFile(t testing.TB) (*Keys, string) {

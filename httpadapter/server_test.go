@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen"
-	"github.com/voicescreen/voicescreen/internal/cost"
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 	"github.com/voicescreen/voicescreen/store"
 )
 

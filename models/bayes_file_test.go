@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/voicescreen/voicescreen/features"
-	"github.com/voicescreen/voicescreen/internal/cost"
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 )

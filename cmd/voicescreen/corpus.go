@@ -20,9 +20,9 @@ import (
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/lab/corpus"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/models/fit"
-	"github.com/voicescreen/voicescreen/models/fit/corpus"
 	"github.com/voicescreen/voicescreen/screen"
 )
 

@@ -7,9 +7,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/voicescreen/voicescreen"
-	"github.com/voicescreen/voicescreen/models/evaluate/report"
+	"github.com/voicescreen/voicescreen/lab/corpus"
+	"github.com/voicescreen/voicescreen/lab/report"
 	"github.com/voicescreen/voicescreen/models/fit"
-	"github.com/voicescreen/voicescreen/models/fit/corpus"
 )
 
 // scoreCorpus scores what the participants of a corpus say. What cannot be used

@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/lab/corpus"
 	"github.com/voicescreen/voicescreen/models"
-	"github.com/voicescreen/voicescreen/models/fit/corpus"
 )
 
 // interviews writes a small corpus in the layout of DAIC-WOZ: in each of n

@@ -15,8 +15,8 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/lab/report"
 	"github.com/voicescreen/voicescreen/models"
-	"github.com/voicescreen/voicescreen/models/evaluate/report"
 	"github.com/voicescreen/voicescreen/models/fit"
 	"github.com/voicescreen/voicescreen/models/shipped"
 	"github.com/voicescreen/voicescreen/screen"

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/voicescreen/voicescreen/models/evaluate/report"
+	"github.com/voicescreen/voicescreen/lab/report"
 )
 
 // number is a measure in JSON: null where it is undefined.

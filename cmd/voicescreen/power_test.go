@@ -16,7 +16,7 @@ import (
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/httpadapter"
 	"github.com/voicescreen/voicescreen/httpadapter/webhook"
-	"github.com/voicescreen/voicescreen/internal/diskfault"
+	"github.com/voicescreen/voicescreen/internal/proof/diskfault"
 )
 
 // smallFiles are the files that commands replace, and how they are read.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/voicescreen/voicescreen/internal/durable"
 	"github.com/voicescreen/voicescreen/internal/records"
-	"github.com/voicescreen/voicescreen/models/evaluate"
+	"github.com/voicescreen/voicescreen/lab/evaluate"
 	"github.com/voicescreen/voicescreen/models/fit"
 	"github.com/voicescreen/voicescreen/screen"
 )

@@ -17,7 +17,7 @@ import (
 	oracle "github.com/go-audio/wav"
 
 	"github.com/voicescreen/voicescreen/dsp/wav"
-	"github.com/voicescreen/voicescreen/internal/cost"
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 )
 
 // writeOracle writes samples with github.com/go-audio/wav and returns the file.

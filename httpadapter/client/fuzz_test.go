@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/voicescreen/voicescreen/internal/cost"
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 )
 
 // FuzzReply reads what may come instead of the service's answer, a page of a

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/voicescreen/voicescreen/internal/cost"
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 )
 
 // TestFilesCostInProportion reads files of a megabyte that hold as many values

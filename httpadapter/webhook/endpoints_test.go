@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/voicescreen/voicescreen/internal/cost"
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/voicescreen/voicescreen/internal/cost"
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 )
 
 // readAll reads all records.

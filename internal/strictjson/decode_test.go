@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/voicescreen/voicescreen/internal/cost"
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 )
 
 // colour is a type with a text.

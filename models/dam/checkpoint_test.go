@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/voicescreen/voicescreen/internal/cost"
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 )
 
 // readAll opens a checkpoint of the small shape and reads every tensor.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/voicescreen/voicescreen/internal/cost"
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 )
 
 func converted(t testing.TB, w Weights) []byte {

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/lab/evaluate"
 	"github.com/voicescreen/voicescreen/models"
-	"github.com/voicescreen/voicescreen/models/evaluate"
 )
 
 // design is rows of features made ready for a regression: each feature less

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"math"
 
+	"github.com/voicescreen/voicescreen/lab/evaluate"
 	"github.com/voicescreen/voicescreen/models"
-	"github.com/voicescreen/voicescreen/models/evaluate"
 )
 
 // HeldOut is how well a model does on people it has not seen.

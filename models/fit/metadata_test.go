@@ -14,8 +14,8 @@ import (
 	"github.com/voicescreen/voicescreen/dsp/wav"
 	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/features/spoof"
-	"github.com/voicescreen/voicescreen/models/evaluate"
-	"github.com/voicescreen/voicescreen/models/fit/augment"
+	"github.com/voicescreen/voicescreen/lab/augment"
+	"github.com/voicescreen/voicescreen/lab/evaluate"
 )
 
 // every says which of the training clips the metadata test takes. With 1 the

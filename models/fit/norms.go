@@ -9,8 +9,8 @@ import (
 	_ "embed"
 
 	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/lab/evaluate"
 	"github.com/voicescreen/voicescreen/models"
-	"github.com/voicescreen/voicescreen/models/evaluate"
 	"github.com/voicescreen/voicescreen/screen"
 )
 

@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/voicescreen/voicescreen/lab/evaluate"
 	"github.com/voicescreen/voicescreen/models"
-	"github.com/voicescreen/voicescreen/models/evaluate"
 )
 
 // file fits, cross-validates, calibrates and measures.

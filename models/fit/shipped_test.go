@@ -10,8 +10,8 @@ import (
 	"github.com/voicescreen/voicescreen/dsp/wav"
 	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/features/spoof"
+	"github.com/voicescreen/voicescreen/lab/evaluate"
 	"github.com/voicescreen/voicescreen/models"
-	"github.com/voicescreen/voicescreen/models/evaluate"
 	"github.com/voicescreen/voicescreen/screen"
 )
 

@@ -14,8 +14,8 @@ import (
 	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/features/spoof"
+	"github.com/voicescreen/voicescreen/lab/augment"
 	"github.com/voicescreen/voicescreen/models"
-	"github.com/voicescreen/voicescreen/models/fit/augment"
 	"github.com/voicescreen/voicescreen/screen"
 )
 

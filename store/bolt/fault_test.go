@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/voicescreen/voicescreen/internal/diskfault"
+	"github.com/voicescreen/voicescreen/internal/proof/diskfault"
 )
 
 // faultKinds are the ways in which calls fail. The last is a disk that becomes

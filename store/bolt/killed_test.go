@@ -10,7 +10,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/voicescreen/voicescreen/internal/diskfault"
+	"github.com/voicescreen/voicescreen/internal/proof/diskfault"
 )
 
 // beforeDelete is how many operations the first process makes before the one in

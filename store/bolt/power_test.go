@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/voicescreen/voicescreen/internal/diskfault"
+	"github.com/voicescreen/voicescreen/internal/proof/diskfault"
 )
 
 const (

@@ -14,7 +14,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"github.com/voicescreen/voicescreen/internal/cost"
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 	"github.com/voicescreen/voicescreen/store"
 )
 

@@ -12,7 +12,7 @@ import (
 	"testing/fstest"
 
 	"github.com/voicescreen/voicescreen/dsp"
-	"github.com/voicescreen/voicescreen/internal/cost"
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 	"github.com/voicescreen/voicescreen/screen"
 )
 

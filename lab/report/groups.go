@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/voicescreen/voicescreen/models/evaluate"
+	"github.com/voicescreen/voicescreen/lab/evaluate"
 	"github.com/voicescreen/voicescreen/screen"
 )
 

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/voicescreen/voicescreen/models/evaluate"
+	"github.com/voicescreen/voicescreen/lab/evaluate"
 )
 
 // tolerance is what the order of a thousand additions may make.

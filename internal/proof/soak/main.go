@@ -1,6 +1,6 @@
 // Command soak drives a service for a long time and says whether it holds:
 //
-//	go run ./internal/soak -for 10m -overload 60s
+//	go run ./internal/proof/soak -for 10m -overload 60s
 //
 // It makes a store in a temporary folder, an engine and the HTTP service on it
 // as "voicescreen serve" does, and calls it over the loopback interface. First

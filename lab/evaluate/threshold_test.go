@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/voicescreen/voicescreen/models/evaluate"
+	"github.com/voicescreen/voicescreen/lab/evaluate"
 )
 
 // drawn returns scores of few distinct values, so that ties occur, and labels

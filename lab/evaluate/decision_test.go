@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/voicescreen/voicescreen/models/evaluate"
+	"github.com/voicescreen/voicescreen/lab/evaluate"
 )
 
 // TestShare compares with Newcombe (1998), "Two-sided confidence intervals for

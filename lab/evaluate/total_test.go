@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/voicescreen/voicescreen/models/evaluate"
+	"github.com/voicescreen/voicescreen/lab/evaluate"
 )
 
 func TestTotals(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/voicescreen/voicescreen/lab/evaluate"
 	"github.com/voicescreen/voicescreen/models"
-	"github.com/voicescreen/voicescreen/models/evaluate"
 	"github.com/voicescreen/voicescreen/screen"
 )
 

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/voicescreen/voicescreen/lab/report"
 	"github.com/voicescreen/voicescreen/models"
-	"github.com/voicescreen/voicescreen/models/evaluate/report"
 	"github.com/voicescreen/voicescreen/screen"
 )
 
