@@ -2,7 +2,6 @@ package httpadapter
 
 import (
 	"errors"
-	"log/slog"
 	"net/http"
 	"regexp"
 	"strings"
@@ -48,27 +47,27 @@ func AuditErased(l *audit.Log) func(sessions []voicescreen.SessionKey) error {
 
 // auditable refuses a call that could not be recorded, before it has an effect.
 // What is going to erase something is recorded before it does, too.
-func (a *adapter) auditable(c *call, log *slog.Logger) error {
+func (a *adapter) auditable(c *call) error {
 	if a.opts.Audit == nil || c.route.scope == 0 {
 		return nil
 	}
 	err := a.opts.Audit.Err()
 	if err == nil && c.route.method == http.MethodDelete {
-		return a.audit(c, log, outcomeBegun)
+		return a.audit(c, outcomeBegun)
 	}
 	return err
 }
 
 // audit records a call with its outcome and returns when that is durable. Calls
 // that need no key are not recorded.
-func (a *adapter) audit(c *call, log *slog.Logger, outcome string) error {
+func (a *adapter) audit(c *call, outcome string) error {
 	if a.opts.Audit == nil || c.route != nil && c.route.scope == 0 {
 		return nil
 	}
 	e := audit.Event{Account: c.key.Account, Key: c.key.ID, Action: c.action(), Session: c.known(outcome), Outcome: outcome}
 	err := a.opts.Audit.Append(e)
 	if err != nil { // the last place where it can be seen
-		log.Error("not audited", "error", err, "account", e.Account, "key", e.Key, "action", e.Action, "session", e.Session, "outcome", outcome)
+		c.log.Error("not audited", "error", err, "account", e.Account, "key", e.Key, "action", e.Action, "session", e.Session, "outcome", outcome)
 	}
 	return err
 }

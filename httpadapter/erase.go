@@ -4,8 +4,8 @@ import "net/http"
 
 // deleteSession erases a session for good.
 func (a *adapter) deleteSession(c *call) error {
-	c.session = c.params[0]
-	if err := c.account.Delete(c.r.Context(), c.params[0]); err != nil {
+	c.session = c.id
+	if err := c.account.Delete(c.r.Context(), c.id); err != nil {
 		return err
 	}
 	c.w.WriteHeader(http.StatusNoContent)
@@ -15,7 +15,7 @@ func (a *adapter) deleteSession(c *call) error {
 // forgetUser erases every session of a user for good. A user that does not
 // exist is answered the same.
 func (a *adapter) forgetUser(c *call) error {
-	if err := c.account.Forget(c.r.Context(), c.params[0]); err != nil {
+	if err := c.account.Forget(c.r.Context(), c.id); err != nil {
 		return err
 	}
 	c.w.WriteHeader(http.StatusNoContent)

@@ -61,6 +61,7 @@ const defaultMaxUpload = 100 << 20
 type adapter struct {
 	engine *voicescreen.Engine
 	keys   *Keys
+	mux    *http.ServeMux
 	opts   Options // without zero fields
 	rate   *limiter
 	coming uploads
@@ -87,6 +88,7 @@ func New(e *voicescreen.Engine, keys *Keys, opts *Options) http.Handler {
 	}
 	a.opts.Limits = a.opts.Limits.withDefaults()
 	a.rate = newLimiter(a.opts.Rate)
+	a.mux = a.newMux()
 	return a
 }
 
@@ -95,8 +97,9 @@ type call struct {
 	w       http.ResponseWriter
 	r       *http.Request
 	limits  *Limits
-	route   *route // nil until found
-	params  []string
+	log     *slog.Logger
+	route   *route               // nil until found
+	id      string               // in the path of route, where that has one
 	key     Key                  // zero until known, and where none is needed
 	account *voicescreen.Account // of key
 	session string               // that the call is about, as the caller says; "" until known
@@ -114,27 +117,24 @@ func (a *adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	requestID := hex.EncodeToString(id[:])
 	setHeader(w.Header(), requestID)
 	rec := &recorder{ResponseWriter: w}
-	c := &call{w: rec, r: r, limits: &a.opts.Limits}
-	log := a.opts.Logger.With("request_id", requestID)
+	c := &call{w: rec, r: r, limits: &a.opts.Limits, log: a.opts.Logger.With("request_id", requestID)}
 	if a.opts.Audit != nil {
-		rec.before = func(status int) error { return a.audit(c, log, strconv.Itoa(status)) }
+		rec.before = func(status int) error { return a.audit(c, strconv.Itoa(status)) }
 	}
 	defer func() {
 		if p := recover(); p != nil {
 			if p == http.ErrAbortHandler {
 				panic(p)
 			}
-			log.Error("panic", "stack", string(debug.Stack())) // not p, which may quote what it met
-			a.fail(c, log, errPanic)
+			c.log.Error("panic", "stack", string(debug.Stack())) // not p, which may quote what it met
+			a.fail(c, errPanic)
 		}
 		if rec.status == 0 { // it was not answered
-			a.audit(c, log, outcomeNone)
+			a.audit(c, outcomeNone)
 		}
-		a.report(c, log, rec.status, time.Since(start))
+		a.report(c, rec.status, time.Since(start))
 	}()
-	if err := a.serve(c, log); err != nil {
-		a.fail(c, log, err)
-	}
+	a.mux.ServeHTTP(rec, muxRequest(c))
 }
 
 // setHeader sets what every answer has.
@@ -145,14 +145,14 @@ func setHeader(h http.Header, requestID string) {
 }
 
 // report tells the log and Options.Observe of a request that was answered.
-func (a *adapter) report(c *call, log *slog.Logger, status int, took time.Duration) {
+func (a *adapter) report(c *call, status int, took time.Duration) {
 	o := Observation{Route: "none", Status: status, Duration: took}
 	route := o.Route
 	if c.route != nil {
 		o.Method, o.Route = c.route.method, c.route.path
 		route = o.Method + " " + o.Route
 	}
-	log.Info("request", "route", route, "status", status, "account", c.key.Account,
+	c.log.Info("request", "route", route, "status", status, "account", c.key.Account,
 		"key", c.key.ID, "seconds", took.Seconds())
 	if a.opts.Observe != nil {
 		a.opts.Observe(o)
@@ -161,10 +161,10 @@ func (a *adapter) report(c *call, log *slog.Logger, status int, took time.Durati
 
 var errPanic = errors.New("httpadapter: panic")
 
-// serve does the checks that all calls have in common, and the call.
-func (a *adapter) serve(c *call, log *slog.Logger) error {
-	route, params, allow := find(c.r.Method, c.r.URL)
-	c.route, c.params = route, params
+// serve does the checks that all calls have in common, and the call. Allow holds
+// the methods of a path that has not the method of the request, "" otherwise.
+func (a *adapter) serve(c *call, allow string) error {
+	route := c.route
 	if route == nil || route.scope != 0 {
 		if err := a.authenticate(c); err != nil {
 			return err
@@ -174,9 +174,9 @@ func (a *adapter) serve(c *call, log *slog.Logger) error {
 		}
 	}
 	switch {
-	case len(allow) > 0:
+	case allow != "":
 		answer := refuse(http.StatusMethodNotAllowed, "method not allowed")
-		answer.header = map[string]string{"Allow": strings.Join(allow, ", ")}
+		answer.header = map[string]string{"Allow": allow}
 		return answer
 	case route == nil:
 		return refuse(http.StatusNotFound, "no such path")
@@ -189,7 +189,7 @@ func (a *adapter) serve(c *call, log *slog.Logger) error {
 	if err := c.takesNoBody(); err != nil {
 		return err
 	}
-	if err := a.auditable(c, log); err != nil {
+	if err := a.auditable(c); err != nil {
 		return err
 	}
 	return route.handle(a, c)
@@ -219,13 +219,13 @@ func (c *call) require(s Scope) error {
 
 // fail answers a request with an error. If it has been answered already, all
 // that is left is to break the connection off.
-func (a *adapter) fail(c *call, log *slog.Logger, err error) {
+func (a *adapter) fail(c *call, err error) {
 	answer := toAnswer(err)
 	if errors.Is(err, context.Canceled) && c.r.Context().Err() != nil {
 		answer = gone
 	}
 	if answer.status == http.StatusInternalServerError && !errors.Is(err, errPanic) {
-		log.Error("internal error", "error", err)
+		c.log.Error("internal error", "error", err)
 	}
 	if c.w.(*recorder).status != 0 {
 		panic(http.ErrAbortHandler)
@@ -235,7 +235,7 @@ func (a *adapter) fail(c *call, log *slog.Logger, err error) {
 		c.w.Header().Set(name, value)
 	}
 	if err := writeJSON(c.w, answer.status, answer.body); err != nil {
-		log.Error("internal error", "error", err)
+		c.log.Error("internal error", "error", err)
 	}
 }
 

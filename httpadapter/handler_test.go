@@ -112,6 +112,26 @@ func TestUnknownPathsAndMethods(t *testing.T) {
 	}
 }
 
+// An identifier in a path may be any text that is escaped, also what stands for
+// something else in paths.
+func TestIdentifiersInPaths(t *testing.T) {
+	s := newService(t)
+	recording := testWAV(t, 44100, 1, 0.1)
+	for path, user := range map[string]string{"%2F": "/", ".": ".", "%2e%2E": "..", "%252F": "%2F", "a%2Fb%20c": "a/b c",
+		"a%2F": "a/", "*": "*", "%7Bid%7D": "{id}", "%25": "%", "%C3%A4": "ä", "...": "...", "a;b": "a;b", "a+b": "a+b"} {
+		id := s.submit(user, "/v2/prediction/", recording)
+		for _, version := range []string{"", "/v1", "/v2"} {
+			for _, end := range []string{"", "/"} {
+				w := s.do(request{method: "GET", path: version + "/predict/users/" + path + end})
+				var list []map[string]any
+				if err := json.Unmarshal(w.Body.Bytes(), &list); err != nil || len(list) != 1 || list[0]["session_id"] != id {
+					t.Errorf("user %q at %s%s: got %d %s, want session %s", user, path, end, w.Code, w.Body, id)
+				}
+			}
+		}
+	}
+}
+
 func TestMountedUnderPrefix(t *testing.T) {
 	s := newService(t)
 	for range 3 {

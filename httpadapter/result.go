@@ -16,7 +16,7 @@ import (
 const maxPage = 1000
 
 // result answers with the result of one session.
-func (a *adapter) result(c *call) error { return a.sendResult(c, c.params[0]) }
+func (a *adapter) result(c *call) error { return a.sendResult(c, c.id) }
 
 // sendResult answers 200 while the result is waited for and when it is there,
 // and 417 if there is and will be none.
@@ -78,7 +78,7 @@ func (a *adapter) results(c *call) error {
 // appendPage appends the results of a page as they stand in a listing, and
 // returns the cursor of the next one.
 func (c *call) appendPage(items []json.RawMessage, page voicescreen.Page, full bool) (_ []json.RawMessage, next string, err error) {
-	list, next, err := c.account.Results(c.r.Context(), c.params[0], page)
+	list, next, err := c.account.Results(c.r.Context(), c.id, page)
 	if err != nil {
 		return nil, "", err
 	}
