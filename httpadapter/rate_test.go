@@ -100,9 +100,9 @@ func TestRateLimitDefaults(t *testing.T) {
 			t.Errorf("%g requests a second: got a limit, want none", off)
 		}
 	}
-	for rate, burst := range map[float64]float64{0.1: 1, 2.5: 3, 1000: 1000} {
+	for rate, burst := range map[float64]int{0.1: 1, 2.5: 3, 1000: 1000, 1e300: math.MaxInt32} {
 		if got := newLimiter(RateLimit{PerSecond: rate}).burst; got != burst {
-			t.Errorf("%g requests a second: got a burst of %g, want %g", rate, got, burst)
+			t.Errorf("%g requests a second: got a burst of %d, want %d", rate, got, burst)
 		}
 	}
 	s := newService(t)
