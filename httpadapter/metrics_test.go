@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -76,14 +75,14 @@ func TestMetrics(t *testing.T) {
 	got := scrape(t, &m)
 	for name, want := range map[string]float64{
 		`voicescreen_queue_depth{}`: 1,
-		`voicescreen_requests_total{method="POST",route="initate",code="201"}`:                         1,
-		`voicescreen_requests_total{method="POST",route="prediction",code="202"}`:                      1,
-		`voicescreen_requests_total{method="GET",route="predict/sessions/*",code="200"}`:               1,
-		`voicescreen_requests_total{method="GET",route="predict/sessions/*",code="404"}`:               1,
-		`voicescreen_requests_total{method="POST",route="initiate",code="422"}`:                        1,
-		`voicescreen_requests_total{method="",route="none",code="404"}`:                                1,
-		`voicescreen_requests_total{method="",route="none",code="405"}`:                                1,
-		`voicescreen_requests_total{method="",route="none",code="403"}`:                                1,
+		`voicescreen_requests_total{code="201",method="POST",route="initate"}`:                         1,
+		`voicescreen_requests_total{code="202",method="POST",route="prediction"}`:                      1,
+		`voicescreen_requests_total{code="200",method="GET",route="predict/sessions/*"}`:               1,
+		`voicescreen_requests_total{code="404",method="GET",route="predict/sessions/*"}`:               1,
+		`voicescreen_requests_total{code="422",method="POST",route="initiate"}`:                        1,
+		`voicescreen_requests_total{code="404",method="",route="none"}`:                                1,
+		`voicescreen_requests_total{code="405",method="",route="none"}`:                                1,
+		`voicescreen_requests_total{code="403",method="",route="none"}`:                                1,
 		`voicescreen_request_duration_seconds_count{method="GET",route="predict/sessions/*"}`:          2,
 		`voicescreen_request_duration_seconds_bucket{method="",route="none",le="+Inf"}`:                3,
 		`voicescreen_request_duration_seconds_bucket{method="GET",route="predict/sessions/*",le="30"}`: 2,
@@ -119,8 +118,8 @@ func TestMetricsOfAnalyses(t *testing.T) {
 	}
 	product := `product="deepfake"`
 	for name, want := range map[string]float64{
-		`voicescreen_analyses_total{` + product + `,status="success",error=""}`:          2,
-		`voicescreen_analyses_total{` + product + `,status="failed",error="a\"b\\c\nd"}`: 1,
+		`voicescreen_analyses_total{error="",` + product + `,status="success"}`:          2,
+		`voicescreen_analyses_total{error="a\"b\\c\nd",` + product + `,status="failed"}`: 1,
 		`voicescreen_result_seconds_sum{` + product + `}`:                                4.5,
 		`voicescreen_result_seconds_count{` + product + `}`:                              3,
 		`voicescreen_result_seconds_bucket{` + product + `,le="0.5"}`:                    1,
@@ -135,14 +134,27 @@ func TestMetricsOfAnalyses(t *testing.T) {
 	}
 }
 
-// A duration on a bound is within it, and buckets never fall.
+// A duration on a bound is within it, and each bucket holds those before it.
 func TestHistogram(t *testing.T) {
-	var m map[string]*histogram
-	for _, d := range []time.Duration{0, time.Second, time.Second + 1, 2 * time.Second, time.Hour, -time.Second} {
-		observe(&m, "x", []float64{1, 2}, d)
+	var m Metrics
+	for _, d := range []time.Duration{0, time.Second, time.Second + 1, 2500 * time.Millisecond, time.Hour, -time.Second} {
+		m.Observe(Observation{"GET", "x", 200, d})
 	}
-	if got := fmt.Sprint(m["x"].counts); got != "[3 5 6]" {
-		t.Errorf("got %s, want [3 5 6]", got)
+	got := scrape(t, &m)
+	for bound, want := range map[string]float64{"0.0005": 2, "0.5": 2, "1": 3, "2.5": 5, "30": 5, "+Inf": 6} {
+		if n := got[`voicescreen_request_duration_seconds_bucket{method="GET",route="x",le="`+bound+`"}`]; n != want {
+			t.Errorf("up to %s s: got %g durations, want %g", bound, n, want)
+		}
+	}
+}
+
+// A code that is not UTF-8, which no label can hold, is counted all the same.
+func TestMetricsOfAForeignCode(t *testing.T) {
+	var m Metrics
+	m.OnResult(context.Background(), "", &voicescreen.Result{Status: voicescreen.StatusFailed, Product: voicescreen.Deepfake,
+		Failure: &voicescreen.Failure{Code: "a\xffb"}})
+	if got := scrape(t, &m)["voicescreen_analyses_total{error=\"a\uFFFDb\",product=\"deepfake\",status=\"failed\"}"]; got != 1 {
+		t.Errorf("got %g, want it counted once", got)
 	}
 }
 
@@ -158,7 +170,7 @@ func TestMetricsConcurrent(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if got := scrape(t, &m)[`voicescreen_requests_total{method="GET",route="x",code="200"}`]; got != 800 {
+	if got := scrape(t, &m)[`voicescreen_requests_total{code="200",method="GET",route="x"}`]; got != 800 {
 		t.Errorf("got %g requests, want 800", got)
 	}
 }
