@@ -49,8 +49,8 @@ var order = map[string][]string{
 
 	".": {"dsp", "dsp/wav", "internal/durable", "internal/strictjson", "models", "models/fit", "store", "store/bolt", "store/memory"},
 
-	"httpadapter":                   {".", "audit", "internal/durable", "internal/stream", "internal/strictjson", "models"},
-	"httpadapter/webhook":           {".", "internal/durable", "internal/strictjson"},
+	"httpadapter":                   {".", "audit", "internal/durable", "internal/stream", "models"},
+	"httpadapter/webhook":           {".", "internal/durable"},
 	"httpadapter/internal/docspage": {},         // writes the page of the API
 	"httpadapter/client":            {"models"}, // what a caller imports: nothing of the engine
 

@@ -9,13 +9,12 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen/internal/durable"
-	"github.com/voicescreen/voicescreen/internal/strictjson"
 )
 
 const (
 	keyFormat = "voicescreen-keys/1"
 
-	// maxKeyFile bounds what is read of a key file: some 200,000 keys.
+	// maxKeyFile is the size of the largest key file in bytes: some 200,000 keys.
 	maxKeyFile = 64 << 20
 )
 
@@ -79,25 +78,29 @@ func (k *Keys) change(f func(keySet) error) error {
 	return err
 }
 
-// parseKeyFile is strict: a file that is not wholly understood is refused,
-// since half of the keys would be worse than none.
+// parseKeyFile reads a key file. It refuses a file with a member that is unknown
+// or missing, or with a record that is not valid: an operator must not believe
+// that a key is revoked, or a scope withdrawn, by a line that was skipped.
 func parseKeyFile(data []byte) (keySet, error) {
 	var file keyFile
-	if err := strictjson.Decode(data, &file); err != nil {
+	if err := durable.DecodeJSON(data, &file); err != nil {
 		return nil, fmt.Errorf("not a key file: %w", err)
 	}
 	if file.Format != keyFormat {
 		return nil, fmt.Errorf("format is %.40q, want %q", file.Format, keyFormat)
+	}
+	if file.Keys == nil {
+		return nil, errors.New("it has no list of keys")
 	}
 	for i, r := range file.Keys {
 		if err := r.parse(); err != nil {
 			return nil, fmt.Errorf("key %d: %w", i+1, err)
 		}
 	}
-	set := make(keySet, len(file.Keys)) // all of which are keys
+	set := make(keySet, len(file.Keys))
 	for i, r := range file.Keys {
 		if set[r.ID] != nil {
-			return nil, fmt.Errorf("key %d: its id stands twice", i+1)
+			return nil, fmt.Errorf("key %d: another one has the same id", i+1)
 		}
 		set[r.ID] = r
 	}
@@ -119,6 +122,9 @@ func (r *keyRecord) parse() error {
 	copy(r.sum[:], b)
 	if !accountName.MatchString(r.Account) {
 		return errors.New("account: not a valid name")
+	}
+	if r.Scopes == nil || r.CreatedAt.IsZero() {
+		return errors.New("scopes or created_at is missing")
 	}
 	return nil
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/internal/durable"
-	"github.com/voicescreen/voicescreen/internal/strictjson"
 )
 
 // ErrNoEndpoint says that an account has no endpoint.
@@ -20,7 +19,7 @@ var ErrNoEndpoint = errors.New("httpadapter/webhook: the account has no endpoint
 const (
 	fileFormat = "voicescreen-webhooks/1"
 
-	// maxFile bounds what is read of a file: some 10,000 endpoints.
+	// maxFile is the size of the largest file in bytes: some 10,000 endpoints.
 	maxFile = 8 << 20
 
 	// maxSecrets is how many secrets an endpoint has at most. Chosen: an
@@ -246,25 +245,29 @@ type endpointFile struct {
 	Endpoints []*record `json:"endpoints"`
 }
 
-// parse is strict: a file that is not wholly understood is refused, since half
-// of the endpoints would be worse than none.
+// parse reads a file of endpoints. It refuses a file with a member that is
+// unknown or missing, or with a record that is not valid: an operator must not
+// believe that an endpoint is removed by a line that was skipped.
 func parse(data []byte) (*set, error) {
 	var file endpointFile
-	if err := strictjson.Decode(data, &file); err != nil {
+	if err := durable.DecodeJSON(data, &file); err != nil {
 		return nil, fmt.Errorf("not a file of endpoints: %w", err)
 	}
 	if file.Format != fileFormat {
 		return nil, fmt.Errorf("format is %.40q, want %q", file.Format, fileFormat)
+	}
+	if file.Endpoints == nil {
+		return nil, errors.New("it has no list of endpoints")
 	}
 	for i, r := range file.Endpoints {
 		if err := r.parse(); err != nil {
 			return nil, fmt.Errorf("endpoint %d: %w", i+1, err)
 		}
 	}
-	records := make(map[string]*record, len(file.Endpoints)) // all of which are endpoints
+	records := make(map[string]*record, len(file.Endpoints))
 	for i, r := range file.Endpoints {
 		if records[r.Account] != nil {
-			return nil, fmt.Errorf("endpoint %d: its account stands twice", i+1)
+			return nil, fmt.Errorf("endpoint %d: another one has the same account", i+1)
 		}
 		records[r.Account] = r
 	}
@@ -281,6 +284,9 @@ func (r *record) parse() error {
 	}
 	if err := checkURL(r.URL); err != nil {
 		return err
+	}
+	if r.CreatedAt.IsZero() {
+		return errors.New("created_at is missing")
 	}
 	if len(r.Secrets) < 1 || len(r.Secrets) > maxSecrets {
 		return fmt.Errorf("secrets: there are %d, want 1 to %d", len(r.Secrets), maxSecrets)
