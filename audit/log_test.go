@@ -209,7 +209,7 @@ func TestOneProcessAtATime(t *testing.T) {
 	mustClose(t, reopen(t, name, nil))
 }
 
-// After an error of the disk nothing is taken, and the error is told.
+// After an error of the disk no record is accepted, and Err returns the error.
 func TestDiskFails(t *testing.T) {
 	l, name := newLog(t, nil)
 	mustAppend(t, l, 1)
@@ -458,7 +458,7 @@ func TestAfter(t *testing.T) {
 		t.Errorf("got %+v, want 7 records", s)
 	}
 	if s := mustVerify(t, &VerifyOptions{Key: key}, name); s.First.Seq != 5 || s.After != last.Hash {
-		t.Errorf("got %+v, want to be told what it goes on from", s)
+		t.Errorf("got %+v, want the hash of the record that it continues", s)
 	}
 	for _, names := range [][]string{{name, old}, {name, name}, {old, old}} {
 		if _, err := Verify(names, vo); !errors.Is(err, ErrBroken) {

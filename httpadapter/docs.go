@@ -13,7 +13,7 @@ import (
 //go:embed docs.html
 var docsPage []byte
 
-// docs serves the page. It needs no script and loads nothing.
+// docs serves the page, which has no script and loads no other resource.
 func (a *adapter) docs(c *call) error {
 	page := docsPage
 	if strings.HasSuffix(c.r.URL.Path, "/") {
@@ -22,6 +22,6 @@ func (a *adapter) docs(c *call) error {
 	h := c.w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
-	c.w.Write(page) // an error means that the client has gone
+	c.w.Write(page) // an error means that the client has disconnected
 	return nil
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/voicescreen/voicescreen/store/memory"
 )
 
-// errDisk is what a store's calls fail with. Nobody outside may read of it.
+// errDisk is the error of a failing call of the store. No answer may hold it.
 var errDisk = errors.New("disk on fire")
 
 // faultyStore is a store one of whose methods fails, at one call or from one call
@@ -30,8 +30,8 @@ type faultyStore struct {
 	method string
 	nth    int  // call of the method, 0 the first
 	stays  bool // whether the calls after it fail too
-	late   bool // whether the call does what it is to do, and then fails
-	lies   bool // whether the call that fails says that it did not
+	late   bool // whether the call takes effect, and then fails
+	silent bool // whether the failing call returns no error
 
 	mu       sync.Mutex // protects what follows
 	calls    int
@@ -39,7 +39,7 @@ type faultyStore struct {
 	audio    []string // references that were handed out
 }
 
-// fails counts a call and says whether it fails.
+// fails counts a call and returns whether it fails.
 func (f *faultyStore) fails(method string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -51,7 +51,7 @@ func (f *faultyStore) fails(method string) bool {
 	return !f.repaired && (n == f.nth || f.stays && n > f.nth)
 }
 
-// reached says whether the call that is to fail came.
+// reached returns whether the call that is to fail was made.
 func (f *faultyStore) reached() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -68,7 +68,7 @@ func (f *faultyStore) repair() {
 func tryCall[T any](f *faultyStore, method string, do func() (T, error)) (T, error) {
 	var zero T
 	fails := f.fails(method)
-	if fails && f.lies {
+	if fails && f.silent {
 		return zero, nil
 	}
 	if fails && !f.late {
@@ -168,9 +168,9 @@ func newPatient(t testing.TB, f *faultyStore) *patient {
 // have at a second attempt. After an internal error the fault is repaired.
 func (p *patient) insist(r request, want int, again ...int) (status int, body map[string]any) {
 	p.t.Helper()
-	for told := false; ; told = true {
+	for failed := false; ; failed = true {
 		w := p.do(r)
-		if w.Code >= 500 && !told {
+		if w.Code >= 500 && !failed {
 			p.failed++
 			p.f.repair()
 			if strings.Contains(w.Body.String(), errDisk.Error()) {
@@ -178,7 +178,7 @@ func (p *patient) insist(r request, want int, again ...int) (status int, body ma
 			}
 			continue
 		}
-		if w.Code != want && !(told && slices.Contains(again, w.Code)) {
+		if w.Code != want && !(failed && slices.Contains(again, w.Code)) {
 			p.t.Fatalf("%s %s: got %d %s, want %d, or at a second attempt %v", r.method, r.path, w.Code, w.Body, want, again)
 		}
 		if w.Body.Len() > 0 && w.Body.Bytes()[0] == '{' {
@@ -207,7 +207,7 @@ func (p *patient) result(id string) map[string]any {
 		case w.Code != http.StatusOK:
 			p.t.Fatalf("got %d %v", w.Code, body)
 		}
-		if p.f.stays && p.f.reached() { // the worker has the fault: nobody is told of it
+		if p.f.stays && p.f.reached() { // the worker has the fault, and no caller sees it
 			p.f.repair()
 		}
 	}
@@ -258,10 +258,9 @@ func (p *patient) flow(recording []byte) {
 }
 
 // TestEachCallOfTheStoreFailsInTurn lets each call of each method of the store
-// fail, once or until somebody is told of it, with or without having done what
-// it was to do. Whoever calls is answered 5xx, tries again when the fault is
-// gone and gets what a service without a fault would have given; what the worker
-// meets nobody notices.
+// fail, once or until a caller has an error, before or after it took effect. The
+// caller is answered 5xx, retries after the repair, and has the same answers as
+// from a service without a fault. Faults of the worker are not visible.
 func TestEachCallOfTheStoreFailsInTurn(t *testing.T) {
 	recording := testWAV(t, 44100, 1, 0.2)
 	// most is how many calls of a method fail in turn. Chosen: those of the
@@ -319,7 +318,7 @@ func TestAStoreThatLiesIsSeen(t *testing.T) {
 	for method, nth := range map[string]int{"Create": 1, "Update": 0, "Delete": 0, "Forget": 0} {
 		t.Run(method, func(t *testing.T) {
 			w := &witness{TB: t}
-			p := newPatient(t, &faultyStore{method: method, nth: nth, lies: true})
+			p := newPatient(t, &faultyStore{method: method, nth: nth, silent: true})
 			p.t = w
 			done := make(chan struct{})
 			go func() {

@@ -202,7 +202,7 @@ func TestKeysOfAnotherProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := server.Check(); err != nil {
-		t.Errorf("got %v, want the mended file read", err)
+		t.Errorf("got %v, want the repaired file read", err)
 	}
 }
 

@@ -272,7 +272,7 @@ func TestLimits(t *testing.T) {
 	s.want(http.StatusAccepted, form("POST", "/v2/prediction/", field{"session_id", id}, field{"allowed_sample_rate", "44100"}, field{"file", file}))
 }
 
-// A key whose uploads stall is told so before the next one is read, and holds up
+// A key whose uploads stall is answered 429 before the next one is read, and holds up
 // no other key.
 func TestUploadsOfOneKey(t *testing.T) {
 	const limit = 3

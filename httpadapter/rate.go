@@ -11,36 +11,36 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// RateLimit bounds the requests of each key with a token bucket: it holds
-// Burst requests when it is full, and gains PerSecond each second. A request
-// that finds it empty is answered 429 with Retry-After. Every request with a
-// valid key counts, also one that is refused for its path or its scope.
+// RateLimit bounds the requests of each key with a token bucket. The full bucket
+// holds Burst requests, and PerSecond requests are added each second. With an
+// empty bucket the request is answered 429 with Retry-After. Every request with a
+// valid key counts, also one with an unknown path or without the scope.
 //
 // Answers then carry the fields RateLimit-Policy and RateLimit of
-// draft-ietf-httpapi-ratelimit-headers-10, where the quota q is Burst, the
-// window w the seconds in which an empty bucket becomes full, r what is left
-// and t the seconds until there is one more; and, as more clients read them,
-// RateLimit-Limit, RateLimit-Remaining and RateLimit-Reset of draft 06, the
-// last of which is the seconds until the bucket is full.
+// draft-ietf-httpapi-ratelimit-headers-10: the quota q is Burst, the window w is
+// the time in which an empty bucket becomes full, r is the number of requests left
+// and t is the time until the next request is added, both times in seconds. For
+// clients of draft 06 they carry RateLimit-Limit, RateLimit-Remaining and
+// RateLimit-Reset too; the last is the time until the bucket is full, in seconds.
 type RateLimit struct {
-	// PerSecond is how many requests a key may make for long. Zero or less: any
-	// number.
+	// PerSecond is the average number of requests a second of a key. Zero or
+	// less: no limit.
 	PerSecond float64
 
-	// Burst is how many it may make at once. Default: those of one second, and
-	// at least 1.
+	// Burst is the maximum number of requests at once. Default: PerSecond rounded
+	// up.
 	Burst int
 }
 
-// limiter is the buckets of all keys. Nil limits nothing. It is safe for
+// limiter holds the buckets of all keys. Nil is no limit. It is safe for
 // concurrent use.
 type limiter struct {
 	rate  rate.Limit
 	burst int
 	now   func() time.Time
 
-	mu      sync.Mutex               // protects buckets, and makes take one step
-	buckets map[string]*rate.Limiter // by key ID: only of keys that exist, so their number is bounded
+	mu      sync.Mutex               // protects buckets, and makes take atomic
+	buckets map[string]*rate.Limiter // by key ID: only of valid keys, so their number is bounded
 }
 
 func newLimiter(r RateLimit) *limiter {
@@ -79,7 +79,8 @@ func (l *limiter) duration(tokens float64) time.Duration {
 	return time.Duration(min(tokens/float64(l.rate)*float64(time.Second), float64(year)))
 }
 
-// limit counts a request of a key, and answers it 429 if there were too many.
+// limit counts a request of a key and sets the RateLimit fields. With an empty
+// bucket it returns the answer 429.
 func (l *limiter) limit(c *call) error {
 	if l == nil {
 		return nil

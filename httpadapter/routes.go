@@ -18,8 +18,8 @@ type route struct {
 	product voicescreen.Product // of a submission
 }
 
-// routes is every call of the surface, without version and trailing slash.
-// Each exists under /v2, /v1 and without a version.
+// routes lists all calls, without version and trailing slash. Each exists under
+// /v2, under /v1 and without a version.
 var routes = []route{
 	{method: "POST", path: "initate", scope: ScopeInitiate, handle: (*adapter).initiate}, // spelled so in the reference
 	{method: "POST", path: "initiate", scope: ScopeInitiate, handle: (*adapter).initiate},
@@ -32,8 +32,8 @@ var routes = []route{
 	{method: "POST", path: "predict/server/depression/severity", scope: ScopeSubmit, handle: (*adapter).submit, product: voicescreen.DepressionSeverity},
 	{method: "POST", path: "predict/server/anxiety/severity", scope: ScopeSubmit, handle: (*adapter).submit, product: voicescreen.AnxietySeverity},
 
-	// A submission or, without a file, a result: the handler asks for the
-	// scope that it needs.
+	// With a file a submission, without a file a request for a result: the
+	// handler checks the scope.
 	{method: "POST", path: "predict", scope: anyScope, handle: (*adapter).predict, product: voicescreen.Deepfake},
 
 	{method: "GET", path: "predict/sessions/*", scope: ScopeRead, handle: (*adapter).result},
@@ -57,13 +57,13 @@ var routes = []route{
 	{method: "GET", path: "docs", handle: (*adapter).docs},
 }
 
-// anyScope is that of a route whose handler checks the scope itself.
+// anyScope is the scope of a route whose handler checks the scope of the key.
 const anyScope = Scope(255)
 
 // versions are the prefixes of the paths that need a key.
 var versions = []string{"", "/v1", "/v2"}
 
-// newMux returns the handler of all calls. Its requests come from muxRequest.
+// newMux returns the handler of all calls, for requests that muxRequest makes.
 func (a *adapter) newMux() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.Handle("/", a.endpoint(nil, ""))
@@ -74,7 +74,7 @@ func (a *adapter) newMux() *http.ServeMux {
 			prefixes = versions[:1]
 		}
 		if allow == http.MethodGet {
-			allow = "GET, HEAD" // ServeMux takes HEAD for GET, net/http drops the body
+			allow = "GET, HEAD" // ServeMux routes HEAD as GET, and net/http discards the body
 		}
 		for _, prefix := range prefixes {
 			path := prefix + "/" + strings.Replace(r.path, "*", "{id}", 1)
@@ -87,15 +87,15 @@ func (a *adapter) newMux() *http.ServeMux {
 	return mux
 }
 
-// callKey is where the context of a muxRequest has its call.
+// callKey is the key of the call in the context of a muxRequest.
 type callKey struct{}
 
-// endpoint returns the handler of a route. For a path without one it is nil,
-// and allow holds the methods that the path has, "" if there are none.
+// endpoint returns the handler of a route. A nil route stands for an unknown path,
+// or for a wrong method if allow, the list of the right ones, is not "".
 func (a *adapter) endpoint(route *route, allow string) http.Handler {
 	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		c := r.Context().Value(callKey{}).(*call)
-		c.id, _ = url.PathUnescape(r.PathValue("id")) // muxPath has escaped it
+		c.id, _ = url.PathUnescape(r.PathValue("id")) // escaped by muxPath
 		c.route = route
 		if err := a.serve(c, allow); err != nil {
 			a.fail(c, err)
@@ -109,10 +109,11 @@ func muxRequest(c *call) *http.Request {
 	return r.WithContext(context.WithValue(c.r.Context(), callKey{}, c))
 }
 
-// muxPath returns the path that ServeMux is given for u: each segment escaped
-// once more, dots too in "." and "..". ServeMux redirects paths with these or
-// with empty segments, and takes an escaped slash for the end of a path. Here an
-// identifier may be any text, and a path with an empty segment does not exist.
+// muxPath returns the path of u for ServeMux: each segment is escaped a second
+// time, and "." and ".." are escaped too. ServeMux answers paths with "." or ".."
+// or empty segments with a redirect, and reads a segment that is an escaped slash
+// as a trailing slash. Here an identifier may be any text, and a path with an empty
+// segment is unknown.
 func muxPath(u *url.URL) string {
 	segments := strings.Split(strings.TrimPrefix(u.EscapedPath(), "/"), "/")
 	for i, s := range segments {

@@ -211,7 +211,7 @@ func TestQueueFull(t *testing.T) {
 	s.want(http.StatusAccepted, form("POST", "/v2/prediction/", field{"session_id", id}, field{"file", recording}))
 }
 
-// A submission with the reader's own faults: they are told from the engine's.
+// A submission with the reader's own faults: they are not reported as the engine's.
 func TestFileReader(t *testing.T) {
 	for _, size := range []int{0, 1, 4095, 4096, 10000} {
 		want := bytes.Repeat([]byte("x"), size)

@@ -39,7 +39,7 @@ func mustSet(t *testing.T, e *Endpoints, account, url string) string {
 
 // secrets returns those that sign for an account now.
 func secrets(e *Endpoints, account string) (list []string) {
-	if r, ok := e.live(account); ok {
+	if r, ok := e.active(account); ok {
 		for _, s := range r.valid(e.now()) {
 			list = append(list, s.text())
 		}
@@ -133,7 +133,7 @@ func TestAnEndpointThatIsGoneIsDisabled(t *testing.T) {
 		t.Fatal(err)
 	}
 	if e, err := Open(path); err != nil || len(e.Accounts()) != 0 || secrets(e, "a") != nil {
-		t.Errorf("a disabled endpoint is told (%v)", err)
+		t.Errorf("a disabled endpoint is active (%v)", err)
 	}
 	if list, err := e.List(); err != nil || len(list) != 1 || !list[0].DisabledAt.Equal(*now) {
 		t.Errorf("got %+v and error %v", list, err)

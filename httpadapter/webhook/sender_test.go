@@ -264,7 +264,7 @@ func TestABodyWithoutEndIsNotRead(t *testing.T) {
 // TestErrorsNameNoAddress makes each call fail in another way.
 func TestErrorsNameNoAddress(t *testing.T) {
 	for name, c := range map[string]struct {
-		spoil func(t *testing.T, r *receiver, ctx context.Context) context.Context
+		fault func(t *testing.T, r *receiver, ctx context.Context) context.Context
 		says  string
 	}{
 		"no answer in time": {func(t *testing.T, r *receiver, ctx context.Context) context.Context {
@@ -299,11 +299,11 @@ func TestErrorsNameNoAddress(t *testing.T) {
 		"a connection that breaks": {func(_ *testing.T, r *receiver, ctx context.Context) context.Context {
 			r.set(0, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 			return ctx
-		}, "broke"},
+		}, "lost"},
 		"a header that is too long": {func(_ *testing.T, r *receiver, ctx context.Context) context.Context {
 			r.set(0, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X", strings.Repeat("canary", maxHeader)) })
 			return ctx
-		}, "broke"},
+		}, "lost"},
 		"a status that is no success": {func(_ *testing.T, r *receiver, ctx context.Context) context.Context {
 			r.set(0, func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "canary", 500) })
 			return ctx
@@ -317,7 +317,7 @@ func TestErrorsNameNoAddress(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newReceiver(t)
-			err := r.sender.Send(c.spoil(t, r, t.Context()), notice())
+			err := r.sender.Send(c.fault(t, r, t.Context()), notice())
 			if err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Fatalf("got error %v, want one that says %q", err, c.says)
 			}

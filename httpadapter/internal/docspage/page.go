@@ -14,7 +14,7 @@ import (
 var pageTemplate string
 
 // render returns the page of an OpenAPI document. It needs no script and loads
-// nothing. An error says which part of the document is not as expected.
+// no other resource. The error names the part of the document at fault.
 func render(document []byte) ([]byte, error) {
 	var d apiDocument
 	if err := json.Unmarshal(document, &d); err != nil {
@@ -31,7 +31,7 @@ func render(document []byte) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// apiDocument is what the page shows of an OpenAPI document.
+// apiDocument is the part of an OpenAPI document that the page shows.
 type apiDocument struct {
 	Info struct {
 		Title, Version, Summary, Description string
@@ -130,7 +130,7 @@ func (d *apiDocument) Operations(tag string) ([]*apiOperation, error) {
 	return list, nil
 }
 
-// resolve puts what references name in their place.
+// resolve replaces references by the values that they name.
 func (d *apiDocument) resolve(o *apiOperation) {
 	for i, p := range o.Parameters {
 		if named := d.Components.Parameters[refName(p.Ref)]; named != nil {
@@ -147,16 +147,16 @@ func (d *apiDocument) resolve(o *apiOperation) {
 // refName is the last part of a reference.
 func refName(ref string) string { return ref[strings.LastIndexByte(ref, '/')+1:] }
 
-// NeedsKey says whether the call needs an API key.
+// NeedsKey returns whether the call needs an API key.
 func (o *apiOperation) NeedsKey() bool { return o.Security == nil || len(*o.Security) > 0 }
 
-// RefName is the name of the schema that s refers to; "" if it refers to none.
+// RefName returns the name of the schema that s refers to, or "".
 func (s *apiSchema) RefName() string { return refName(s.Ref) }
 
-// Needs says whether an object must have the property.
+// Needs returns whether an object must have the property.
 func (s *apiSchema) Needs(name string) bool { return slices.Contains(s.Required, name) }
 
-// Rules are the bounds of the values, in words.
+// Rules returns the constraints on a value, in words.
 func (s *apiSchema) Rules() []string {
 	var rules []string
 	add := func(format string, args ...any) { rules = append(rules, fmt.Sprintf(format, args...)) }
@@ -182,7 +182,7 @@ func (s *apiSchema) Rules() []string {
 	return rules
 }
 
-// bounds adds a rule for the bounds that there are.
+// bounds adds a rule for the bounds that are not nil.
 func bounds[T int | float64](add func(string, ...any), unit string, low, high *T) {
 	switch {
 	case low != nil && high != nil && *low == *high:
