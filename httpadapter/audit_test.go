@@ -1,4 +1,4 @@
-package httpadapter
+package httpadapter_test
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/audit"
+	"github.com/voicescreen/voicescreen/httpadapter"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -32,7 +33,7 @@ func newAudited(t *testing.T) (s *service, name string) {
 			t.Error(err)
 		}
 	})
-	return newServiceWith(t, nil, &Options{Audit: l}), name
+	return newServiceWith(t, nil, &httpadapter.Options{Audit: l}), name
 }
 
 // events reads the events of an audit log, without those of the log itself.
@@ -108,7 +109,7 @@ func TestAuditEveryCall(t *testing.T) {
 // nothing that was sent.
 func TestAuditRefusals(t *testing.T) {
 	s, name := newAudited(t)
-	reader, revoked := s.newKey("clinic", ScopeRead), s.newKey("other")
+	reader, revoked := s.newKey("clinic", httpadapter.ScopeRead), s.newKey("other")
 	if err := s.keys.Revoke(revoked); err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +156,7 @@ func TestAuditCannotBeWritten(t *testing.T) {
 	s, _ := newAudited(t)
 	id := s.submit("patient-17", "/v2/prediction/", testWAV(t, 44100, 1, 0.1))
 	s.finish(id, nil, nil)
-	if _, err := s.handler.(*adapter).opts.Audit.Close(); err != nil {
+	if _, err := s.opts.Audit.Close(); err != nil {
 		t.Fatal(err)
 	}
 	effect := func() {
@@ -193,8 +194,8 @@ func TestAuditCannotBeWritten(t *testing.T) {
 // that takes no records says so before.
 func TestAuditErased(t *testing.T) {
 	s, name := newAudited(t)
-	l := s.handler.(*adapter).opts.Audit
-	erased := AuditErased(l)
+	l := s.opts.Audit
+	erased := httpadapter.AuditErased(l)
 	long := strings.Repeat("x", 300)
 	for _, sessions := range [][]voicescreen.SessionKey{nil, {{Account: "a", ID: "one"}, {Account: "b", ID: long}, {}}} {
 		if err := erased(sessions); err != nil {
@@ -202,9 +203,9 @@ func TestAuditErased(t *testing.T) {
 		}
 	}
 	want := map[audit.Event]bool{
-		{Account: "a", Action: "retention", Session: "one", Outcome: "erased"}:             true,
-		{Account: "b", Action: "retention", Session: long[:maxSession], Outcome: "erased"}: true,
-		{Action: "retention", Outcome: "erased"}:                                           true, // it was damaged
+		{Account: "a", Action: "retention", Session: "one", Outcome: "erased"}:      true,
+		{Account: "b", Action: "retention", Session: long[:256], Outcome: "erased"}: true,
+		{Action: "retention", Outcome: "erased"}:                                    true, // it was damaged
 	}
 	got := events(t, name)
 	for _, e := range got {
@@ -228,7 +229,7 @@ func TestAuditErased(t *testing.T) {
 // If the log breaks while a call is under way, its answer does not go out.
 func TestAuditBreaksUnderWay(t *testing.T) {
 	s, _ := newAudited(t)
-	l := s.handler.(*adapter).opts.Audit
+	l := s.opts.Audit
 	id := s.submit("patient-17", "/v2/prediction/", testWAV(t, 44100, 1, 0.1))
 	s.finish(id, nil, nil)
 	e, err := voicescreen.New(closing{s.store, l}, &voicescreen.Options{Workers: -1})
@@ -236,7 +237,7 @@ func TestAuditBreaksUnderWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close(context.Background())
-	s.handler.(*adapter).engine = e
+	s.use(e)
 	w := s.do(request{method: "GET", path: "/v2/predict/sessions/" + id, prefer: "wait=1"})
 	if w.Code != http.StatusInternalServerError || strings.Contains(w.Body.String(), "success") || w.Header().Get("Preference-Applied") != "" {
 		t.Errorf("got %d %s %v, want 500 and nothing of the result", w.Code, w.Body, w.Header())
@@ -258,24 +259,24 @@ func (c closing) Get(ctx context.Context, account, id string) (*store.Session, e
 func TestClientLeaves(t *testing.T) {
 	s, name := newAudited(t)
 	var seen []int
-	s.handler.(*adapter).opts.Observe = func(o Observation) { seen = append(seen, o.Status) }
+	s.opts.Observe = func(o httpadapter.Observation) { seen = append(seen, o.Status) }
 	e, err := voicescreen.New(leaving{s.store}, &voicescreen.Options{Workers: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer e.Close(context.Background())
-	s.handler.(*adapter).engine = e
+	s.use(e)
 	ctx, cancel := context.WithCancel(t.Context())
 	req := httptest.NewRequest("GET", "/v2/predict/sessions/"+strings.Repeat("a", 32), nil).WithContext(ctx)
 	req.Header.Set("X-API-Key", s.key)
 	time.AfterFunc(20*time.Millisecond, cancel)
 	w := httptest.NewRecorder()
 	s.handler.ServeHTTP(w, req)
-	if !slices.Equal(seen, []int{statusGone}) || strings.Contains(s.log.String(), "error") {
-		t.Errorf("got statuses %v, log\n%s\nwant %d alone and no error", seen, s.log, statusGone)
+	if !slices.Equal(seen, []int{499}) || strings.Contains(s.log.String(), "error") {
+		t.Errorf("got statuses %v, log\n%s\nwant %d alone and no error", seen, s.log, 499)
 	}
-	if w.Code != statusGone { // 200 if nothing is written
-		t.Errorf("got an answer %d %s, want %d", w.Code, w.Body, statusGone)
+	if w.Code != 499 { // 200 if nothing is written
+		t.Errorf("got an answer %d %s, want %d", w.Code, w.Body, 499)
 	}
 	if got := events(t, name); len(got) != 1 || got[0].Outcome != "499" {
 		t.Errorf("got events %+v, want one with 499", got)

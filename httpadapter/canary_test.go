@@ -1,4 +1,4 @@
-package httpadapter
+package httpadapter_test
 
 import (
 	"bytes"
@@ -17,6 +17,7 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/audit"
+	"github.com/voicescreen/voicescreen/httpadapter"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
@@ -28,7 +29,7 @@ const canary = "CANARY"
 type canaries struct {
 	*service
 	dir     string // of everything that is on the disk
-	metrics Metrics
+	metrics httpadapter.Metrics
 	audit   string
 	errors  strings.Builder // bodies of answers that say that something was wrong
 }
@@ -63,7 +64,7 @@ func newCanaries(t *testing.T) *canaries {
 	if err := os.Mkdir(tmp, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	c.handler = New(e, c.keys, &Options{Logger: logger, Audit: trail, Observe: c.metrics.Observe, TempDir: tmp})
+	c.handler = httpadapter.New(e, c.keys, &httpadapter.Options{Logger: logger, Audit: trail, Observe: c.metrics.Observe, TempDir: tmp})
 	return c
 }
 

@@ -1,4 +1,4 @@
-package httpadapter
+package httpadapter_test
 
 import (
 	"bufio"
@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/voicescreen/voicescreen/httpadapter"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -49,7 +50,7 @@ func wire(t *testing.T, addr, text string) (status int, body string) {
 func (s *service) listen() (addr string) {
 	s.t.Helper()
 	server := httptest.NewUnstartedServer(s.handler)
-	server.Config = NewServer("", s.handler)
+	server.Config = httpadapter.NewServer("", s.handler)
 	server.Start()
 	s.t.Cleanup(server.Close)
 	return server.Listener.Addr().String()

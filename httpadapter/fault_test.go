@@ -1,4 +1,4 @@
-package httpadapter
+package httpadapter_test
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/httpadapter"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/memory"
@@ -146,7 +147,7 @@ type patient struct {
 func newPatient(t testing.TB, f *faultyStore) *patient {
 	t.Helper()
 	f.Store = memory.New()
-	s := &service{t: t, keys: NewKeys(), log: &lockedBuffer{}, store: f.Store}
+	s := &service{t: t, keys: httpadapter.NewKeys(), log: &lockedBuffer{}, store: f.Store}
 	e, err := voicescreen.New(f, &voicescreen.Options{
 		Workers: 1, Models: []models.Scorer{fixedScorer{}}, Logger: slog.New(slog.NewTextHandler(s.log, nil)),
 		Queue: voicescreen.QueueOptions{Poll: time.Millisecond, RetryDelay: time.Millisecond, Lease: 30 * time.Millisecond, Attempts: 100},
@@ -159,8 +160,8 @@ func newPatient(t testing.TB, f *faultyStore) *patient {
 			t.Error(err)
 		}
 	})
-	s.engine, s.handler = e, New(e, s.keys, &Options{TempDir: t.TempDir(), Logger: slog.New(slog.NewTextHandler(s.log, nil))})
-	s.key = s.newKey("clinic", ScopeInitiate, ScopeSubmit, ScopeRead, ScopeFeedback, ScopeAdmin)
+	s.engine, s.handler = e, httpadapter.New(e, s.keys, &httpadapter.Options{TempDir: t.TempDir(), Logger: slog.New(slog.NewTextHandler(s.log, nil))})
+	s.key = s.newKey("clinic", httpadapter.ScopeInitiate, httpadapter.ScopeSubmit, httpadapter.ScopeRead, httpadapter.ScopeFeedback, httpadapter.ScopeAdmin)
 	return &patient{service: s, f: f}
 }
 

@@ -1,4 +1,4 @@
-package httpadapter
+package httpadapter_test
 
 import (
 	"bufio"
@@ -17,15 +17,14 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/httpadapter"
 )
-
-var defaultLimits = Limits{}.withDefaults()
 
 // listenWith serves with a server that change has changed.
 func (s *service) listenWith(change func(*http.Server)) (addr string) {
 	s.t.Helper()
 	server := httptest.NewUnstartedServer(s.handler)
-	server.Config = NewServer("", s.handler)
+	server.Config = httpadapter.NewServer("", s.handler)
 	change(server.Config)
 	server.Start()
 	s.t.Cleanup(server.Close)
@@ -55,7 +54,7 @@ func TestSlowClients(t *testing.T) {
 		allowed = 500 * time.Millisecond // what their bodies may take
 		patient = 5 * time.Second        // one quick call, on a busy machine
 	)
-	s := newServiceWith(t, nil, &Options{Limits: Limits{BodyTime: allowed, StallTime: allowed / 2, UploadTime: allowed}})
+	s := newServiceWith(t, nil, &httpadapter.Options{Limits: httpadapter.Limits{BodyTime: allowed, StallTime: allowed / 2, UploadTime: allowed}})
 	addr := s.listenWith(func(server *http.Server) { server.ReadHeaderTimeout = allowed })
 	id := s.initiate("p1")
 	head := "Host: x\r\nX-API-Key: " + s.key + "\r\nContent-Length: 1000\r\n"
@@ -121,7 +120,7 @@ func (s *service) wantNothing(id string) {
 // Slow, but within bounds: it is served.
 func TestSlowEnough(t *testing.T) {
 	const pause = 20 * time.Millisecond
-	s := newServiceWith(t, nil, &Options{Limits: Limits{StallTime: 2 * time.Second}})
+	s := newServiceWith(t, nil, &httpadapter.Options{Limits: httpadapter.Limits{StallTime: 2 * time.Second}})
 	addr := s.listen()
 	id := s.initiate("p1")
 	r := form("POST", "/v2/prediction/", field{"session_id", id}, field{"file", string(testWAV(t, 44100, 1, 0.2))})
@@ -152,7 +151,7 @@ func TestSlowEnough(t *testing.T) {
 
 // A held answer is not cut off by the deadline of the body before it.
 func TestDeadlineEndsWithBody(t *testing.T) {
-	s := newServiceWith(t, nil, &Options{Limits: Limits{BodyTime: 600 * time.Millisecond, StallTime: 600 * time.Millisecond}})
+	s := newServiceWith(t, nil, &httpadapter.Options{Limits: httpadapter.Limits{BodyTime: 600 * time.Millisecond, StallTime: 600 * time.Millisecond}})
 	addr := s.listen()
 	id := s.submit("p1", "/predict", testWAV(t, 44100, 1, 0.1))
 	later := time.AfterFunc(900*time.Millisecond, func() { s.finish(id, nil, nil) })
@@ -257,7 +256,7 @@ func send(t *testing.T, addr, text string) (status int, body string) {
 
 // The limits are as configured.
 func TestLimits(t *testing.T) {
-	s := newServiceWith(t, nil, &Options{Limits: Limits{Body: 100, Depth: 3, Parts: 3, Field: 40}})
+	s := newServiceWith(t, nil, &httpadapter.Options{Limits: httpadapter.Limits{Body: 100, Depth: 3, Parts: 3, Field: 40}})
 	id := s.initiate("p1")
 	file := string(testWAV(t, 44100, 1, 0.1))
 	json := func(body string) request {
@@ -276,7 +275,7 @@ func TestLimits(t *testing.T) {
 // no other key.
 func TestUploadsOfOneKey(t *testing.T) {
 	const limit = 3
-	s := newServiceWith(t, nil, &Options{Limits: Limits{Uploads: limit}})
+	s := newServiceWith(t, nil, &httpadapter.Options{Limits: httpadapter.Limits{Uploads: limit}})
 	addr := s.listen()
 	other := s.newKey("clinic")
 	recording := string(testWAV(t, 44100, 1, 0.1))
@@ -293,10 +292,7 @@ func TestUploadsOfOneKey(t *testing.T) {
 	}
 	stalled := []net.Conn{start("/v2/prediction/"), start("/predict"), start("/v1/predict/server/depression/binary")}
 	under := func() int {
-		u := &s.handler.(*adapter).coming
-		u.mu.Lock()
-		defer u.mu.Unlock()
-		return u.n[strings.Split(s.key, "_")[1]]
+		return httpadapter.UploadsOf(s.handler, strings.Split(s.key, "_")[1])
 	}
 	within(t, 10*time.Second, "three uploads are on their way", func() bool { return under() == limit })
 	for _, path := range []string{"/v2/prediction/", "/predict"} {
@@ -332,7 +328,7 @@ func TestUploadMemoryConcurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close(context.Background())
-	s.handler.(*adapter).engine = e
+	s.use(e)
 	measure := func(size int64, fileFirst bool) uint64 {
 		var before, after runtime.MemStats
 		all := make(chan struct{}) // closed when all uploads are half way

@@ -1,4 +1,4 @@
-package httpadapter
+package httpadapter_test
 
 import (
 	"bufio"
@@ -18,6 +18,7 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/audit"
+	"github.com/voicescreen/voicescreen/httpadapter"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
@@ -40,7 +41,7 @@ type loadOptions struct {
 
 func newLoaded(b *testing.B, o loadOptions) *loaded {
 	b.Helper()
-	var opts Options
+	var opts httpadapter.Options
 	if o.audited {
 		var err error
 		if opts.Audit, err = audit.Open(filepath.Join(b.TempDir(), "audit.log"), nil); err != nil {
@@ -55,13 +56,13 @@ func newLoaded(b *testing.B, o loadOptions) *loaded {
 	if err != nil {
 		b.Fatal(err)
 	}
-	keys := NewKeys()
+	keys := httpadapter.NewKeys()
 	key := mustCreate(b, keys, "clinic")
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		b.Fatal(err)
 	}
-	server := NewServer("", New(e, keys, &opts))
+	server := httpadapter.NewServer("", httpadapter.New(e, keys, &opts))
 	go server.Serve(l)
 	b.Cleanup(func() {
 		server.Close()

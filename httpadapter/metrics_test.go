@@ -1,4 +1,4 @@
-package httpadapter
+package httpadapter_test
 
 import (
 	"bufio"
@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/httpadapter"
 )
 
 // sample is a line of the text format: a name, labels and a value.
@@ -21,7 +22,7 @@ var sample = regexp.MustCompile(`^([a-z_]+)(?:\{((?:[a-z]+="(?:[^"\\\n]|\\["\\n]
 
 // scrape reads metrics, each line of which must be well-formed and belong to
 // the TYPE before it, and returns the values by name and labels.
-func scrape(t *testing.T, m *Metrics) map[string]float64 {
+func scrape(t *testing.T, m *httpadapter.Metrics) map[string]float64 {
 	t.Helper()
 	w := httptest.NewRecorder()
 	m.ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
@@ -55,8 +56,8 @@ func scrape(t *testing.T, m *Metrics) map[string]float64 {
 
 func TestMetrics(t *testing.T) {
 	const canary = "CANARY"
-	var m Metrics
-	s := newServiceWith(t, nil, &Options{Observe: m.Observe})
+	var m httpadapter.Metrics
+	s := newServiceWith(t, nil, &httpadapter.Options{Observe: m.Observe})
 	m.Queue = s.engine.Queued
 	recording := string(testWAV(t, 44100, 1, 0.1))
 	id := s.submit(canary+"-user", "/v2/prediction/", []byte(recording))
@@ -101,7 +102,7 @@ func TestMetrics(t *testing.T) {
 }
 
 func TestMetricsOfAnalyses(t *testing.T) {
-	var m Metrics
+	var m httpadapter.Metrics
 	m.Queue = func(context.Context) (int, error) { return 0, errors.New("the store is away") }
 	begin := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	for i, r := range []voicescreen.Result{
@@ -136,9 +137,9 @@ func TestMetricsOfAnalyses(t *testing.T) {
 
 // A duration on a bound is within it, and each bucket holds those before it.
 func TestHistogram(t *testing.T) {
-	var m Metrics
+	var m httpadapter.Metrics
 	for _, d := range []time.Duration{0, time.Second, time.Second + 1, 2500 * time.Millisecond, time.Hour, -time.Second} {
-		m.Observe(Observation{"GET", "x", 200, d})
+		m.Observe(httpadapter.Observation{"GET", "x", 200, d})
 	}
 	got := scrape(t, &m)
 	for bound, want := range map[string]float64{"0.0005": 2, "0.5": 2, "1": 3, "2.5": 5, "30": 5, "+Inf": 6} {
@@ -150,7 +151,7 @@ func TestHistogram(t *testing.T) {
 
 // A code that is not UTF-8, which no label can hold, is counted all the same.
 func TestMetricsOfAForeignCode(t *testing.T) {
-	var m Metrics
+	var m httpadapter.Metrics
 	m.OnResult(context.Background(), "", &voicescreen.Result{Status: voicescreen.StatusFailed, Product: voicescreen.Deepfake,
 		Failure: &voicescreen.Failure{Code: "a\xffb"}})
 	if got := scrape(t, &m)["voicescreen_analyses_total{error=\"a\uFFFDb\",product=\"deepfake\",status=\"failed\"}"]; got != 1 {
@@ -159,12 +160,12 @@ func TestMetricsOfAForeignCode(t *testing.T) {
 }
 
 func TestMetricsConcurrent(t *testing.T) {
-	var m Metrics
+	var m httpadapter.Metrics
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
 			for range 100 {
-				m.Observe(Observation{"GET", "x", 200, time.Millisecond})
+				m.Observe(httpadapter.Observation{"GET", "x", 200, time.Millisecond})
 				m.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil))
 			}
 		})

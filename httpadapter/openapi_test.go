@@ -1,4 +1,4 @@
-package httpadapter
+package httpadapter_test
 
 import (
 	"bytes"
@@ -15,11 +15,13 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
+
+	"github.com/voicescreen/voicescreen/httpadapter"
 )
 
 // document is the OpenAPI document, read once.
 var document = sync.OnceValues(func() (*openapi3.T, error) {
-	return openapi3.NewLoader().LoadFromData(openAPIDocument)
+	return openapi3.NewLoader().LoadFromFile("openapi.json")
 })
 
 // The validator knows no pages.
@@ -31,18 +33,18 @@ func init() {
 }
 
 // documentPath is how the document writes the path of a route.
-func documentPath(r *route) string {
+func documentPath(r *httpadapter.Route) string {
 	parameter := map[string]string{"sessions": "{session_id}", "users": "{user_id}"}
 	var b strings.Builder
 	before := ""
-	for s := range strings.SplitSeq(r.path, "/") {
+	for s := range strings.SplitSeq(r.Path, "/") {
 		if s == "*" {
 			s = parameter[before]
 		}
 		b.WriteString("/" + s)
 		before = s
 	}
-	if r.path == "prediction" {
+	if r.Path == "prediction" {
 		b.WriteString("/") // as the reference writes it
 	}
 	return b.String()
@@ -60,9 +62,9 @@ func TestOpenAPIDocument(t *testing.T) {
 		t.Error(err)
 	}
 	var want []string
-	for i := range routes {
-		r := &routes[i]
-		want = append(want, r.method+" "+documentPath(r))
+	for i := range httpadapter.Routes {
+		r := &httpadapter.Routes[i]
+		want = append(want, r.Method+" "+documentPath(r))
 	}
 	var got []string
 	for path, item := range doc.Paths.Map() {

@@ -1,4 +1,4 @@
-package httpadapter
+package httpadapter_test
 
 import (
 	"context"
@@ -82,7 +82,10 @@ func TestListingPages(t *testing.T) {
 // Of a listing without a limit the service never holds the results of more than
 // a page, with their features, however many the user has.
 func TestListingHoldsOnePage(t *testing.T) {
-	const sessions = 3*maxPage + 7
+	const (
+		maxPage  = 1000
+		sessions = 3*maxPage + 7
+	)
 	s := newService(t)
 	st := &longListing{Store: s.store, sessions: sessions}
 	e, err := voicescreen.New(st, &voicescreen.Options{Workers: -1})
@@ -90,7 +93,7 @@ func TestListingHoldsOnePage(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close(context.Background())
-	s.handler.(*adapter).engine = e
+	s.use(e)
 	ids, next := s.list("/v2/predict/users/p1")
 	if len(ids) != sessions || next != "" || !slices.IsSorted(ids) {
 		t.Errorf("got %d sessions and next page %q, want all %d in their order", len(ids), next, sessions)

@@ -1,48 +1,10 @@
 package httpadapter
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/voicescreen/voicescreen/internal/cost"
 )
-
-// TestBodiesCostInProportion reads bodies of the greatest size that hold as
-// many values as fit.
-func TestBodiesCostInProportion(t *testing.T) {
-	most := defaultLimits.Body
-	part := "--x\r\nContent-Disposition: form-data; name=a\r\n\r\n\r\n"
-	fill := func(begin, unit, end string) string {
-		return begin + strings.Repeat(unit, (most-len(begin)-len(end))/len(unit)) + end
-	}
-	for name, c := range map[string]struct {
-		contentType, body string
-		refused           bool
-	}{
-		"empty arrays":   {jsonType, fill(`{"a":[`, `[],`, `[]]}`), true},
-		"empty objects":  {jsonType, fill(`{"a":[`, `{},`, `{}]}`), true},
-		"numbers":        {jsonType, fill(`{"a":[`, `0,`, `0]}`), true},
-		"names":          {jsonType, fill(`{`, `"":0,`, `"a":0}`), true},
-		"metadata":       {jsonType, fill(`{"metadata":{"a":[`, `[],`, `[]]}}`), true},
-		"one long text":  {jsonType, fill(`{"a":"`, `,`, `"}`), false},
-		"fields":         {formType, fill("a", "&a", ""), true},
-		"no fields":      {formType, fill("a", "&", ""), true},
-		"parts":          {"multipart/form-data; boundary=x", fill("", part, "--x--"), true},
-		"escaped spaces": {formType, fill("a=", "%20", ""), false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			cost.Check(t, len(c.body), func() {
-				f, err := defaultLimits.parseFields(c.contentType, []byte(c.body))
-				if errors.Is(err, errBody) != c.refused {
-					t.Errorf("got error %v, refused is to be %v", err, c.refused)
-				}
-				parseInitiate(f, defaultLimits.Depth)
-			})
-		})
-	}
-}
 
 // Key files of a megabyte: one of keys is read, and those that hold as many other
 // values as fit are refused.
@@ -77,4 +39,20 @@ func TestLongKeyFiles(t *testing.T) {
 			}
 		})
 	}
+}
+
+func FuzzParseKeyFile(f *testing.F) {
+	f.Add([]byte(`{"format":"voicescreen-keys/1","keys":[]}`))
+	f.Add([]byte(`{"format":"voicescreen-keys/1","keys":[{"id":"0011223344556677","account":"a","scopes":["read"],"created_at":"2026-01-02T03:04:05Z","sha256":""}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		set, err := parseKeyFile(data)
+		if err != nil {
+			return
+		}
+		for id, r := range set {
+			if r.ID != id || len(id) != 2*idBytes || !accountName.MatchString(r.Account) {
+				t.Errorf("record %q is not valid", id)
+			}
+		}
+	})
 }
