@@ -87,7 +87,7 @@ func TestAuditEveryCall(t *testing.T) {
 	call("feedback/phq/2", "session-1", "200", request{method: "PATCH", path: "/v1/feedback/server/phq/2", body: `{"session_id":"session-1","actual_score":[1,2]}`})
 	call("feedback/depression/binary", "", "422", request{method: "PATCH", path: "/v2/feedback/depression/binary", body: `{"session_id":"session-1"}`})
 	call("delete", "", "begun 404", request{method: "DELETE", path: "/v2/sessions/patient-17"})
-	want[len(want)-2].Session = "" // nobody knows yet whether it is one
+	want[len(want)-2].Session = "" // not known to be a session
 	call("delete", "session-1", "begun 204", request{method: "DELETE", path: "/v2/sessions/session-1"})
 	want[len(want)-2].Session = ""
 	call("forget", "", "begun 204", request{method: "DELETE", path: "/v2/users/patient-17"})
@@ -105,8 +105,8 @@ func TestAuditEveryCall(t *testing.T) {
 	}
 }
 
-// Whoever is refused is recorded, with what is known of the key, and that is
-// nothing that was sent.
+// A refused call is recorded, with the description of the key if there is one, and
+// with no text that the caller sent.
 func TestAuditRefusals(t *testing.T) {
 	s, name := newAudited(t)
 	reader, revoked := s.newKey("clinic", httpadapter.ScopeRead), s.newKey("other")
@@ -131,7 +131,7 @@ func TestAuditRefusals(t *testing.T) {
 	}
 }
 
-// watcher looks at the audit log when an answer begins.
+// watcher calls a function when an answer begins.
 type watcher struct {
 	*httptest.ResponseRecorder
 	at func()
@@ -151,7 +151,7 @@ func TestAuditComesFirst(t *testing.T) {
 	}
 }
 
-// Without its record no call is answered, and from then on none has an effect.
+// A call without its record is not answered, and later calls have no effect.
 func TestAuditCannotBeWritten(t *testing.T) {
 	s, _ := newAudited(t)
 	id := s.submit("patient-17", "/v2/prediction/", testWAV(t, 44100, 1, 0.1))
@@ -190,8 +190,8 @@ func TestAuditCannotBeWritten(t *testing.T) {
 	}
 }
 
-// What the engine erases by itself is recorded session by session, and a log
-// that takes no records says so before.
+// Each session that the engine erases is recorded. A log that accepts no records
+// returns an error before.
 func TestAuditErased(t *testing.T) {
 	s, name := newAudited(t)
 	l := s.opts.Audit
@@ -226,7 +226,7 @@ func TestAuditErased(t *testing.T) {
 	}
 }
 
-// If the log breaks while a call is under way, its answer does not go out.
+// If the log fails during a call, the answer is not sent.
 func TestAuditBreaksUnderWay(t *testing.T) {
 	s, _ := newAudited(t)
 	l := s.opts.Audit
@@ -244,7 +244,7 @@ func TestAuditBreaksUnderWay(t *testing.T) {
 	}
 }
 
-// closing is a store during whose answer the audit log breaks.
+// closing is a store that closes the audit log during a call.
 type closing struct {
 	store.Store
 	log *audit.Log
@@ -255,7 +255,7 @@ func (c closing) Get(ctx context.Context, account, id string) (*store.Session, e
 	return c.Store.Get(ctx, account, id)
 }
 
-// A client that leaves is no error of the service.
+// A client that disconnects is not an error of the service.
 func TestClientLeaves(t *testing.T) {
 	s, name := newAudited(t)
 	var seen []int
@@ -283,7 +283,7 @@ func TestClientLeaves(t *testing.T) {
 	}
 }
 
-// leaving is a store that answers when nobody waits any more.
+// leaving is a store that answers after the client has disconnected.
 type leaving struct{ store.Store }
 
 func (leaving) Get(ctx context.Context, _, _ string) (*store.Session, error) {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Who asks as many as can be, gets as many as the bucket holds.
+// Concurrent callers get as many requests as the bucket holds.
 func TestRateLimitConcurrent(t *testing.T) {
 	l := newLimiter(RateLimit{PerSecond: 1e-9, Burst: 100})
 	var taken atomic.Int64

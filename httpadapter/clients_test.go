@@ -16,9 +16,8 @@ import (
 	"github.com/voicescreen/voicescreen/store"
 )
 
-// The published clients of the service that this one replaces, byte for byte
-// as they write their requests: callers change the base address and nothing
-// else.
+// The requests of the published clients of the service that this one replaces, byte
+// for byte: their users change the base address only.
 
 // wire sends the bytes of a request over a connection of its own, and then
 // reads the answer.
@@ -56,7 +55,7 @@ func (s *service) listen() (addr string) {
 	return server.Listener.Addr().String()
 }
 
-// client is what both clients do with an answer.
+// client handles answers as both clients do.
 type client struct {
 	t    *testing.T
 	addr string
@@ -130,8 +129,8 @@ func TestClientWithoutContentType(t *testing.T) {
 	}
 }
 
-// firstLabel returns the first member of actual_score that is not a PHQ, which
-// one client takes for the label.
+// firstLabel returns the first member of actual_score that is not a PHQ, which one
+// client reads as the label.
 func firstLabel(t *testing.T, answer string) string {
 	t.Helper()
 	var body struct {

@@ -24,8 +24,8 @@ import (
 // errDisk is the error of a failing call of the store. No answer may hold it.
 var errDisk = errors.New("disk on fire")
 
-// faultyStore is a store one of whose methods fails, at one call or from one call
-// on, until it is repaired.
+// faultyStore is a store with a method that fails, at one call or from one call on,
+// until it is repaired.
 type faultyStore struct {
 	store.Store
 	method string
@@ -135,8 +135,8 @@ func (f *faultyStore) Ping(ctx context.Context) error {
 	return err
 }
 
-// patient is a caller who, where the service has an internal error, tries again
-// once the fault is gone.
+// patient is a caller who retries after an internal error, when the fault is
+// repaired.
 type patient struct {
 	*service
 	f      *faultyStore
@@ -165,8 +165,8 @@ func newPatient(t testing.TB, f *faultyStore) *patient {
 	return &patient{service: s, f: f}
 }
 
-// insist makes a request until it has the status, or one of those that it may
-// have at a second attempt. After an internal error the fault is repaired.
+// insist makes a request, repairs the fault after an internal error and retries. It
+// wants the status, or in the second attempt one of again.
 func (p *patient) insist(r request, want int, again ...int) (status int, body map[string]any) {
 	p.t.Helper()
 	for failed := false; ; failed = true {
@@ -189,7 +189,7 @@ func (p *patient) insist(r request, want int, again ...int) (status int, body ma
 	}
 }
 
-// result polls until there is one: that the recording is too short.
+// result polls until the session has failed with audio_length_error.
 func (p *patient) result(id string) map[string]any {
 	p.t.Helper()
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
@@ -312,9 +312,9 @@ func (w *witness) Fatalf(format string, args ...any) {
 	runtime.Goexit()
 }
 
-// TestAStoreThatLiesIsSeen lets calls that did nothing say that they succeeded:
-// the test above would fail.
-func TestAStoreThatLiesIsSeen(t *testing.T) {
+// TestASilentFaultIsSeen lets calls without an effect return no error, and checks
+// that the test above would fail.
+func TestASilentFaultIsSeen(t *testing.T) {
 	recording := testWAV(t, 44100, 1, 0.2)
 	for method, nth := range map[string]int{"Create": 1, "Update": 0, "Delete": 0, "Forget": 0} {
 		t.Run(method, func(t *testing.T) {

@@ -23,7 +23,7 @@ const (
 // defaultLimits are those of a handler without options.
 var defaultLimits = Limits{}.withDefaults()
 
-// itemSetters are those of the feedback calls, by their number of items.
+// itemSetters are the setters of the feedback calls, by their number of items.
 var itemSetters = map[int]setLabel{
 	2: func(f *voicescreen.Feedback, v []any, form bool) (err error) {
 		f.PHQ2, err = parseItems(v, 2, form)
@@ -132,7 +132,7 @@ func FuzzMetadata(f *testing.F) {
 			}
 		}
 		if !utf8.ValidString(name) || !utf8.ValidString(value) {
-			return // JSON cannot say it
+			return // not possible in JSON
 		}
 		body, err := json.Marshal(map[string]any{"user_id": "u", "is_initiated": true, "metadata": map[string]string{name: value}})
 		if err != nil {

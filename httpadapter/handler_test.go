@@ -112,8 +112,8 @@ func TestUnknownPathsAndMethods(t *testing.T) {
 	}
 }
 
-// An identifier in a path may be any text that is escaped, also what stands for
-// something else in paths.
+// An identifier in a path may be any escaped text, also text with a meaning in
+// paths.
 func TestIdentifiersInPaths(t *testing.T) {
 	s := newService(t)
 	recording := testWAV(t, 44100, 1, 0.1)

@@ -20,7 +20,7 @@ import (
 	"github.com/voicescreen/voicescreen/httpadapter"
 )
 
-// listenWith serves with a server that change has changed.
+// listenWith starts a server after change was applied to it.
 func (s *service) listenWith(change func(*http.Server)) (addr string) {
 	s.t.Helper()
 	server := httptest.NewUnstartedServer(s.handler)
@@ -31,9 +31,7 @@ func (s *service) listenWith(change func(*http.Server)) (addr string) {
 	return server.Listener.Addr().String()
 }
 
-// Clients that send so slowly that they never come to an end do not slow
-// others, and are answered or dropped when their time is over.
-// A body that breaks off is answered as others that cannot be read.
+// A body that ends too early is answered like any other that cannot be read.
 func TestBrokenOffBodies(t *testing.T) {
 	s := newService(t)
 	addr := s.listen()
@@ -48,6 +46,8 @@ func TestBrokenOffBodies(t *testing.T) {
 	}
 }
 
+// Clients that send very slowly do not delay others. They are answered or
+// disconnected at the end of their time.
 func TestSlowClients(t *testing.T) {
 	const (
 		clients = 500
@@ -99,8 +99,8 @@ func TestSlowClients(t *testing.T) {
 	s.wantNothing(id)
 }
 
-// wantNothing wants that nothing was written: no session of a user "p" and
-// none queued, no audio, and the session still waiting for its audio.
+// wantNothing checks that the store has no session of a user "p", no queued session
+// and no audio, and that the session still waits for its audio.
 func (s *service) wantNothing(id string) {
 	s.t.Helper()
 	if n, err := s.store.Due(context.Background()); n != 0 || err != nil {
@@ -117,7 +117,7 @@ func (s *service) wantNothing(id string) {
 	}
 }
 
-// Slow, but within bounds: it is served.
+// A slow request within the limits is served.
 func TestSlowEnough(t *testing.T) {
 	const pause = 20 * time.Millisecond
 	s := newServiceWith(t, nil, &httpadapter.Options{Limits: httpadapter.Limits{StallTime: 2 * time.Second}})
@@ -149,7 +149,7 @@ func TestSlowEnough(t *testing.T) {
 	}
 }
 
-// A held answer is not cut off by the deadline of the body before it.
+// The deadline of the body does not end a delayed answer.
 func TestDeadlineEndsWithBody(t *testing.T) {
 	s := newServiceWith(t, nil, &httpadapter.Options{Limits: httpadapter.Limits{BodyTime: 600 * time.Millisecond, StallTime: 600 * time.Millisecond}})
 	addr := s.listen()
@@ -164,8 +164,8 @@ func TestDeadlineEndsWithBody(t *testing.T) {
 	}
 }
 
-// Whatever is too much, too deep or not text is a clear answer, and nothing
-// comes of it.
+// Bodies that are too large, too deep or not text have a clear answer and no
+// effect.
 func TestHostileInput(t *testing.T) {
 	s := newService(t)
 	addr := s.listen()
@@ -229,7 +229,7 @@ func TestHostileInput(t *testing.T) {
 	s.wantNothing(id)
 }
 
-// send is wire for what the server may stop reading before all is sent.
+// send is wire for a request that the server may not read to its end.
 func send(t *testing.T, addr, text string) (status int, body string) {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)
@@ -254,7 +254,7 @@ func send(t *testing.T, addr, text string) (status int, body string) {
 	return resp.StatusCode, string(data)
 }
 
-// The limits are as configured.
+// Each limit of the options applies.
 func TestLimits(t *testing.T) {
 	s := newServiceWith(t, nil, &httpadapter.Options{Limits: httpadapter.Limits{Body: 100, Depth: 3, Parts: 3, Field: 40}})
 	id := s.initiate("p1")
@@ -367,7 +367,7 @@ func TestUploadMemoryConcurrent(t *testing.T) {
 
 // meet is an upload that waits half way for the others.
 type meet struct {
-	parts [3]io.Reader // what stands before, in and behind the middle
+	parts [3]io.Reader // before, in and after the middle
 	half  *sync.WaitGroup
 	all   chan struct{}
 }

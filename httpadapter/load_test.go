@@ -33,7 +33,7 @@ type loaded struct {
 	head    string // header lines of every request
 }
 
-// loadOptions are what a service may have beside.
+// loadOptions are optional parts of a service.
 type loadOptions struct {
 	audited bool   // with an audit log
 	key     []byte // of the store; nil for none
@@ -181,16 +181,16 @@ func (l *loaded) initiate(n int) []string {
 	return ids
 }
 
-// BenchmarkLoad is the load that the service is meant to bear, on a bolt store
-// and over TCP, with the generator in the same process:
+// BenchmarkLoad measures the service under its intended load, on a bolt store and
+// over TCP, with the generator in the same process:
 //
 //	go test ./httpadapter -run '^$' -bench Load -benchtime 5s
 //
 // Goals, on two cores: 6,000 sessions opened in a second with a p99 of 25 ms at
 // 64 connections; 25,000 results; 100 submissions of half a minute, 2.6 MB each,
-// with a p99 of 200 ms at 8 connections; "audited", the same with an audit log,
-// for whose record each answer waits; "encrypted", on an encrypted store. A submission takes as much disk as its
-// recording until the benchmark ends.
+// with a p99 of 200 ms at 8 connections. "audited" has an audit log, and each answer
+// waits for its record; "encrypted" has an encrypted store. A submission takes as
+// much disk as its recording until the benchmark ends.
 func BenchmarkLoad(b *testing.B) {
 	benchmarkLoad(b, loadOptions{})
 	b.Run("encrypted", func(b *testing.B) { benchmarkLoad(b, loadOptions{key: make([]byte, bolt.KeySize)}) })

@@ -24,7 +24,7 @@ var document = sync.OnceValues(func() (*openapi3.T, error) {
 	return openapi3.NewLoader().LoadFromFile("openapi.json")
 })
 
-// The validator knows no pages.
+// The validator has no decoder for HTML.
 func init() {
 	openapi3filter.RegisterBodyDecoder("text/html", func(body io.Reader, _ http.Header, _ *openapi3.SchemaRef, _ openapi3filter.EncodingFn) (any, error) {
 		page, err := io.ReadAll(body)
@@ -32,7 +32,7 @@ func init() {
 	})
 }
 
-// documentPath is how the document writes the path of a route.
+// documentPath returns the path of a route as the document spells it.
 func documentPath(r *httpadapter.Route) string {
 	parameter := map[string]string{"sessions": "{session_id}", "users": "{user_id}"}
 	var b strings.Builder
@@ -79,9 +79,8 @@ func TestOpenAPIDocument(t *testing.T) {
 	}
 }
 
-// findPath returns the path of the document that a request is for, with or
-// without a version and a trailing slash, and the identifier in it; "" if there
-// is none.
+// findPath returns the path of a request in the document, without its version and
+// its trailing slash, and the identifier in it; "" for an unknown path.
 func findPath(doc *openapi3.T, req *http.Request) (path, id string) {
 	for path, item := range doc.Paths.Map() {
 		operation := item.GetOperation(req.Method)
@@ -102,9 +101,8 @@ func findPath(doc *openapi3.T, req *http.Request) (path, id string) {
 	return "", ""
 }
 
-// checkOpenAPI checks a request that was accepted, and every answer, against
-// the document. Unknown calls are not in it, and requests that go beyond it
-// say so.
+// checkOpenAPI checks every answer to a known call against the document, and the
+// request too if it was accepted and is not marked beyond.
 func checkOpenAPI(t testing.TB, req *http.Request, r request, w *httptest.ResponseRecorder) {
 	t.Helper()
 	doc, err := document()

@@ -60,8 +60,8 @@ func TestPreferWait(t *testing.T) {
 	}
 }
 
-// The deepfake product's call holds too; a session that nothing was submitted
-// to, or that does not exist, has its answer at once.
+// The call of the deepfake product delays its answer too. The answer for a session
+// without a submission, or for an unknown one, is immediate.
 func TestPreferWaitElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newService(t)
@@ -88,7 +88,7 @@ func TestPreferWaitElsewhere(t *testing.T) {
 	})
 }
 
-// A server that ends does not wait for those that wait.
+// Shutdown does not wait for delayed answers.
 func TestPreferWaitEndsWithServer(t *testing.T) {
 	s := newService(t)
 	id := s.submit("p1", "/predict", testWAV(t, 44100, 1, 0.1))

@@ -30,18 +30,18 @@ func TestRateLimit(t *testing.T) {
 		if w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") != "2" || w.Header().Get("RateLimit-Remaining") != "0" {
 			t.Errorf("got %d %v, want 429 and to wait for 2 s", w.Code, w.Header())
 		}
-		// The other key, and what needs none, have not been used.
+		// Another key and calls without a key are not affected.
 		s.want(http.StatusOK, request{method: "GET", path: "/healthz"})
 		if w := s.do(request{method: "GET", path: "/v2/predict/users/p1", key: other}); w.Code != http.StatusOK {
 			t.Errorf("another key: got %d, want 200", w.Code)
 		}
-		// Nor does a request that is refused before it is counted.
+		// A request with an invalid key does not count.
 		s.want(http.StatusForbidden, request{method: "GET", path: "/v2/predict/users/p1", key: "none"})
 		time.Sleep(2 * time.Second)
 		s.want(http.StatusOK, ask)
 		s.want(http.StatusTooManyRequests, ask)
 		s.want(http.StatusTooManyRequests, form("POST", "/v2/prediction/", field{"session_id", "x"}, field{"file", "x"}))
-		time.Sleep(time.Hour) // the bucket does not run over
+		time.Sleep(time.Hour) // the bucket holds no more than the burst
 		for range 3 {
 			s.want(http.StatusOK, ask)
 		}
@@ -49,8 +49,8 @@ func TestRateLimit(t *testing.T) {
 	})
 }
 
-// What the key may not do, or nobody can, counts like everything else: each
-// such request is logged, and recorded in the audit log, too.
+// A request without the scope or with an unknown path or method counts like any
+// other: it is logged and recorded in the audit log too.
 func TestRateLimitCountsWhatIsRefused(t *testing.T) {
 	for _, c := range []struct {
 		ask  request

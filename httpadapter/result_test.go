@@ -79,8 +79,8 @@ func TestListingPages(t *testing.T) {
 	}
 }
 
-// Of a listing without a limit the service never holds the results of more than
-// a page, with their features, however many the user has.
+// For a listing without a limit the service holds the results of at most one page,
+// with their features, in memory.
 func TestListingHoldsOnePage(t *testing.T) {
 	const (
 		maxPage  = 1000
@@ -103,8 +103,8 @@ func TestListingHoldsOnePage(t *testing.T) {
 	}
 }
 
-// longListing is a store in which every user has so many sessions. At each call
-// of List it counts those of former calls that are still in use.
+// longListing is a store in which every user has the same number of sessions. At
+// each call of List it counts the results of former calls that are still in use.
 type longListing struct {
 	store.Store
 	sessions int
@@ -165,8 +165,7 @@ func TestDeepfakeResult(t *testing.T) {
 	}
 }
 
-// All ways to ask for a deepfake result, and the session that was never
-// submitted.
+// All requests for a deepfake result, and a session without a submission.
 func TestPredictWithoutFile(t *testing.T) {
 	s := newService(t)
 	id := s.submit("p1", "/predict", testWAV(t, 44100, 1, 0.1))

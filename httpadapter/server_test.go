@@ -20,8 +20,8 @@ import (
 	"github.com/voicescreen/voicescreen/store"
 )
 
-// A client that sends all of a large upload before it reads gets its answer,
-// whatever the answer is, and not a closed connection.
+// A client that sends a whole large upload before it reads has its answer, whatever
+// the status, and not a closed connection.
 func TestLargeUploadsAreAnswered(t *testing.T) {
 	s := newServiceWith(t, nil, &httpadapter.Options{MaxUpload: 8 << 20})
 	addr := s.listen()
@@ -46,7 +46,7 @@ func TestLargeUploadsAreAnswered(t *testing.T) {
 	}
 }
 
-// A client that asks first is answered without its body.
+// A client with Expect: 100-continue is answered before its body.
 func TestExpectContinue(t *testing.T) {
 	s := newService(t)
 	addr := s.listen()
@@ -67,8 +67,7 @@ func TestExpectContinue(t *testing.T) {
 	}
 }
 
-// Calls that take no body wait for one no longer than others do, and take one
-// that comes.
+// Calls without parameters accept a body, within the limits of other bodies.
 func TestBodiesOfCallsWithoutOne(t *testing.T) {
 	s := newServiceWith(t, nil, &httpadapter.Options{Limits: httpadapter.Limits{BodyTime: 200 * time.Millisecond}})
 	addr := s.listen()
@@ -91,7 +90,7 @@ func TestBodiesOfCallsWithoutOne(t *testing.T) {
 	s.wantNothing(id)
 }
 
-// Bodies that end too early, over a real connection.
+// Bodies that end too early, over a TCP connection.
 func TestUploadBreaksOff(t *testing.T) {
 	s := newService(t)
 	addr := s.listen()
@@ -114,7 +113,7 @@ func TestUploadBreaksOff(t *testing.T) {
 	s.want(http.StatusAccepted, whole) // the session is not used up
 }
 
-// discard takes audio without keeping it.
+// discard is a store that discards audio.
 type discard struct{ store.Store }
 
 func (discard) PutAudio(_ context.Context, r io.Reader) (string, error) {
