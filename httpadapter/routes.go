@@ -19,7 +19,7 @@ type route struct {
 }
 
 // routes lists all calls, without version and trailing slash. Each exists under
-// /v2, under /v1 and without a version.
+// /v2, under /v1 and without a version. No two have the same path.
 var routes = []route{
 	{method: "POST", path: "initate", scope: ScopeInitiate, handle: (*adapter).initiate}, // spelled so in the reference
 	{method: "POST", path: "initiate", scope: ScopeInitiate, handle: (*adapter).initiate},
