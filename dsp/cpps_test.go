@@ -1,65 +1,55 @@
-package dsp
+package dsp_test
 
 import (
 	"math"
-	"slices"
-	"strings"
 	"testing"
+
+	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/internal/proof/signals"
 )
 
-// ranks returns the rank of each of v.
-func ranks(v []float64) []float64 {
-	s := slices.Clone(v)
-	slices.Sort(s)
-	r := make([]float64, len(v))
-	for i, x := range v {
-		k, _ := slices.BinarySearch(s, x)
-		r[i] = float64(k)
-	}
-	return r
+// cpps measures a signal at 44.1 kHz.
+func cpps(x []float64) float64 {
+	return dsp.NewCPPS(dsp.SampleRate).Measure(x, dsp.NewPitch(dsp.SampleRate, nil).Track(nil, x))
 }
 
-// correlation is Pearson's coefficient of a and b.
-func correlation(a, b []float64) float64 {
-	ma, mb := meanOf(a), meanOf(b)
-	var ab, aa, bb float64
-	for i := range a {
-		ab += (a[i] - ma) * (b[i] - mb)
-		aa += (a[i] - ma) * (a[i] - ma)
-		bb += (b[i] - mb) * (b[i] - mb)
-	}
-	return ab / math.Sqrt(aa*bb)
-}
-
-// CPPS orders recordings as Praat 6.3.07 does (its values are in the reference
-// set), within voices of the same pitch; the scale differs with the windows.
-func TestCPPSOrdersAsPraat(t *testing.T) {
-	var praat map[string]struct {
-		Praat struct {
-			CPPS float64 `json:"cpps"`
-		} `json:"praat"`
-	}
-	readJSON(t, sharedFile(t, "reference/functionals_praat_egemaps.json"), &praat)
-	for _, pitch := range []string{"_110_", "_210_"} {
-		var ours, theirs []float64
-		for name, v := range praat {
-			file, synthetic := strings.CutPrefix(name, "synth/")
-			if !synthetic || !strings.Contains(file, pitch) || !(strings.HasPrefix(file, "jit_") || strings.HasPrefix(file, "hnr_")) {
-				continue
+// The prominence falls with noise and with jitter. How its order compares with
+// that of another program stands in the accuracy table.
+func TestCPPSFallsWithNoiseAndJitter(t *testing.T) {
+	for _, f0 := range []float64{110, 210} {
+		before := math.Inf(1)
+		for _, db := range []float64{40, 30, 20, 10, 0} {
+			v := cpps(signals.HNR(dsp.SampleRate, f0, db, 1, 1))
+			if !(v < before) {
+				t.Errorf("%g Hz with noise at %g dB: got %.2f dB, want less than %.2f", f0, db, v, before)
 			}
-			x, rate := readWAV(t, sharedFile(t, "reference/synthetic/"+file+".wav"), 32768)
-			f0 := NewPitch(float64(rate), nil).Track(nil, x)
-			ours = append(ours, NewCPPS(float64(rate)).Measure(x, f0))
-			theirs = append(theirs, v.Praat.CPPS)
+			before = v
 		}
-		const least = 0.85 // of the rank correlation over 18 signals, of which those with 0 and 0.5 % jitter are nearly equal
-		if len(ours) < 10 {
-			t.Fatalf("got %d signals", len(ours))
+		before = math.Inf(1)
+		for _, jitter := range []float64{0.005, 0.01, 0.02, 0.04} {
+			v := cpps(signals.Normalize(signals.NewTrain(f0, 1, jitter, 0, 1).Vowel(dsp.SampleRate, 1), 0.5))
+			if !(v < before) {
+				t.Errorf("%g Hz with a jitter of %g: got %.2f dB, want less than %.2f", f0, jitter, v, before)
+			}
+			before = v
 		}
-		r := correlation(ranks(ours), ranks(theirs))
-		t.Logf("%s: rank correlation %.3f", pitch, r)
-		if !(r >= least) {
-			t.Errorf("%s: got a rank correlation of %.3f, want at least %g", pitch, r, least)
+	}
+}
+
+func TestCPPSOfWhatHasNoVoiceIsNaN(t *testing.T) {
+	c := dsp.NewCPPS(dsp.SampleRate)
+	voiced := make([]float64, 101)
+	for i := range voiced {
+		voiced[i] = 100
+	}
+	for name, v := range map[string]float64{
+		"no samples":      c.Measure(nil, nil),
+		"unvoiced noise":  c.Measure(normal(1, dsp.SampleRate), make([]float64, 101)),
+		"digital silence": c.Measure(make([]float64, dsp.SampleRate), voiced),
+		"too short":       c.Measure(normal(1, 1000), voiced[:3]),
+	} {
+		if !math.IsNaN(v) {
+			t.Errorf("%s: got %v, want NaN", name, v)
 		}
 	}
 }

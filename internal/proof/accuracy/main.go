@@ -4,13 +4,17 @@
 //	go run ./internal/proof/accuracy [-reference ../shared/reference] > dsp/README.md
 //
 // The column "made here" is measured on signals that the program makes, at
-// settings of their own; the column "reference" on the files of the reference
-// set, where that is at hand. Everything goes through [dsp.Analyzer], as a
-// recording does.
+// settings of their own. The column "reference" is measured on the files of the
+// reference set, if a directory is given. Everything goes through [dsp.Analyzer],
+// as a recording does. The exit status is 1 if a figure misses its goal.
+//
+// With -write DIR the program only writes the signals that Praat measures (see
+// cpps.praat) as WAV files.
 package main
 
 import (
 	"bufio"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -22,23 +26,41 @@ import (
 func main() {
 	log.SetFlags(0)
 	reference := flag.String("reference", "", "`directory` of the reference set; \"\" measures without it")
+	write := flag.String("write", "", "`directory` for the signals that Praat measures; nothing else is done")
 	flag.Parse()
-	made := measure(makeSet())
+	if err := run(os.Stdout, *reference, *write); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// run does what the flags ask for.
+func run(w io.Writer, reference, write string) error {
+	here := makeSet()
+	if write != "" {
+		return here.write(write)
+	}
+	made := measure(here)
 	resamplingRows(made)
 	var ref map[string]float64
-	if *reference != "" {
-		s, err := readSet(*reference)
+	if reference != "" {
+		s, err := readSet(reference)
 		if err != nil {
-			log.Fatal(err)
+			return err
 		}
 		ref = measure(s)
 		resamplingRows(ref)
 	}
-	w := bufio.NewWriter(os.Stdout)
-	table(w, ref, made)
-	if err := w.Flush(); err != nil {
-		log.Fatal(err)
+	out := bufio.NewWriter(w)
+	table(out, ref, made)
+	if err := out.Flush(); err != nil {
+		return err
 	}
+	for _, r := range rows {
+		if r.missed(ref) || r.missed(made) {
+			return errors.New("a figure misses its goal")
+		}
+	}
+	return nil
 }
 
 // table prints the rows with the figures measured on both sets. Nil or NaN
@@ -57,7 +79,7 @@ Printed by `+"`go run ./internal/proof/accuracy -reference DIR`"+`; not typed. "
 	fmt.Fprint(w, remarks)
 }
 
-// remarks says what the figures do not.
+// remarks follow the table.
 const remarks = `
 ## Ties and deviations
 
@@ -75,11 +97,14 @@ func (r row) cell(got map[string]float64) string {
 	if !ok {
 		v = math.NaN()
 	}
-	if v > r.goal {
+	if r.missed(got) {
 		return number(v) + " (missed)"
 	}
 	return number(v)
 }
+
+// missed reports whether the row was measured and is above its goal.
+func (r row) missed(got map[string]float64) bool { return got[r.name] > r.goal }
 
 // number prints three significant digits, and a dash for NaN.
 func number(v float64) string {
