@@ -1,4 +1,4 @@
-package dsp
+package dsp_test
 
 import (
 	"encoding/json"
