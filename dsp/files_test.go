@@ -1,34 +1,12 @@
-package dsp
+package dsp_test
 
 import (
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/go-audio/wav"
 )
-
-// sharedFile returns the path of a file of the reference material beside the
-// repository, and skips the test where that is absent.
-func sharedFile(t testing.TB, name string) string {
-	t.Helper()
-	dir, err := filepath.Abs(".")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		file := filepath.Join(dir, "shared", filepath.FromSlash(name))
-		if _, err := os.Stat(file); err == nil {
-			return file
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			t.Skipf("needs ../shared/%s beside the repository", name)
-		}
-		dir = parent
-	}
-}
 
 // readJSON decodes a file.
 func readJSON(t testing.TB, file string, v any) {
