@@ -77,9 +77,9 @@ func NewPulses(sr float64) *Pulses {
 // Find returns the times of the glottal pulses of x in seconds from its first
 // sample, ascending. f0 is the track of x in Hz, with frames centred on i·[Hop]
 // and 0 where unvoiced, as [Pitch.Track] gives it. F0 above about 1.1 kHz counts
-// as unvoiced. Two voiced stretches are separated by a gap of more than a period.
-// Without voiced frames, and for samples that are NaN or infinite, there are no
-// pulses. The result is appended to dst[:0], in dst's memory where that is large
+// as unvoiced. Unvoiced frames have no pulses, but for one period at the ends of a
+// voiced stretch. x must be finite: pulses near another sample are undefined. The
+// result is appended to dst[:0], in dst's memory where that is large
 // enough; dst may be nil. x and f0 are not changed.
 func (p *Pulses) Find(dst, x, f0 []float64) []float64 {
 	dst, p.amp = dst[:0], p.amp[:0]
