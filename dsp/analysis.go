@@ -52,7 +52,7 @@ type Quality struct {
 // Trans. Speech and Audio Processing 10, 2002, 293–302.
 type Spectrum struct {
 	Centroid   float64 // Hz
-	Rolloff85  float64 // Hz below which 85 % of the power lies
+	Rolloff85  float64 // Hz, frequency below which 85 % of the power is
 	Flux       float64 // Euclidean distance to the previous frame's magnitudes, both of unit norm, 0 to √2; 0 in frame 0, NaN after silence
 	Flatness   float64 // geometric over arithmetic mean of the power spectrum in 50 to 5000 Hz, 0 to 1
 	Slope500   float64 // dB per Hz, regression over 0 to 500 Hz
@@ -80,7 +80,7 @@ type Analysis struct {
 	Spectrum  []Spectrum         // spectral measures
 	MFCC      [][NumMFCC]float64 // HTK mel cepstrum by [MFCC], c0 first
 	Formants  []Formants         // F1 to F3; NaN outside voiced frames
-	IsSpeech  []bool             // whether the frame lies in a speech segment
+	IsSpeech  []bool             // whether the frame is in a speech segment
 	Pulses    []float64          // times of the glottal pulses in seconds by [Pulses], ascending
 	Speech    []Segment          // stretches of speech, ascending, disjoint, with 0.1 s or more each
 	Pauses    []Segment          // silent pauses of 0.2 s or more between stretches of speech

@@ -1,24 +1,11 @@
 package dsp_test
 
 import (
-	"encoding/json"
 	"os"
 	"testing"
 
 	"github.com/go-audio/wav"
 )
-
-// readJSON decodes a file.
-func readJSON(t testing.TB, file string, v any) {
-	t.Helper()
-	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(b, v); err != nil {
-		t.Fatalf("%s: %v", file, err)
-	}
-}
 
 // readWAV returns the 16-bit samples of a mono file divided by full, and their
 // rate in Hz.

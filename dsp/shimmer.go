@@ -15,7 +15,7 @@ const largestAmplitudeFactor = 2.0
 //
 //	Local   = mean |A[i] − A[i−1]| / mean A
 //	LocalDB = mean |20·log10(A[i]/A[i−1])|
-//	APQn    = mean |A[i] − mean of the n round it| / mean A,  n = 3, 5, 11
+//	APQn    = mean |A[i] − mean of the n around it| / mean A,  n = 3, 5, 11
 //
 // The limits on periods are those of [MeasureJitter]. Groups in which an amplitude
 // is more than twice its neighbour are left out, and so are amplitudes that are NaN
@@ -23,8 +23,8 @@ const largestAmplitudeFactor = 2.0
 // pulses. It panics if there are not as many pulses as amplitudes.
 //
 // The definitions are those of the Praat manual, pages "Voice 3. Shimmer" and
-// "PointProcess & Sound: Get shimmer (local)..." and its sisters, with a larger
-// factor between amplitudes. The amplitude perturbation quotient is after Y. Koike,
+// "PointProcess & Sound: Get shimmer (local)..." and likewise for the other measures,
+// with a larger factor between amplitudes. The amplitude perturbation quotient is after Y. Koike,
 // H. Takahashi and T. C. Calcaterra, "Acoustic measures for detecting laryngeal
 // pathology", Acta Otolaryngologica 84 (1977), 105–117, who average over 11
 // pulses. The values are not those of other programs, because the amplitudes are
