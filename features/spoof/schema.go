@@ -13,7 +13,7 @@ import (
 func Schema() *features.Schema { return spoofSchema }
 
 var spoofSchema = features.NewSchema("spoof/2", slices.Concat(
-	lfccFeatures(), spoofPitchFeatures, periodicityFeatures(), residualFeatures(), fineFeatures(), modulationFeatures(),
+	lfccFeatures(), pitchFeatures, periodicityFeatures(), residualFeatures(), fineFeatures(), modulationFeatures(),
 	perturbationFeatures, quefrencyFeatures(), envelopeFeatures(),
 ))
 
@@ -37,7 +37,7 @@ func lfccFeatures() [][2]string {
 
 // Differences are from one frame to the next, 10 ms on, within voiced
 // stretches.
-var spoofPitchFeatures = [][2]string{
+var pitchFeatures = [][2]string{
 	{"pitch.sd_oct", "oct"},
 	{"pitch.range_oct", "oct"},             // 95th minus 5th percentile
 	{"pitch.step_mean_oct", "oct"},         // of |difference|

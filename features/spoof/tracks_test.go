@@ -10,16 +10,23 @@ import (
 	"github.com/voicescreen/voicescreen/dsp"
 )
 
+// track returns an Extractor that measured x.
+func track(x []float64, rate int) *Extractor {
+	e := NewExtractor()
+	e.Track(x, rate)
+	return e
+}
+
 // TestSpoofVectorOfPart holds the features of a part to those of the part alone.
 // Both are of the same samples, but for the ends of the frames, the level and
 // the dither: what is a mean over frames agrees.
 func TestSpoofVectorOfPart(t *testing.T) {
 	x := speech(t)
-	tracks := Track(x, dsp.SampleRate)
+	tracks := track(x, dsp.SampleRate)
 	if got, want := tracks.Duration(), float64(len(x))/dsp.SampleRate; got != want {
 		t.Fatalf("got %v s, want %v", got, want)
 	}
-	whole, extracted := tracks.Vector(0, tracks.Duration()), Extract(x, dsp.SampleRate)
+	whole, extracted := tracks.Vector(nil, 0, tracks.Duration()), Extract(x, dsp.SampleRate)
 	for i, v := range whole.Values {
 		if w := extracted.Values[i]; v != w && !(math.IsNaN(v) && math.IsNaN(w)) {
 			name, _ := spoofSchema.Feature(i)
@@ -27,7 +34,7 @@ func TestSpoofVectorOfPart(t *testing.T) {
 		}
 	}
 	const from, to = 1, 3
-	part, alone := tracks.Vector(from, to), Extract(x[from*dsp.SampleRate:to*dsp.SampleRate], dsp.SampleRate)
+	part, alone := tracks.Vector(nil, from, to), Extract(x[from*dsp.SampleRate:to*dsp.SampleRate], dsp.SampleRate)
 	for name, most := range map[string]float64{
 		"lfcc.3.sd": 0.15, "pitch.sd_oct": 0.03, "periodicity.mean_db": 1, "lpc.gain_log.mean": 0.2, "perturbation.hnr_mean_db": 1.5,
 		"quefrency.band3.mean_log": 0.2, "texture.band2.flatness_mean": 0.15, "quefrency.band2.change": 0.1, "envelope.voiced.band3.step_sd_log": 0.15,
@@ -37,14 +44,14 @@ func TestSpoofVectorOfPart(t *testing.T) {
 		}
 	}
 	for _, c := range [][2]float64{{3, 1}, {-2, -1}, {100, 200}, {math.NaN(), 1}, {1, math.NaN()}, {2, 2}} {
-		for _, v := range tracks.Vector(c[0], c[1]).Values {
+		for _, v := range tracks.Vector(nil, c[0], c[1]).Values {
 			if !math.IsNaN(v) {
 				t.Errorf("%v: got %v, want NaN", c, v)
 				break
 			}
 		}
 	}
-	for _, v := range tracks.Vector(math.Inf(-1), math.Inf(1)).Values[:numLFCC] {
+	for _, v := range tracks.Vector(nil, math.Inf(-1), math.Inf(1)).Values[:numLFCC] {
 		if math.IsNaN(v) {
 			t.Error("all of time: got NaN")
 		}
@@ -56,11 +63,11 @@ func TestSpoofVectorOfPart(t *testing.T) {
 func TestSpoofVectorHearsWhere(t *testing.T) {
 	x := pulses(6, func(int) float64 { return 100.5 })
 	for i, v := range noise(0.5) {
-		x[3*spoofRate+4000+i] = 5 * v
+		x[3*rateHz+4000+i] = 5 * v
 	}
-	tracks := Track(x, spoofRate)
+	tracks := track(x, rateHz)
 	for s := range 6 {
-		got := tracks.Vector(float64(s), float64(s+1)).Get("periodicity.voiced_ratio")
+		got := tracks.Vector(nil, float64(s), float64(s+1)).Get("periodicity.voiced_ratio")
 		if s == 3 && !(got < 0.7) || s != 3 && !(got > 0.97) {
 			t.Errorf("second %d: got a voiced share of %v", s, got)
 		}
@@ -70,7 +77,7 @@ func TestSpoofVectorHearsWhere(t *testing.T) {
 // TestSpoofPerturbation hears pulses of which each is later or louder by chance.
 func TestSpoofPerturbation(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
-	rough := Extract(pulses(3, func(int) float64 { return 120 * (1 + 0.01*rng.NormFloat64()) }), spoofRate)
+	rough := Extract(pulses(3, func(int) float64 { return 120 * (1 + 0.01*rng.NormFloat64()) }), rateHz)
 	// Differences of independent periods with 1 % deviation have a mean
 	// magnitude of 2/√π %; RAP is of the deviation from the mean of three.
 	if got, want := math.Exp(rough.Get("perturbation.jitter_local_log")), 0.02/math.Sqrt(math.Pi); math.Abs(got/want-1) > 0.15 {
@@ -79,7 +86,7 @@ func TestSpoofPerturbation(t *testing.T) {
 	if got, want := math.Exp(rough.Get("perturbation.jitter_rap_local_log")), 1/math.Sqrt(3); math.Abs(got/want-1) > 0.1 {
 		t.Errorf("got %v of RAP over local jitter, want %v", got, want)
 	}
-	steady := Extract(pulses(3, func(int) float64 { return 120 }), spoofRate)
+	steady := Extract(pulses(3, func(int) float64 { return 120 }), rateHz)
 	for _, name := range []string{"perturbation.hnr_mean_db", "perturbation.cpps_db"} {
 		if a, b := steady.Get(name), rough.Get(name); !(a > b+3) {
 			t.Errorf("%s: got %v of steady pulses and %v of rough ones", name, a, b)
@@ -94,12 +101,12 @@ func TestSpoofQuefrency(t *testing.T) {
 	for i, v := range noise(3) {
 		x[i] += 0.3 * v
 	}
-	plain := Extract(x, spoofRate)
+	plain := Extract(x, rateHz)
 	y := slices.Clone(x)
-	for i := int(delay * spoofRate / 1000); i < len(x); i++ {
-		y[i] += 0.7 * x[i-int(delay*spoofRate/1000)]
+	for i := int(delay * rateHz / 1000); i < len(x); i++ {
+		y[i] += 0.7 * x[i-int(delay*rateHz/1000)]
 	}
-	echo := Extract(y, spoofRate)
+	echo := Extract(y, rateHz)
 	for b := range 6 {
 		name := fmt.Sprintf("quefrency.band%d.mean_log", b+1)
 		rise := echo.Get(name) - plain.Get(name)
@@ -113,10 +120,12 @@ func TestSpoofQuefrency(t *testing.T) {
 // chance of the periodogram, whose bins are exponentially distributed, so that
 // the mean of the logarithm is Euler's constant below the log of the mean.
 func TestSpoofTexture(t *testing.T) {
-	x := frontEnd(noise(4), spoofRate)
-	f0 := slices.Repeat([]float64{100}, len(x)/spoofHop+1)
+	x := newFront().hear(noise(4), rateHz)
+	f0 := slices.Repeat([]float64{100}, len(x)/hopLen+1)
 	v := &vector{out: make([]float64, spoofSchema.Len()), hi: len(x), length: len(x)}
-	v.quefrency(newQuefrencies(x, f0))
+	q := newQuefrencies()
+	q.measure(x, f0)
+	v.quefrency(q)
 	const euler = 0.5772156649
 	for b := 1; b <= 3; b++ {
 		name := fmt.Sprintf("texture.band%d.flatness_mean", b+1)
@@ -141,7 +150,7 @@ func TestSpoofEnvelope(t *testing.T) {
 	}
 	y := slices.Clone(x)
 	slices.Reverse(y)
-	a, b := Extract(x, spoofRate), Extract(y, spoofRate)
+	a, b := Extract(x, rateHz), Extract(y, rateHz)
 	for k := range len(envelopeBands) - 1 {
 		name := fmt.Sprintf("envelope.unvoiced.band%d.step_skew", k+1)
 		if u, w := a.Get(name), b.Get(name); !(u > 0.3 && w < -0.3 && math.Abs(u+w) < 0.3) {
@@ -155,7 +164,9 @@ func TestDetrendEqualsDefinition(t *testing.T) {
 	for _, n := range []int{1, 10, 16, 31, 200} {
 		x := noise(0.1)[:n]
 		x[n/2] = x[n/3] // a tie
-		for k, got := range detrend(x) {
+		y := make([]float64, n)
+		detrend(y, x)
+		for k, got := range y {
 			w := slices.Clone(x[max(k-fineTrend/2, 0):min(k+fineTrend/2+1, n)])
 			slices.Sort(w)
 			if want := x[k] - w[len(w)/2]; got != want {
@@ -171,10 +182,10 @@ func TestSpoofOfShortParts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	voice := pulses(1, func(int) float64 { return 130 })
 	for n := 1; n < 6000; n += 1 + n/8 {
-		tracks := Track(voice[:n], spoofRate)
+		tracks := track(voice[:n], rateHz)
 		for range 5 {
 			from := (rng.Float64()*1.5 - 0.25) * tracks.Duration()
-			v := tracks.Vector(from, from+rng.Float64()*tracks.Duration())
+			v := tracks.Vector(nil, from, from+rng.Float64()*tracks.Duration())
 			for i, x := range v.Values {
 				if math.IsInf(x, 0) {
 					name, _ := spoofSchema.Feature(i)
@@ -193,7 +204,7 @@ func TestSpoofVoiceDoesNotTellTheDuration(t *testing.T) {
 	for i, v := range noise(20) {
 		x[i] += 0.3 * v
 	}
-	short, long := Extract(x[:2*spoofRate], spoofRate), Extract(x, spoofRate)
+	short, long := Extract(x[:2*rateHz], rateHz), Extract(x, rateHz)
 	for _, name := range []string{
 		"perturbation.jitter_local_log", "perturbation.shimmer_apq5_log", "perturbation.hnr_p10_db", "perturbation.cpps_db",
 		"quefrency.band3.mean_log", "quefrency.band3.sd_log", "quefrency.band7.low_change", "texture.band2.flatness_mean",
