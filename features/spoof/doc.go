@@ -1,6 +1,7 @@
-// Package spoof measures what the deepfake scorer listens to: the features of
-// schema spoof/2 (see [Schema]), by which synthetic speech differs from recorded
-// speech on systems and speakers that were not in the training data.
+// Package spoof measures the features of schema spoof/2 (see [Schema]), which the
+// deepfake scorer reads. They were chosen because synthetic and recorded speech
+// differ in them also for systems and speakers that were not in the training
+// data.
 //
 // Every recording is first brought to the same form: 16 kHz, 60 to 7400 Hz, one
 // level, and a trace of noise. The families of features and their sources:

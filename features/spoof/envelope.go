@@ -52,9 +52,10 @@ func (e *envelopes) measure(x, f0 []float64) {
 	}
 }
 
-// envelope fills envelope.*: by how much rises are steeper than falls in
-// unvoiced sounds, and peaks sharper than valleys in voiced ones; of voiced
-// sounds also how far the slope lasts, and the size of a step.
+// envelope fills envelope.*: the skewness of the steps of unvoiced sounds, which
+// is positive where rises are steeper than falls; of voiced sounds the skewness
+// of the bends, positive where peaks are sharper than valleys, the correlation
+// of successive slopes, and the standard deviation of the steps.
 func (v *vector) envelope(e *envelopes) {
 	lo, hi := v.frames(len(e.voiced), envelopeHop, envelopeFrame)
 	voiced, unvoiced := e.voiced[lo:hi], e.unvoiced[lo:hi]
@@ -86,8 +87,8 @@ func steps(x, y []float64, on []bool) []float64 {
 	return x
 }
 
-// bends appends to x by how much values of y lie above their neighbours
-// envelopeLag away, where on holds for all three, twice.
+// bends appends to x the values 2·y[t] − y[t−l] − y[t+l], l = envelopeLag, for
+// which on holds at all three.
 func bends(x, y []float64, on []bool) []float64 {
 	const l = envelopeLag
 	for t := l; t+l < len(y); t++ {

@@ -8,9 +8,9 @@ import (
 )
 
 // An Extractor measures the features of schema spoof/2, of one recording after
-// another. It owns its scratch memory and allocates nothing for a recording once
-// it has seen a longer one at the same rate, but for the results that the caller
-// leaves to it. It is not safe for concurrent use.
+// another. It owns its scratch memory. After a recording of some length and rate,
+// a shorter one at the same rate allocates nothing but the results for which the
+// caller gives no memory. It is not safe for concurrent use.
 type Extractor struct {
 	front     *front
 	filters   *filters
@@ -23,7 +23,7 @@ type Extractor struct {
 	vector    vector
 
 	// Of the latest recording.
-	x       []float64 // at rateHz, as the front end hears it; empty for silence
+	x       []float64 // at rateHz, what the front end made of it; empty for silence
 	seconds float64
 }
 
@@ -47,7 +47,7 @@ func (e *Extractor) Extract(dst, x []float64, rate int) features.Vector {
 // A sample that is NaN counts as 0, one beyond ±16 as ±16. x is not changed and
 // not kept. Equal input gives equal features, whatever was measured before.
 func (e *Extractor) Track(x []float64, rate int) {
-	e.x, e.seconds = e.front.hear(x, rate), float64(len(x))/float64(rate)
+	e.x, e.seconds = e.front.prepare(x, rate), float64(len(x))/float64(rate)
 	if len(e.x) == 0 {
 		return
 	}
@@ -111,8 +111,8 @@ func sampleAt(seconds float64, n int) int {
 	return int(min(max(math.Round(seconds*rateHz), 0), float64(n)))
 }
 
-// Extract returns the features of one recording, as [Extractor.Extract] does. To
-// measure several, use an [Extractor], which reuses its memory.
+// Extract returns the features of one recording, as [Extractor.Extract] does. For
+// several recordings an [Extractor] is faster, because it reuses its memory.
 func Extract(x []float64, rate int) features.Vector {
 	return NewExtractor().Extract(nil, x, rate)
 }

@@ -54,8 +54,8 @@ func (f *fineSums) measure(x []float64) {
 // fine fills fine.*: of the mean log power spectrum of blocks of fineBlock
 // chunks less its running median, per band: standard deviation, maximum, mean
 // of the eight highest bins and skewness, averaged over the blocks. Blocks
-// have one length because a mean over more frames is smoother, and the measure
-// would depend on the duration.
+// have one length because a mean over more frames is smoother: otherwise the
+// measures would depend on the duration.
 func (v *vector) fine(f *fineSums) {
 	lo, hi := v.frames(len(f.frames), fineChunk*fineHop, fineChunk*fineHop)
 	var sum [len(fineBands) - 1][4]float64

@@ -32,7 +32,7 @@ type table struct {
 	values []float64
 }
 
-// reset makes it n tracks of the given length, all 0.
+// reset makes the table n tracks of the given length, all 0.
 func (t *table) reset(n, length int) {
 	t.tracks, t.values = sized(t.tracks, n), sized(t.values, n*length)
 	clear(t.values)
@@ -51,12 +51,12 @@ var activeShare = math.Pow(10, -3.2)
 
 // An activity says which frames are active.
 type activity struct {
-	power []float64 // of each frame; whoever uses the activity fills it
+	power []float64 // of each frame; set by the user of the activity
 	on    []bool
 	order []float64 // scratch
 }
 
-// reset makes it n frames.
+// reset sizes the activity for n frames.
 func (a *activity) reset(n int) { a.power, a.on = sized(a.power, n), sized(a.on, n) }
 
 // decide sets on from power.

@@ -8,25 +8,25 @@ import (
 )
 
 // The front end brings every recording to the same form: 16 kHz, 60 to 7400 Hz,
-// one level. Without that a classifier learns which sites publish at which rate
-// (confounds of the training data: see DEEPFAKE.md).
+// one level. Otherwise a classifier learns which sites publish at which rate: a
+// confound of the training data (see DEEPFAKE.md).
 const (
 	rateHz   = 16000
 	bandLow  = 60.0   // Hz
 	bandHigh = 7400.0 // Hz
 	hopLen   = 160    // samples, 10 ms
 
-	// frontLevel is the RMS of the active blocks after levelling. Chosen: any
-	// value does, for nothing clips in float64.
+	// frontLevel is the RMS of the active blocks after levelling. Chosen; its
+	// value only fixes what the floors of the families are relative to.
 	frontLevel = 0.05
 
 	// frontDither is the standard deviation of the noise added afterwards, 68
-	// dB below the active level: digital silence and the rounding of 16 bits
-	// are then alike.
+	// dB below the active level. It covers the rounding to 16 bits, which
+	// digital silence does not have.
 	frontDither = 2e-5
 
-	// frontRange is how far below the 95th percentile of the block powers, in
-	// decibels, a block still counts as active.
+	// frontRange is how many decibels an active block may lie below the 95th
+	// percentile of the block powers.
 	frontRange = 30.0
 
 	// frontLimit is the largest magnitude of a sample, that of [dsp.Analyzer]:
@@ -34,7 +34,7 @@ const (
 	frontLimit = 16
 )
 
-// A front brings recordings to the form that is measured. It owns its scratch.
+// A front brings recordings to the form that is measured.
 type front struct {
 	rate      int // that of resampler, in Hz
 	resampler *dsp.Resampler
@@ -51,9 +51,9 @@ func newFront() *front {
 	return f
 }
 
-// hear returns the recording as it is measured, nothing of a recording that is
-// silent or shorter than one hop. The result is valid until the next call.
-func (f *front) hear(x []float64, rate int) []float64 {
+// prepare returns x in the form that is measured, an empty slice if x is silent
+// or shorter than one hop. The result is valid until the next call.
+func (f *front) prepare(x []float64, rate int) []float64 {
 	if f.resampler == nil || f.rate != rate {
 		f.resampler, f.rate = dsp.NewResampler(rate, rateHz), rate
 	}
@@ -63,7 +63,7 @@ func (f *front) hear(x []float64, rate int) []float64 {
 	if !(rms > 0) || math.IsInf(rms, 0) {
 		return nil
 	}
-	f.seed.Seed(1, 1) // the same noise for every recording
+	f.seed.Seed(1, 1) // equal noise in every recording
 	for i, v := range f.y {
 		f.y[i] = v*(frontLevel/rms) + frontDither*f.dither.NormFloat64()
 	}

@@ -14,16 +14,16 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files again")
 
-// TestSpoofIsTheSameEverywhere holds the features of two recordings to those of
+// TestSpoofIsTheSameEverywhere compares the features of two recordings with
 // testdata/spoof-2.json, which amd64 wrote with "go test -run
-// TestSpoofIsTheSameEverywhere -update ./features/spoof": a change of a definition is a
-// new schema. On one architecture equal input gives equal bits; others may fuse
-// a multiplication with an addition.
+// TestSpoofIsTheSameEverywhere -update ./features/spoof". A change of a definition
+// is a new schema. On one architecture equal input gives equal bits; others may
+// fuse a multiplication with an addition.
 func TestSpoofIsTheSameEverywhere(t *testing.T) {
-	// Differences are of the value, or of 1 where that is less: a skewness may
-	// lie near 0. The largest on arm64, emulated, is 3e-12. Jitter and shimmer
-	// rest on decisions, which of two lags matches better, that rounding may tip:
-	// there it is 1.8e-4, of one recording.
+	// Differences are relative to the value, or to 1 if the value is less: a
+	// skewness may lie near 0. The largest on arm64, emulated, is 3e-12. Jitter and
+	// shimmer depend on which of two lags matches better, which rounding may
+	// change: there the largest is 1.8e-4, of one recording.
 	const architectures, pulses = 1e-9, 1e-3
 	got := map[string]map[string]*float64{}
 	for _, name := range []string{"spoken_en.wav", "voice_16k_en.wav"} {

@@ -24,8 +24,8 @@ const (
 	numQuefrencies = len(quefrencyBands) - 1
 )
 
-// quefrencies holds the tracks of quefrency.* and texture.*. Values are there
-// where the frame is on.
+// quefrencies holds the tracks of quefrency.* and texture.*. A value is
+// defined where its frame is on.
 type quefrencies struct {
 	sums []float64 // of the squares before each sample, and of all
 
@@ -38,7 +38,7 @@ type quefrencies struct {
 	flatness      table    // of each band of textureBands, the log of geometric over arithmetic mean power
 	change        table    // of each quefrency band over 20 ms, of the whole spectrum and then of the low band
 	textureFrames activity // on says whether the frame of 32 ms is active and voiced
-	onChange      []bool   // and also the one it is compared with
+	onChange      []bool   // whether it and the frame textureLag before are on
 	short         logSpectrum
 	whole, low    *dsp.Cepstrum
 	past          [textureLag + 1][2][]complex128 // cepstra of the latest frames, by t modulo their number

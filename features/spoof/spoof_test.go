@@ -83,10 +83,10 @@ func TestSpoofOfNothing(t *testing.T) {
 	}
 }
 
-// TestSpoofPitch hears pulse trains whose periods are known.
+// TestSpoofPitch measures pulse trains whose periods are known.
 func TestSpoofPitch(t *testing.T) {
 	steady := Extract(pulses(2, func(int) float64 { return 100.5 }), rateHz)
-	// The period is the same always: what remains is the dither.
+	// The period is constant: what remains is the dither.
 	if got := steady.Get("pitch.step_mean_oct"); got > 1e-4 {
 		t.Errorf("steady: got steps of %v octaves, want 0", got)
 	}
@@ -170,9 +170,9 @@ func TestSpoofModulationFindsTheRate(t *testing.T) {
 	}
 }
 
-// TestSpoofDoesNotTellTheDuration compares noise of 2 s and of 20 s: measures
-// that average longer would be smoother.
-func TestSpoofDoesNotTellTheDuration(t *testing.T) {
+// TestSpoofDoesNotDependOnTheDuration compares noise of 2 s and of 20 s: measures
+// that average over a longer time would be smoother.
+func TestSpoofDoesNotDependOnTheDuration(t *testing.T) {
 	x := noise(20)
 	short, long := Extract(x[:2*rateHz], rateHz), Extract(x, rateHz)
 	for _, name := range []string{"fine.band2.sd", "fine.band3.top8", "modulation.2.band3_log", "lfcc.5.sd", "lfcc.9.delta_sd"} {
@@ -182,8 +182,8 @@ func TestSpoofDoesNotTellTheDuration(t *testing.T) {
 	}
 }
 
-// TestFrontEndKeepsTheBand measures the gain for tones: 1 inside, little
-// outside. The level is set by the loudest tone, in the middle of the band.
+// TestFrontEndKeepsTheBand measures the gain for tones: 1 inside the band, near 0
+// outside. The loudest tone, in the middle of the band, sets the level.
 func TestFrontEndKeepsTheBand(t *testing.T) {
 	amplitude := func(x []float64, f float64) float64 {
 		var re, im float64
@@ -201,7 +201,7 @@ func TestFrontEndKeepsTheBand(t *testing.T) {
 			x[i] += 0.1 * math.Sin(2*math.Pi*f*float64(i)/rateHz)
 		}
 	}
-	y := newFront().hear(x, rateHz)
+	y := newFront().prepare(x, rateHz)
 	ref := amplitude(y, 1000)
 	for f, want := range tones {
 		if got := 10 * amplitude(y, f) / ref; got < want[0] || got > want[1] {
@@ -210,12 +210,24 @@ func TestFrontEndKeepsTheBand(t *testing.T) {
 	}
 }
 
+// BenchmarkExtractSpoof measures one recording after another.
 func BenchmarkExtractSpoof(b *testing.B) {
-	x := speech(b)
+	x, e, dst := speech(b), NewExtractor(), make([]float64, spoofSchema.Len())
+	e.Track(x, dsp.SampleRate) // makes the scratch
 	b.ReportAllocs()
 	for b.Loop() {
-		Extract(x, dsp.SampleRate)
+		e.Extract(dst, x, dsp.SampleRate)
 	}
 	seconds := float64(len(x)) / dsp.SampleRate * float64(b.N)
 	b.ReportMetric(seconds/b.Elapsed().Seconds(), "audio_s/s")
+}
+
+// BenchmarkNewExtractor makes the tables, at the first recording also those of
+// the resampler.
+func BenchmarkNewExtractor(b *testing.B) {
+	x := make([]float64, 1)
+	b.ReportAllocs()
+	for b.Loop() {
+		NewExtractor().Track(x, dsp.SampleRate)
+	}
 }

@@ -17,9 +17,9 @@ func track(x []float64, rate int) *Extractor {
 	return e
 }
 
-// TestSpoofVectorOfPart holds the features of a part to those of the part alone.
-// Both are of the same samples, but for the ends of the frames, the level and
-// the dither: what is a mean over frames agrees.
+// TestSpoofVectorOfPart compares the features of a part with those of the same
+// samples alone. Only the frames at the ends, the level and the dither differ, so
+// that means over frames agree.
 func TestSpoofVectorOfPart(t *testing.T) {
 	x := speech(t)
 	tracks := track(x, dsp.SampleRate)
@@ -58,9 +58,9 @@ func TestSpoofVectorOfPart(t *testing.T) {
 	}
 }
 
-// TestSpoofVectorHearsWhere puts half a second of noise into steady pulses: only
-// the seconds with it have it.
-func TestSpoofVectorHearsWhere(t *testing.T) {
+// TestSpoofVectorIsOfItsPart puts half a second of noise into steady pulses: only
+// the second that has the noise is less voiced.
+func TestSpoofVectorIsOfItsPart(t *testing.T) {
 	x := pulses(6, func(int) float64 { return 100.5 })
 	for i, v := range noise(0.5) {
 		x[3*rateHz+4000+i] = 5 * v
@@ -74,7 +74,7 @@ func TestSpoofVectorHearsWhere(t *testing.T) {
 	}
 }
 
-// TestSpoofPerturbation hears pulses of which each is later or louder by chance.
+// TestSpoofPerturbation measures pulses of which each comes later by chance.
 func TestSpoofPerturbation(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	rough := Extract(pulses(3, func(int) float64 { return 120 * (1 + 0.01*rng.NormFloat64()) }), rateHz)
@@ -94,7 +94,7 @@ func TestSpoofPerturbation(t *testing.T) {
 	}
 }
 
-// TestSpoofQuefrency hears an echo: its delay is where the cepstrum rises.
+// TestSpoofQuefrency measures an echo: at its delay the cepstrum rises.
 func TestSpoofQuefrency(t *testing.T) {
 	const delay = 1.75 // ms: the middle of band 5
 	x := pulses(3, func(int) float64 { return 200.5 })
@@ -116,11 +116,11 @@ func TestSpoofQuefrency(t *testing.T) {
 	}
 }
 
-// TestSpoofTexture hears noise that is voiced by decree: what is left is the
-// chance of the periodogram, whose bins are exponentially distributed, so that
-// the mean of the logarithm is Euler's constant below the log of the mean.
+// TestSpoofTexture measures noise with an F0 track that calls it voiced. The bins
+// of its periodogram are exponentially distributed, so that the mean of the
+// logarithm lies Euler's constant below the log of the mean.
 func TestSpoofTexture(t *testing.T) {
-	x := newFront().hear(noise(4), rateHz)
+	x := newFront().prepare(noise(4), rateHz)
 	f0 := slices.Repeat([]float64{100}, len(x)/hopLen+1)
 	v := &vector{out: make([]float64, spoofSchema.Len()), hi: len(x), length: len(x)}
 	q := newQuefrencies()
@@ -142,7 +142,7 @@ func TestSpoofTexture(t *testing.T) {
 	}
 }
 
-// TestSpoofEnvelope hears noise bursts that begin at once and die away.
+// TestSpoofEnvelope measures noise bursts that begin at once and decay.
 func TestSpoofEnvelope(t *testing.T) {
 	x := noise(3)
 	for i := range x {
@@ -159,7 +159,7 @@ func TestSpoofEnvelope(t *testing.T) {
 	}
 }
 
-// TestDetrendEqualsDefinition sorts every window anew.
+// TestDetrendEqualsDefinition compares with the median of every sorted window.
 func TestDetrendEqualsDefinition(t *testing.T) {
 	for _, n := range []int{1, 10, 16, 31, 200} {
 		x := noise(0.1)[:n]
@@ -176,8 +176,8 @@ func TestDetrendEqualsDefinition(t *testing.T) {
 	}
 }
 
-// TestSpoofOfShortParts measures recordings of every small length and parts of
-// any place: none panics, and no feature is infinite.
+// TestSpoofOfShortParts measures short recordings of many lengths and parts at
+// random places: none panics, and no feature is infinite.
 func TestSpoofOfShortParts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	voice := pulses(1, func(int) float64 { return 130 })
@@ -196,9 +196,9 @@ func TestSpoofOfShortParts(t *testing.T) {
 	}
 }
 
-// TestSpoofVoiceDoesNotTellTheDuration compares a rough voice of 2 s and of
+// TestSpoofVoiceDoesNotDependOnTheDuration compares a rough voice of 2 s and of
 // 20 s.
-func TestSpoofVoiceDoesNotTellTheDuration(t *testing.T) {
+func TestSpoofVoiceDoesNotDependOnTheDuration(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	x := pulses(20, func(int) float64 { return 120 * (1 + 0.01*rng.NormFloat64()) })
 	for i, v := range noise(20) {

@@ -14,15 +14,15 @@ type vector struct {
 	unvoiced                   []bool
 }
 
-// from says which feature put is to set next.
+// from sets the feature that put sets next.
 func (v *vector) from(feature string) { v.next = spoofSchema.Index(feature) }
 
 // put sets the next features in schema order.
 func (v *vector) put(values ...float64) { v.next += copy(v.out[v.next:], values) }
 
-// frames returns which of n frames, of size samples every hop, have their
-// middle in the part: lo ≤ i < hi. The whole recording has all of them, even
-// the one that a recording shorter than a frame has.
+// frames returns the range lo ≤ i < hi of those of n frames, of size samples
+// every hop, that have their middle in the part. The whole recording has all n,
+// also the only frame of a recording that is shorter than a frame.
 func (v *vector) frames(n, hop, size int) (lo, hi int) {
 	first := func(sample int) int { return min(max((sample-size/2+hop-1)/hop, 0), n) }
 	lo, hi = first(v.lo), first(v.hi)

@@ -31,9 +31,9 @@ func (w *voicing) measure(x []float64) {
 	w.hnr = w.harmonics.Track(w.hnr, x, w.f0)
 }
 
-// perturbation fills perturbation.*. Jitter and shimmer are logarithms, for
-// they vary by factors; the ratios say how the perturbation is spread over
-// longer stretches, whatever its size.
+// perturbation fills perturbation.*. Jitter and shimmer are logarithms, because
+// they vary by factors. The ratios say how the perturbation is spread over longer
+// stretches, independently of its size.
 func (v *vector) perturbation(x []float64, w *voicing) {
 	a, b := 0, len(w.pulses)
 	for a < b && w.pulses[a]*rateHz < float64(v.lo) {
