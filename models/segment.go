@@ -10,13 +10,13 @@ import (
 	"github.com/voicescreen/voicescreen/screen"
 )
 
-// leastCoverage is how much of the model's weight must be measured in a segment
-// for it to have a score. Chosen: without pitch, in a segment without speech,
-// it is less.
+// leastCoverage is the share of the model's weight that must be measured in a
+// segment for it to have a score. Chosen: a segment without speech has less,
+// because it has no pitch.
 const leastCoverage = 0.5
 
-// A segmentScorer is the memory in which one call of Score works on segments. It
-// is not safe for concurrent use.
+// A segmentScorer is the scratch memory of one call of scoreSegments. It is not
+// safe for concurrent use.
 type segmentScorer struct {
 	extractor *spoof.Extractor
 	values    []float64 // the features of a segment
@@ -25,7 +25,7 @@ type segmentScorer struct {
 	mean      prediction
 }
 
-// segmentScorer returns one that no other call uses.
+// segmentScorer returns one that is idle, or a new one.
 func (l *Linear) segmentScorer() *segmentScorer {
 	select {
 	case w := <-l.idle:
@@ -35,7 +35,8 @@ func (l *Linear) segmentScorer() *segmentScorer {
 	}
 }
 
-// release keeps w for another call, if not enough are kept.
+// release makes w idle. The garbage collector takes it if as many as there are
+// processors are idle already.
 func (l *Linear) release(w *segmentScorer) {
 	select {
 	case l.idle <- w:
@@ -83,9 +84,9 @@ func (l *Linear) scoreSegments(ctx context.Context, in *features.Recording) (scr
 	return s, nil
 }
 
-// average sets p to the mean of the predictions of the list whose coverage is at
-// least as given: of a feature's value over those that measured it, of everything
-// else over all. It reuses the memory of p.
+// average sets p to the mean of the predictions whose coverage is at least the
+// given one, of which there must be one. A feature's value is the mean over the
+// predictions that have it. It reuses the memory of p.
 func (p *prediction) average(list []prediction, coverage float64) {
 	var n float64
 	for i := range list {
