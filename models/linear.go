@@ -24,8 +24,8 @@ const maxContributions = 20
 const z90 = 1.6448536269514722
 
 // Linear is the Scorer of a model File. It is safe for concurrent use. A model of
-// a deepfake schema keeps the scratch memory of as many calls of Score as ran at
-// the same time, of GOMAXPROCS at most.
+// a deepfake schema keeps the scratch memory, 3 MB each, of as many calls of Score
+// as ran at the same time, of GOMAXPROCS at most.
 type Linear struct {
 	file   *File
 	schema *features.Schema

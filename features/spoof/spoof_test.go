@@ -213,7 +213,7 @@ func TestFrontEndKeepsTheBand(t *testing.T) {
 // BenchmarkExtractSpoof measures one recording after another.
 func BenchmarkExtractSpoof(b *testing.B) {
 	x, e, dst := speech(b), NewExtractor(), make([]float64, spoofSchema.Len())
-	e.Track(x, dsp.SampleRate) // makes the scratch
+	e.Extract(dst, x, dsp.SampleRate) // makes the scratch
 	b.ReportAllocs()
 	for b.Loop() {
 		e.Extract(dst, x, dsp.SampleRate)
