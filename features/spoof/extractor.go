@@ -39,7 +39,7 @@ func NewExtractor() *Extractor {
 // is [Extractor.Track] followed by [Extractor.Vector] of the whole recording.
 func (e *Extractor) Extract(dst, x []float64, rate int) features.Vector {
 	e.Track(x, rate)
-	return e.Vector(dst, 0, e.seconds)
+	return e.Vector(dst, 0, e.Duration())
 }
 
 // Track measures mono samples at the rate in Hz, from [dsp.MinResampleRate] to
@@ -72,15 +72,15 @@ func (e *Extractor) Duration() float64 { return e.seconds }
 // voice. Of silence, and of a part outside the recording, all features are NaN.
 func (e *Extractor) Vector(dst []float64, from, to float64) features.Vector {
 	if dst == nil {
-		dst = make([]float64, spoofSchema.Len())
+		dst = make([]float64, schema.Len())
 	}
-	if len(dst) != spoofSchema.Len() {
+	if len(dst) != schema.Len() {
 		panic("spoof: features into a slice of the wrong length")
 	}
 	for i := range dst {
 		dst[i] = math.NaN()
 	}
-	v, out := &e.vector, features.Vector{Schema: spoofSchema, Values: dst}
+	v, out := &e.vector, features.Vector{Schema: schema, Values: dst}
 	if !(from < to) {
 		return out
 	}

@@ -36,12 +36,12 @@ func TestExtractorForgetsTheRecordingBefore(t *testing.T) {
 	slices.Reverse(order)
 	order = append(recordings[:len(recordings):len(recordings)], order...)
 	e := NewExtractor()
-	dst := make([]float64, spoofSchema.Len())
+	dst := make([]float64, schema.Len())
 	for _, r := range order {
 		got, want := e.Extract(dst, r.x, r.rate), Extract(r.x, r.rate)
 		for i, w := range want.Values {
 			if v := got.Values[i]; v != w && !(math.IsNaN(v) && math.IsNaN(w)) {
-				name, _ := spoofSchema.Feature(i)
+				name, _ := schema.Feature(i)
 				t.Errorf("%s: got %s = %v after other recordings, want %v", r.name, name, v, w)
 			}
 		}
@@ -50,7 +50,7 @@ func TestExtractorForgetsTheRecordingBefore(t *testing.T) {
 
 // TestExtractorAllocatesNothing measures a recording again, and a part of it.
 func TestExtractorAllocatesNothing(t *testing.T) {
-	x, e, dst := speech(t), NewExtractor(), make([]float64, spoofSchema.Len())
+	x, e, dst := speech(t), NewExtractor(), make([]float64, schema.Len())
 	e.Track(x, dsp.SampleRate)
 	e.Vector(dst, 0, e.Duration())
 	for name, f := range map[string]func(){

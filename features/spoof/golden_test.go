@@ -38,7 +38,7 @@ func TestSpoofIsTheSameEverywhere(t *testing.T) {
 		}
 		got[name] = map[string]*float64{}
 		for i, x := range Extract(a.Samples, a.SampleRate).Values {
-			feature, _ := spoofSchema.Feature(i)
+			feature, _ := schema.Feature(i)
 			got[name][feature] = nil
 			if !math.IsNaN(x) {
 				got[name][feature] = &x

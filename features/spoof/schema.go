@@ -10,9 +10,9 @@ import (
 // Schema returns "spoof/2", the schema of [Extractor]. Names, units and order are
 // fixed; a change of any of them, or of the definition of a feature, is a new
 // schema. It is safe for concurrent use.
-func Schema() *features.Schema { return spoofSchema }
+func Schema() *features.Schema { return schema }
 
-var spoofSchema = features.NewSchema("spoof/2", slices.Concat(
+var schema = features.NewSchema("spoof/2", slices.Concat(
 	lfccFeatures(), pitchFeatures, periodicityFeatures(), residualFeatures(), fineFeatures(), modulationFeatures(),
 	perturbationFeatures, quefrencyFeatures(), envelopeFeatures(),
 ))

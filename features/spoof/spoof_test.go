@@ -18,8 +18,8 @@ func TestSpoofSchemaIsFixed(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got strings.Builder
-	for i := range spoofSchema.Len() {
-		name, unit := spoofSchema.Feature(i)
+	for i := range schema.Len() {
+		name, unit := schema.Feature(i)
 		got.WriteString(strings.TrimSpace(name+" "+unit) + "\n")
 	}
 	if got.String() != string(golden) {
@@ -76,7 +76,7 @@ func TestSpoofOfNothing(t *testing.T) {
 		"empty": nil, "one sample": {0.5}, "100 samples": make([]float64, 100), "silence": make([]float64, 40000), "NaN": nan,
 	} {
 		for i, v := range Extract(x, rateHz).Values {
-			if n, _ := spoofSchema.Feature(i); !math.IsNaN(v) {
+			if n, _ := schema.Feature(i); !math.IsNaN(v) {
 				t.Errorf("%s: got %s = %v, want NaN", name, n, v)
 			}
 		}
@@ -212,7 +212,7 @@ func TestFrontEndKeepsTheBand(t *testing.T) {
 
 // BenchmarkExtractSpoof measures one recording after another.
 func BenchmarkExtractSpoof(b *testing.B) {
-	x, e, dst := speech(b), NewExtractor(), make([]float64, spoofSchema.Len())
+	x, e, dst := speech(b), NewExtractor(), make([]float64, schema.Len())
 	e.Extract(dst, x, dsp.SampleRate) // makes the scratch
 	b.ReportAllocs()
 	for b.Loop() {

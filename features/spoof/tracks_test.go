@@ -29,7 +29,7 @@ func TestSpoofVectorOfPart(t *testing.T) {
 	whole, extracted := tracks.Vector(nil, 0, tracks.Duration()), Extract(x, dsp.SampleRate)
 	for i, v := range whole.Values {
 		if w := extracted.Values[i]; v != w && !(math.IsNaN(v) && math.IsNaN(w)) {
-			name, _ := spoofSchema.Feature(i)
+			name, _ := schema.Feature(i)
 			t.Errorf("%s: got %v of the whole, %v extracted", name, v, w)
 		}
 	}
@@ -122,21 +122,21 @@ func TestSpoofQuefrency(t *testing.T) {
 func TestSpoofTexture(t *testing.T) {
 	x := newFront().prepare(noise(4), rateHz)
 	f0 := slices.Repeat([]float64{100}, len(x)/hopLen+1)
-	v := &vector{out: make([]float64, spoofSchema.Len()), hi: len(x), length: len(x)}
+	v := &vector{out: make([]float64, schema.Len()), hi: len(x), length: len(x)}
 	q := newQuefrencies()
 	q.measure(x, f0)
 	v.quefrency(q)
 	const euler = 0.5772156649
 	for b := 1; b <= 3; b++ {
 		name := fmt.Sprintf("texture.band%d.flatness_mean", b+1)
-		if got := v.out[spoofSchema.Index(name)]; math.Abs(got+euler) > 0.06 {
+		if got := v.out[schema.Index(name)]; math.Abs(got+euler) > 0.06 {
 			t.Errorf("%s: got %v, want %v", name, got, -euler)
 		}
 	}
 	// Frames of 32 ms under Hann windows are nearly independent 20 ms apart.
 	for b := range len(quefrencyBands) - 1 {
 		name := fmt.Sprintf("quefrency.band%d.change", b+1)
-		if got := v.out[spoofSchema.Index(name)]; !(got > 0.8 && got < 1.02) {
+		if got := v.out[schema.Index(name)]; !(got > 0.8 && got < 1.02) {
 			t.Errorf("%s: got %v, want nearly 1", name, got)
 		}
 	}
@@ -188,7 +188,7 @@ func TestSpoofOfShortParts(t *testing.T) {
 			v := tracks.Vector(nil, from, from+rng.Float64()*tracks.Duration())
 			for i, x := range v.Values {
 				if math.IsInf(x, 0) {
-					name, _ := spoofSchema.Feature(i)
+					name, _ := schema.Feature(i)
 					t.Fatalf("%d samples from %v s: got %s = %v", n, from, name, x)
 				}
 			}

@@ -15,7 +15,7 @@ type vector struct {
 }
 
 // from sets the feature that put sets next.
-func (v *vector) from(feature string) { v.next = spoofSchema.Index(feature) }
+func (v *vector) from(feature string) { v.next = schema.Index(feature) }
 
 // put sets the next features in schema order.
 func (v *vector) put(values ...float64) { v.next += copy(v.out[v.next:], values) }
