@@ -57,9 +57,10 @@ var order = map[string][]string{
 		"models", "models/fit", "models/shipped", "screen", "store", "store/bolt", "store/memory",
 	},
 
-	"httpadapter":         {".", "audit", "internal/durable", "internal/stream", "internal/strictjson", "screen"},
-	"httpadapter/webhook": {".", "internal/durable", "internal/strictjson", "screen"},
-	"httpadapter/client":  {"screen"}, // what a caller imports: nothing of the engine
+	"httpadapter":                   {".", "audit", "internal/durable", "internal/stream", "screen"},
+	"httpadapter/webhook":           {".", "internal/durable", "screen"},
+	"httpadapter/internal/docspage": {},         // writes the page of the API
+	"httpadapter/client":            {"screen"}, // what a caller imports: nothing of the engine
 
 	"internal/proof/soak": {".", "httpadapter", "screen"}, // a long load on the whole service
 	"cmd/voicescreen": {
