@@ -110,9 +110,3 @@ func (e *Extractor) Vector(dst []float64, from, to float64) features.Vector {
 func sampleAt(seconds float64, n int) int {
 	return int(min(max(math.Round(seconds*rateHz), 0), float64(n)))
 }
-
-// Extract returns the features of one recording, as [Extractor.Extract] does. For
-// several recordings an [Extractor] is faster, because it reuses its memory.
-func Extract(x []float64, rate int) features.Vector {
-	return NewExtractor().Extract(nil, x, rate)
-}

@@ -38,7 +38,7 @@ func TestExtractorForgetsTheRecordingBefore(t *testing.T) {
 	e := NewExtractor()
 	dst := make([]float64, schema.Len())
 	for _, r := range order {
-		got, want := e.Extract(dst, r.x, r.rate), Extract(r.x, r.rate)
+		got, want := e.Extract(dst, r.x, r.rate), extract(r.x, r.rate)
 		for i, w := range want.Values {
 			if v := got.Values[i]; v != w && !(math.IsNaN(v) && math.IsNaN(w)) {
 				name, _ := schema.Feature(i)

@@ -33,8 +33,8 @@ func SegmentBounds(n, rate int) [][2]int {
 // Segments returns the features of each segment of mono samples at the rate in
 // Hz, in the order of [SegmentBounds]. See [Extractor.Track] for x and rate. The
 // vectors are the caller's.
-func Segments(x []float64, rate int) []features.Vector {
-	e, bounds := NewExtractor(), SegmentBounds(len(x), rate)
+func (e *Extractor) Segments(x []float64, rate int) []features.Vector {
+	bounds := SegmentBounds(len(x), rate)
 	v := make([]features.Vector, len(bounds))
 	for k, b := range bounds {
 		v[k] = e.Extract(nil, x[b[0]:b[1]], rate)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/dsp/wav"
+	"github.com/voicescreen/voicescreen/features"
 )
 
 func TestSpoofSchemaIsFixed(t *testing.T) {
@@ -75,7 +76,7 @@ func TestSpoofOfNothing(t *testing.T) {
 	for name, x := range map[string][]float64{
 		"empty": nil, "one sample": {0.5}, "100 samples": make([]float64, 100), "silence": make([]float64, 40000), "NaN": nan,
 	} {
-		for i, v := range Extract(x, rateHz).Values {
+		for i, v := range extract(x, rateHz).Values {
 			if n, _ := schema.Feature(i); !math.IsNaN(v) {
 				t.Errorf("%s: got %s = %v, want NaN", name, n, v)
 			}
@@ -85,7 +86,7 @@ func TestSpoofOfNothing(t *testing.T) {
 
 // TestSpoofPitch measures pulse trains whose periods are known.
 func TestSpoofPitch(t *testing.T) {
-	steady := Extract(pulses(2, func(int) float64 { return 100.5 }), rateHz)
+	steady := extract(pulses(2, func(int) float64 { return 100.5 }), rateHz)
 	// The period is constant: what remains is the dither.
 	if got := steady.Get("pitch.step_mean_oct"); got > 1e-4 {
 		t.Errorf("steady: got steps of %v octaves, want 0", got)
@@ -98,7 +99,7 @@ func TestSpoofPitch(t *testing.T) {
 	}
 	// A glide of one octave a second: every frame is 0.01 octaves on.
 	at := 0.0
-	glide := Extract(pulses(1.2, func(int) float64 {
+	glide := extract(pulses(1.2, func(int) float64 {
 		p := rateHz / (100 * math.Exp2(at/rateHz))
 		at += p
 		return p
@@ -110,7 +111,7 @@ func TestSpoofPitch(t *testing.T) {
 		t.Errorf("glide: got a range of %v octaves, want 1.05", got)
 	}
 	rng := rand.New(rand.NewPCG(1, 1))
-	rough := Extract(pulses(2, func(int) float64 { return 100 + 2*rng.NormFloat64() }), rateHz)
+	rough := extract(pulses(2, func(int) float64 { return 100 + 2*rng.NormFloat64() }), rateHz)
 	if a, b := rough.Get("pitch.step_mean_oct"), steady.Get("pitch.step_mean_oct"); a < 10*b {
 		t.Errorf("got steps of %v octaves with jitter, %v without", a, b)
 	}
@@ -120,6 +121,11 @@ func TestSpoofPitch(t *testing.T) {
 			t.Errorf("%s: got %v for steady and %v for rough pulses, want 1 and less", name, a, b)
 		}
 	}
+}
+
+// extract measures x with an Extractor of its own.
+func extract(x []float64, rate int) features.Vector {
+	return NewExtractor().Extract(nil, x, rate)
 }
 
 // noise is seconds of white noise at rateHz.
@@ -138,7 +144,7 @@ func TestSpoofFineStructureFindsATone(t *testing.T) {
 	for i := range tone {
 		tone[i] += 0.03 * math.Sin(2*math.Pi*2500*float64(i)/rateHz)
 	}
-	a, b := Extract(plain, rateHz), Extract(tone, rateHz)
+	a, b := extract(plain, rateHz), extract(tone, rateHz)
 	if x, y := a.Get("fine.band2.max"), b.Get("fine.band2.max"); y < x+2 {
 		t.Errorf("got a maximum of %v with a tone in the band, %v without", y, x)
 	}
@@ -158,7 +164,7 @@ func TestSpoofModulationFindsTheRate(t *testing.T) {
 	for i := range x {
 		x[i] *= 1 + 0.8*math.Sin(2*math.Pi*8*float64(i)/rateHz) // 8 Hz: band 3
 	}
-	v := Extract(x, rateHz)
+	v := extract(x, rateHz)
 	best, at := math.Inf(-1), 0
 	for m := range modulationBands {
 		if got := v.Get("modulation." + string(rune('1'+m)) + ".band3_log"); got > best {
@@ -174,7 +180,7 @@ func TestSpoofModulationFindsTheRate(t *testing.T) {
 // that average over a longer time would be smoother.
 func TestSpoofDoesNotDependOnTheDuration(t *testing.T) {
 	x := noise(20)
-	short, long := Extract(x[:2*rateHz], rateHz), Extract(x, rateHz)
+	short, long := extract(x[:2*rateHz], rateHz), extract(x, rateHz)
 	for _, name := range []string{"fine.band2.sd", "fine.band3.top8", "modulation.2.band3_log", "lfcc.5.sd", "lfcc.9.delta_sd"} {
 		if a, b := short.Get(name), long.Get(name); math.Abs(a-b) > 0.15*math.Abs(b) {
 			t.Errorf("%s: got %v of 2 s, %v of 20 s", name, a, b)

@@ -26,7 +26,7 @@ func TestSpoofVectorOfPart(t *testing.T) {
 	if got, want := tracks.Duration(), float64(len(x))/dsp.SampleRate; got != want {
 		t.Fatalf("got %v s, want %v", got, want)
 	}
-	whole, extracted := tracks.Vector(nil, 0, tracks.Duration()), Extract(x, dsp.SampleRate)
+	whole, extracted := tracks.Vector(nil, 0, tracks.Duration()), extract(x, dsp.SampleRate)
 	for i, v := range whole.Values {
 		if w := extracted.Values[i]; v != w && !(math.IsNaN(v) && math.IsNaN(w)) {
 			name, _ := schema.Feature(i)
@@ -34,7 +34,7 @@ func TestSpoofVectorOfPart(t *testing.T) {
 		}
 	}
 	const from, to = 1, 3
-	part, alone := tracks.Vector(nil, from, to), Extract(x[from*dsp.SampleRate:to*dsp.SampleRate], dsp.SampleRate)
+	part, alone := tracks.Vector(nil, from, to), extract(x[from*dsp.SampleRate:to*dsp.SampleRate], dsp.SampleRate)
 	for name, most := range map[string]float64{
 		"lfcc.3.sd": 0.15, "pitch.sd_oct": 0.03, "periodicity.mean_db": 1, "lpc.gain_log.mean": 0.2, "perturbation.hnr_mean_db": 1.5,
 		"quefrency.band3.mean_log": 0.2, "texture.band2.flatness_mean": 0.15, "quefrency.band2.change": 0.1, "envelope.voiced.band3.step_sd_log": 0.15,
@@ -77,7 +77,7 @@ func TestSpoofVectorIsOfItsPart(t *testing.T) {
 // TestSpoofPerturbation measures pulses of which each comes later by chance.
 func TestSpoofPerturbation(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
-	rough := Extract(pulses(3, func(int) float64 { return 120 * (1 + 0.01*rng.NormFloat64()) }), rateHz)
+	rough := extract(pulses(3, func(int) float64 { return 120 * (1 + 0.01*rng.NormFloat64()) }), rateHz)
 	// Differences of independent periods with 1 % deviation have a mean
 	// magnitude of 2/√π %; RAP is of the deviation from the mean of three.
 	if got, want := math.Exp(rough.Get("perturbation.jitter_local_log")), 0.02/math.Sqrt(math.Pi); math.Abs(got/want-1) > 0.15 {
@@ -86,7 +86,7 @@ func TestSpoofPerturbation(t *testing.T) {
 	if got, want := math.Exp(rough.Get("perturbation.jitter_rap_local_log")), 1/math.Sqrt(3); math.Abs(got/want-1) > 0.1 {
 		t.Errorf("got %v of RAP over local jitter, want %v", got, want)
 	}
-	steady := Extract(pulses(3, func(int) float64 { return 120 }), rateHz)
+	steady := extract(pulses(3, func(int) float64 { return 120 }), rateHz)
 	for _, name := range []string{"perturbation.hnr_mean_db", "perturbation.cpps_db"} {
 		if a, b := steady.Get(name), rough.Get(name); !(a > b+3) {
 			t.Errorf("%s: got %v of steady pulses and %v of rough ones", name, a, b)
@@ -101,12 +101,12 @@ func TestSpoofQuefrency(t *testing.T) {
 	for i, v := range noise(3) {
 		x[i] += 0.3 * v
 	}
-	plain := Extract(x, rateHz)
+	plain := extract(x, rateHz)
 	y := slices.Clone(x)
 	for i := int(delay * rateHz / 1000); i < len(x); i++ {
 		y[i] += 0.7 * x[i-int(delay*rateHz/1000)]
 	}
-	echo := Extract(y, rateHz)
+	echo := extract(y, rateHz)
 	for b := range 6 {
 		name := fmt.Sprintf("quefrency.band%d.mean_log", b+1)
 		rise := echo.Get(name) - plain.Get(name)
@@ -150,7 +150,7 @@ func TestSpoofEnvelope(t *testing.T) {
 	}
 	y := slices.Clone(x)
 	slices.Reverse(y)
-	a, b := Extract(x, rateHz), Extract(y, rateHz)
+	a, b := extract(x, rateHz), extract(y, rateHz)
 	for k := range len(envelopeBands) - 1 {
 		name := fmt.Sprintf("envelope.unvoiced.band%d.step_skew", k+1)
 		if u, w := a.Get(name), b.Get(name); !(u > 0.3 && w < -0.3 && math.Abs(u+w) < 0.3) {
@@ -204,7 +204,7 @@ func TestSpoofVoiceDoesNotDependOnTheDuration(t *testing.T) {
 	for i, v := range noise(20) {
 		x[i] += 0.3 * v
 	}
-	short, long := Extract(x[:2*rateHz], rateHz), Extract(x, rateHz)
+	short, long := extract(x[:2*rateHz], rateHz), extract(x, rateHz)
 	for _, name := range []string{
 		"perturbation.jitter_local_log", "perturbation.shimmer_apq5_log", "perturbation.hnr_p10_db", "perturbation.cpps_db",
 		"quefrency.band3.mean_log", "quefrency.band3.sd_log", "quefrency.band7.low_change", "texture.band2.flatness_mean",

@@ -84,7 +84,7 @@ func TestSpoofIgnoresLevelAndRate(t *testing.T) {
 	s := deepfake(t)
 	l := s.(*models.Linear)
 	logit := func(x []float64, rate int) float64 {
-		p := l.ScoreVector(spoof.Extract(x, rate)).Probability
+		p := l.ScoreVector(spoof.NewExtractor().Extract(nil, x, rate)).Probability
 		return math.Log(p / (1 - p))
 	}
 	x := speech(t)
