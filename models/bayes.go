@@ -12,7 +12,6 @@ import (
 
 	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/features"
-	"github.com/voicescreen/voicescreen/internal/strictjson"
 	"github.com/voicescreen/voicescreen/screen"
 )
 
@@ -62,14 +61,6 @@ func NewBayes(f *BayesFile) (*Bayes, error) {
 		b.sex[i] = features.VoiceSchema().Index(x.Name)
 	}
 	return b, nil
-}
-
-func loadBayes(doc strictjson.Document) (Scorer, error) {
-	var f BayesFile
-	if err := decodeError(doc.Decode(&f)); err != nil {
-		return nil, err
-	}
-	return NewBayes(&f)
 }
 
 // Info says what the model is.

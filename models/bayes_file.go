@@ -26,10 +26,8 @@ const DecisionBand = 1
 //
 // with z the features standardised within sex, and with what is known about
 // weights and thresholds as a normal distribution: their covariance. See
-// [Bayes] for what is made of it. Files are JSON; a field that is missing,
-// unknown, there twice or out of range makes [Load] refuse the file, and so does
-// a list that is longer than its tag most says: for the matrices more than there
-// are features.
+// [Bayes] for the score. Files are JSON; a member that is missing, unknown,
+// repeated or out of range makes [Load] refuse the file.
 type BayesFile struct {
 	Format      string          `json:"format"` // BayesFormat
 	Name        string          `json:"name"`
@@ -38,8 +36,8 @@ type BayesFile struct {
 	Schema      string          `json:"schema"`   // of the features: "voice/1"
 	Description string          `json:"description"`
 
-	Thresholds    []float64 `json:"thresholds" most:"16"` // θ, ascending, one for each of BandScores, logits
-	Cuts          []Cut     `json:"cuts"`                 // from where on each class but the first is reported
+	Thresholds    []float64 `json:"thresholds"` // θ, ascending, one for each of BandScores, logits
+	Cuts          []Cut     `json:"cuts"`       // from where on each class but the first is reported
 	Indeterminate Band      `json:"indeterminate"`
 	Clip          float64   `json:"clip"` // a z beyond counts as this many standard deviations, > 0
 
@@ -63,11 +61,11 @@ type BayesFile struct {
 
 	// Correlation is that of the standardised Features, in their order, within
 	// sex, by which features that were not measured are inferred.
-	Correlation [][]float64 `json:"correlation" most:"128"`
+	Correlation [][]float64 `json:"correlation"`
 
 	// Covariance is that of the weights, in the order of Features, and then of
 	// θ2, ln(θ2 − θ1) and ln(θ3 − θ2).
-	Covariance [][]float64 `json:"covariance" most:"128"`
+	Covariance [][]float64 `json:"covariance"`
 }
 
 // Cut is where a class begins: people whose P(score ≥ Score) is Probability or
@@ -122,15 +120,18 @@ type Labels struct {
 
 // ReadBayes reads and checks a model file of BayesFormat.
 func ReadBayes(r io.Reader) (*BayesFile, error) {
-	doc, err := readModel(r, BayesFormat)
+	b, _, err := readModel(r, BayesFormat)
 	if err != nil {
 		return nil, err
 	}
 	var f BayesFile
-	if err := decodeError(doc.Decode(&f)); err != nil {
+	if err := decode(b, &f); err != nil {
 		return nil, err
 	}
-	return &f, f.Check()
+	if err := f.Check(); err != nil {
+		return nil, err
+	}
+	return &f, nil
 }
 
 // Write writes the file as indented JSON, one feature and one row of a matrix

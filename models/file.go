@@ -5,12 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
-	"slices"
 	"strings"
 
-	"github.com/voicescreen/voicescreen/internal/strictjson"
 	"github.com/voicescreen/voicescreen/screen"
 )
 
@@ -49,9 +46,9 @@ func (e *FileError) Is(target error) bool { return target == ErrModel }
 //	η = intercept + Σ weight·z,  z = (x − center)/scale held within ±clip,
 //
 // to which a Kernel may add, calibrated to a·η + b and mapped to a probability p
-// by a link. A feature that was not measured adds nothing. Files are JSON; a field that is missing,
-// unknown, there twice or out of range makes [Load] refuse the file, and so
-// does a list that is longer than its tag most says.
+// by a link. A feature that was not measured adds nothing. Files are JSON; a
+// member that is missing, unknown, repeated or out of range makes [Load] refuse
+// the file.
 type File struct {
 	Format        string          `json:"format"` // FileFormat, or KernelFormat exactly if there is a Kernel
 	Name          string          `json:"name"`
@@ -82,13 +79,13 @@ type Link struct {
 	// Thresholds are those of the proportional odds model (McCullagh 1980),
 	// P(class > k) = 1/(1 + exp(θk − η)), ascending; one fewer than
 	// SeverityNames. Ordinal only.
-	Thresholds []float64 `json:"thresholds,omitempty" most:"16"`
+	Thresholds []float64 `json:"thresholds,omitempty"`
 
 	// Cuts are the ascending values of the calibrated η from which on class k + 1 is
 	// reported, one fewer than SeverityNames. They are apart from Thresholds
 	// because the most probable class is the lowest nearly always when the
 	// base rate is low. Ordinal only.
-	Cuts []float64 `json:"cuts,omitempty" most:"16"`
+	Cuts []float64 `json:"cuts,omitempty"`
 
 	// Decision is the index, from 1, of the threshold that belongs to
 	// Probability: 1 for PHQ-9 ≥ 10, 2 for GAD-7 ≥ 10. Ordinal only.
@@ -151,26 +148,22 @@ type Feature struct {
 	WeightSD float64 `json:"weight_sd"`
 }
 
-// Load reads a model file and returns its scorer. An error that is about what
-// the file says matches ErrModel.
+// Load reads a model file and returns its scorer. An error about the contents
+// of the file matches ErrModel.
 func Load(r io.Reader) (Scorer, error) {
-	doc, err := readModel(r, slices.Sorted(maps.Keys(formats))...)
+	b, format, err := readModel(r, FileFormat, BayesFormat, KernelFormat)
 	if err != nil {
 		return nil, err
 	}
-	return formats[doc.Member("format")](doc)
-}
-
-// formats has, for each format of model files, how one is read.
-var formats = map[string]func(strictjson.Document) (Scorer, error){
-	FileFormat:   loadLinear,
-	KernelFormat: loadLinear,
-	BayesFormat:  loadBayes,
-}
-
-func loadLinear(doc strictjson.Document) (Scorer, error) {
+	if format == BayesFormat {
+		var f BayesFile
+		if err := decode(b, &f); err != nil {
+			return nil, err
+		}
+		return NewBayes(&f)
+	}
 	var f File
-	if err := decodeError(doc.Decode(&f)); err != nil {
+	if err := decode(b, &f); err != nil {
 		return nil, err
 	}
 	return NewLinear(&f)
@@ -190,48 +183,21 @@ func LoadFile(path string) (Scorer, error) {
 	return s, nil
 }
 
-// Read reads and checks the file of a [Linear] model.
+// Read reads and checks the file of a [Linear] model. An error about the
+// contents of the file matches ErrModel.
 func Read(r io.Reader) (*File, error) {
-	doc, err := readModel(r, FileFormat, KernelFormat)
+	b, _, err := readModel(r, FileFormat, KernelFormat)
 	if err != nil {
 		return nil, err
 	}
 	var f File
-	if err := decodeError(doc.Decode(&f)); err != nil {
+	if err := decode(b, &f); err != nil {
 		return nil, err
 	}
 	if err := f.Check(); err != nil {
 		return nil, err
 	}
 	return &f, nil
-}
-
-// readModel reads a model file of one of the formats.
-func readModel(r io.Reader, oneOf ...string) (strictjson.Document, error) {
-	b, err := io.ReadAll(io.LimitReader(r, MaxFileSize+1))
-	if err != nil {
-		return strictjson.Document{}, fmt.Errorf("models: read model file: %w", err)
-	}
-	if len(b) > MaxFileSize {
-		return strictjson.Document{}, &FileError{Reason: fmt.Sprintf("more than %d bytes", MaxFileSize)}
-	}
-	doc, err := strictjson.Parse(b)
-	if err != nil {
-		return doc, decodeError(err)
-	}
-	if got := doc.Member("format"); !slices.Contains(oneOf, got) {
-		return doc, &FileError{"format", fmt.Sprintf("got %.40q, want %s", got, strings.Join(oneOf, " or "))}
-	}
-	return doc, nil
-}
-
-// decodeError makes a FileError of what strictjson says.
-func decodeError(err error) error {
-	var e *strictjson.Error
-	if errors.As(err, &e) {
-		return &FileError{e.Path, e.Reason}
-	}
-	return err
 }
 
 // Write writes the file as indented JSON, one feature a line, after checking

@@ -25,7 +25,7 @@ type Kernel struct {
 
 	// Coefficients are c, in logits, one a vector. A file may have as many as
 	// training takes recordings into a kernel.
-	Coefficients []float64 `json:"coefficients" most:"8192"`
+	Coefficients []float64 `json:"coefficients"`
 
 	// Familiar is how near the nearest support vector must be, as the value of
 	// the exponential, for a recording to be like those of the training; 0
