@@ -1,6 +1,7 @@
 package dam
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -9,8 +10,6 @@ import (
 	"io"
 	"math"
 	"slices"
-
-	"github.com/voicescreen/voicescreen/internal/strictjson"
 )
 
 // A converted model is a file of the tensors of a network as the network reads
@@ -25,9 +24,11 @@ import (
 const (
 	fileMagic = "voicescreen-dam\x01"
 
-	// maxHeader bounds the header, which has about 50,000 bytes for the
-	// published shape.
-	maxHeader = 1 << 20
+	// maxHeader and maxValues bound the header in bytes and in values, so that
+	// a broken file does not take memory out of proportion to its size. Chosen:
+	// the published shape has about 50,000 bytes and 2,400 values.
+	maxHeader = 256 << 10
+	maxValues = 4096
 
 	fileAlign = 64 // bytes: a line of the cache
 )
@@ -46,8 +47,25 @@ type fileHeader struct {
 
 type fileTensor struct {
 	Name string `json:"name"`
-	Dims []int  `json:"dims" most:"8"`
+	Dims []int  `json:"dims"`
 	CRC  uint32 `json:"crc32c"`
+}
+
+// decode reads the text of a header. A missing member stays zero, which does
+// not fit any shape or checksum.
+func (h *fileHeader) decode(text []byte) error {
+	if n := bytes.Count(text, []byte{','}); n > maxValues {
+		return fmt.Errorf("more than %d values", maxValues)
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(h); err != nil {
+		return err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return errors.New("something follows the JSON value")
+	}
+	return nil
 }
 
 // count is how many numbers a tensor of these dimensions has.
@@ -141,7 +159,7 @@ func openFile(r io.ReaderAt, size int64, s Shape) (*modelFile, error) {
 		return nil, fmt.Errorf("%w: header: %w", ErrFile, err)
 	}
 	f := &modelFile{r: r, tensors: map[string]placed{}}
-	if err := strictjson.Decode(text, &f.header); err != nil {
+	if err := f.header.decode(text); err != nil {
 		return nil, fmt.Errorf("%w: header: %w", ErrFile, err)
 	}
 	if f.header.Shape != s {

@@ -121,6 +121,19 @@ func TestOpeningTakesLittleMoreThanTheWeights(t *testing.T) {
 	runtime.KeepAlive(n)
 }
 
+// TestPublishedHeaderHasRoom compares the header of the published shape with
+// the bounds of a header.
+func TestPublishedHeaderHasRoom(t *testing.T) {
+	const room = 1.5
+	head := newEmptyModel(t, Published).head
+	if n := len(head); room*float64(n) > maxHeader {
+		t.Errorf("%d bytes, want at most %d/%v", n, maxHeader, room)
+	}
+	if n := bytes.Count(head, []byte{','}); room*float64(n) > maxValues {
+		t.Errorf("%d values, want at most %d/%v", n, maxValues, room)
+	}
+}
+
 // Whichever byte is changed, of every seventh of the header and many others,
 // the file is refused or gives the same numbers: the source's name and the
 // padding are the only bytes without a check.
@@ -158,6 +171,9 @@ func TestConversionsThatAreNone(t *testing.T) {
 	b := converted(t, randomWeights(small, 3))
 	huge := slices.Clone(b[:20])
 	copy(huge[16:], "\xff\xff\xff\xff")
+	header := func(text string) []byte {
+		return append(binary.LittleEndian.AppendUint32([]byte(fileMagic), uint32(len(text))), text...)
+	}
 	for name, c := range map[string]struct {
 		b    []byte
 		want string
@@ -167,6 +183,10 @@ func TestConversionsThatAreNone(t *testing.T) {
 		"cut":           {b[:len(b)-1], "beyond the end"},
 		"longer":        {append(slices.Clone(b), 0), "after the last"},
 		"a huge header": {huge, "header of 4294967295"},
+		"no JSON":       {header("{"), "header"},
+		"a member more": {header(`{"colour":1}`), "colour"},
+		"two values":    {header(`{}{}`), "follows"},
+		"many values":   {header(`{"tensors":[` + strings.Repeat("{},", maxValues+1) + `{}]}`), "more than 4096 values"},
 	} {
 		if _, err := readConverted(c.b); !errors.Is(err, ErrFile) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want ErrFile with %q", name, err, c.want)
@@ -174,6 +194,9 @@ func TestConversionsThatAreNone(t *testing.T) {
 	}
 	if _, err := openFile(bytes.NewReader(b), int64(len(b)), Published); !errors.Is(err, ErrWeights) {
 		t.Errorf("another shape: got %v, want ErrWeights", err)
+	}
+	if _, err := readConverted(header(`{}`)); !errors.Is(err, ErrWeights) {
+		t.Errorf("a header without a shape: got %v, want ErrWeights", err)
 	}
 }
 
