@@ -101,8 +101,6 @@ func (n *Network) Embed(ctx context.Context, dst, mel []float32) ([]float32, err
 		return nil, err
 	}
 	defer func() { n.slots <- w }()
-	w.crew.begin()
-	defer w.crew.end()
 	w.setMel(mel, n.shape.Mels)
 	for i := range n.encoders {
 		if err := n.encoders[i].run(ctx, w, dst[i*width:(i+1)*width]); err != nil {

@@ -140,8 +140,6 @@ func TestFullNetworkIsThatOfPyTorch(t *testing.T) {
 	}
 	embedding := make([]float32, 2*Published.Width)
 	w := newWorkspace(Published, n.threads, false)
-	w.crew.begin()
-	defer w.crew.end()
 	w.setMel(seededMel(Published, 0), Published.Mels)
 	for i, name := range encoders {
 		if err := n.encoders[i].run(context.Background(), w, embedding[i*Published.Width:][:Published.Width]); err != nil {
@@ -192,8 +190,6 @@ func TestBFloat16(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := newWorkspace(shape, 2, true)
-	w.crew.begin()
-	defer w.crew.end()
 	embedding := make([]float32, 2*shape.Width)
 	var before []float32
 	for _, chunk := range []int{0, 1, 0} { // the first again, where there was another
