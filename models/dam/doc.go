@@ -5,11 +5,10 @@
 //
 // # Weights
 //
-// A [Network] is made by [NewNetwork], which asks a function for one tensor
-// after the other, by the names and shapes that [Shape.Tensors] lists, and
-// packs each for its multiplication before it asks for the next: the packed
-// weights, 0.71 GB at full size, are held once, and whoever reads a file needs
-// room for one tensor. [Weights] is a set of tensors in memory.
+// [NewNetwork] asks a function for one tensor after the other, by the names and
+// shapes that [Shape.Tensors] lists, and packs each for its multiplication before
+// it asks for the next. The packed weights, 0.71 GB at full size, are in memory
+// once, beside one tensor of the file.
 //
 // # Arithmetic
 //

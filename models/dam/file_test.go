@@ -15,29 +15,21 @@ import (
 	"github.com/voicescreen/voicescreen/internal/proof/cost"
 )
 
-func converted(t testing.TB, w Weights) []byte {
+func converted(t testing.TB, w weights) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := writeFile(&b, small, "", w.Read); err != nil {
+	if err := writeFile(&b, small, "", w.read); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
 }
 
-func readConverted(b []byte) (Weights, error) {
+func readConverted(b []byte) (weights, error) {
 	f, err := openFile(bytes.NewReader(b), int64(len(b)), small)
 	if err != nil {
 		return nil, err
 	}
-	w := Weights{}
-	for name, dims := range small.Tensors() {
-		t := Tensor{dims, make([]float32, count(dims))}
-		if err := f.read(t.Data, name, dims); err != nil {
-			return nil, err
-		}
-		w[name] = t
-	}
-	return w, nil
+	return readWeights(f.read)
 }
 
 // What a checkpoint gives is what its conversion gives, to the bit.
@@ -51,7 +43,7 @@ func TestConversion(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, w := range want {
-		if !slices.Equal(got[name].Data, w.Data) {
+		if !slices.Equal(got[name].data, w.data) {
 			t.Errorf("%s differs", name)
 		}
 	}
@@ -160,7 +152,7 @@ func TestDamagedConversion(t *testing.T) {
 			continue
 		}
 		for name := range w {
-			if !slices.Equal(got[name].Data, w[name].Data) {
+			if !slices.Equal(got[name].data, w[name].data) {
 				t.Fatalf("byte %d was changed, and %s is read as something else", at, name)
 			}
 		}

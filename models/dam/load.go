@@ -1,13 +1,24 @@
 package dam
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
 	"github.com/voicescreen/voicescreen/models/dam/internal/simd"
 )
 
-// load reads a network, without what it needs to run.
+// ErrWeights is wrapped by the errors about tensors that do not fit the network:
+// one is missing, unknown or of the wrong shape. The message names it.
+var ErrWeights = errors.New("dam: weights do not fit the network")
+
+// A TensorReader fills dst with the tensor of this name, in row-major order.
+// dims are the dimensions that the network needs, and len(dst) their product. The
+// error wraps [ErrWeights] if the tensor is missing or has other dimensions. A
+// TensorReader keeps none of dst, name and dims.
+type TensorReader func(dst []float32, name string, dims []int) error
+
+// load reads the weights of a network.
 func load(s Shape, read TensorReader, paired bool) (*Network, error) {
 	n := &Network{shape: s, paired: paired}
 	l := &loader{read: read, paired: paired, shape: s}
@@ -53,11 +64,7 @@ func (l *loader) scratch(n int) []float32 {
 
 // vector reads a tensor that is kept as it is.
 func (l *loader) vector(name string, dims ...int) []float32 {
-	n := 1
-	for _, d := range dims {
-		n *= d
-	}
-	x := make([]float32, n)
+	x := make([]float32, count(dims))
 	l.tensor(x, name, dims...)
 	return x
 }
