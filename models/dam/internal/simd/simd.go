@@ -43,9 +43,11 @@ func exp2(y float32) float32 {
 // Gimpel 2016, the exact form), computed as max(x, 0) − |x|·Φ(−|x|). The error
 // is below 1e-7 + 1e-7·|x|. x may be empty.
 func GELU(x []float32) {
-	if n := vectorGELU(x); n < len(x) {
-		geluGo(x[n:])
+	n := vectorLength(x)
+	if n > 0 {
+		vectorGELU(x[:n])
 	}
+	geluGo(x[n:])
 }
 
 func geluGo(x []float32) {

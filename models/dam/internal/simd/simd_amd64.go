@@ -39,18 +39,12 @@ func vectorLength(x []float32) int {
 	return 0
 }
 
-// vectorGELU does the leading numbers and returns how many.
-func vectorGELU(x []float32) int {
-	n := vectorLength(x)
-	if n == 0 {
-		return 0
-	}
+func vectorGELU(x []float32) {
 	if use == avx512 {
-		geluAVX512(&x[0], n, &exp2Table[0], &geluTable[0])
+		geluAVX512(&x[0], len(x), &exp2Table[0], &geluTable[0])
 	} else {
-		geluAVX2(&x[0], n, &exp2Table[0], &geluTable[0])
+		geluAVX2(&x[0], len(x), &exp2Table[0], &geluTable[0])
 	}
-	return n
 }
 
 // vectorExpSum does the work of expSumGo: the first n > 0 numbers, and the rest

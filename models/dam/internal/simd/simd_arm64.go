@@ -23,14 +23,7 @@ func vectorLength(x []float32) int {
 	return 0
 }
 
-// vectorGELU does the leading numbers and returns how many.
-func vectorGELU(x []float32) int {
-	n := vectorLength(x)
-	if n > 0 {
-		geluNEON(&x[0], n, &exp2Table[0], &geluTable[0])
-	}
-	return n
-}
+func vectorGELU(x []float32) { geluNEON(&x[0], len(x), &exp2Table[0], &geluTable[0]) }
 
 // vectorExpSum does the work of expSumGo: the first n > 0 numbers, and the rest
 // in a register of their own.

@@ -12,7 +12,7 @@ var use = highest()
 func highest() level { return scalar }
 
 func vectorLength([]float32) int                         { return 0 }
-func vectorGELU([]float32) int                           { return 0 }
+func vectorGELU([]float32)                               {}
 func vectorExpSum(x []float32, _ int, t float32) float32 { return expSumGo(x, t) }
 func vectorMaximum(x []float32) float32                  { return maximum(x) }
 func vectorSum(x []float32) float32                      { return Sum(x) }
