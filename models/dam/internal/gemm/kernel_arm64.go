@@ -1,10 +1,10 @@
 package gemm
 
-// Kernels lists the kernels that this processor has, the fastest last.
+// Kernels returns the kernels that this processor supports, the fastest last.
 func Kernels() []Kernel { return []Kernel{Go, NEON} }
 
-// tile computes a tile: c = a·b (+ bias) (+ c) over k products; a nil bias is
-// none. What the slices must hold follows from the size of the kernel.
+// tile computes a tile: c = a·b (+ bias) (+ c) over k products; a nil bias means
+// zeros. The size of the kernel determines the lengths of the slices.
 func (kernel Kernel) tile(k int, a []float32, lda int, b []float32, _ int, c []float32, ldc int, bias []float32, add bool) {
 	switch kernel {
 	case NEON:

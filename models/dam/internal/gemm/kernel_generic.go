@@ -2,7 +2,7 @@
 
 package gemm
 
-// Kernels lists the kernels that this processor has.
+// Kernels returns the kernels that this processor supports, the fastest last.
 func Kernels() []Kernel { return []Kernel{Go} }
 
 func (kernel Kernel) tile(k int, a []float32, lda int, b []float32, _ int, c []float32, ldc int, bias []float32, add bool) {

@@ -2,7 +2,7 @@
 
 package gemm
 
-// PairKernels lists the kernels for matrices of pairs.
+// PairKernels returns the kernels for matrices of pairs, the fastest last.
 func PairKernels() []Kernel { return []Kernel{GoPairs} }
 
 // spin has no measure of the peak on these processors.

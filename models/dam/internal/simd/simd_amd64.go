@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// level says which registers are used.
+// level is the kind of registers in use.
 type level uint8
 
 const (
@@ -27,8 +27,8 @@ func highest() level {
 	return avx512
 }
 
-// vectorLength is the number of leading numbers of x that fill registers, 0 if
-// there are none to be used.
+// vectorLength returns the number of leading numbers of x that fill whole
+// registers; 0 if none are in use.
 func vectorLength(x []float32) int {
 	switch use {
 	case avx512:
@@ -56,7 +56,7 @@ func vectorExpSum(x []float32, n int, top float32) float32 {
 		for i := copy(last[:], rest); i < len(last); i++ {
 			last[i] = float32(math.Inf(-1))
 		}
-		// What is added for each number that is not there is below 1e-37.
+		// Each missing number adds less than 1e-37.
 		sum += expSum(last[:], top)
 		copy(rest, last[:])
 	}

@@ -2,7 +2,7 @@
 
 package simd
 
-// level says which registers are used: there are none of ours here.
+// level is the kind of registers in use: none on these processors.
 type level uint8
 
 const scalar level = 0
