@@ -27,9 +27,9 @@ var order = map[string][]string{
 
 	"models":                    {"dsp", "features", "features/spoof", "internal/strictjson", "screen"},
 	"models/shipped":            {"models", "screen"},
-	"lab/evaluate":              {"dsp", "models", "screen"},
-	"lab/report":                {"models", "lab/evaluate", "screen"},
-	"models/fit":                {"dsp", "features", "features/spoof", "internal/records", "models", "lab/evaluate", "lab/augment", "models/shipped", "screen"},
+	"lab/evaluate":              {"internal/stats"},
+	"lab/report":                {"dsp", "internal/stats", "models", "lab/evaluate", "screen"},
+	"models/fit":                {"dsp", "features", "features/spoof", "internal/records", "internal/stats", "models", "lab/evaluate", "lab/augment", "models/shipped", "screen"},
 	"lab/augment":               {"dsp"}, // channels and manipulations of recordings
 	"lab/corpus":                {"dsp", "internal/records", "models", "screen"},
 	"models/dam":                {"dsp", "features", "internal/strictjson", "models", "models/dam/internal/gemm", "models/dam/internal/simd", "screen"},
@@ -42,6 +42,7 @@ var order = map[string][]string{
 	"internal/durable":         {},                                           // what several packages ask of the file system
 	"internal/proof/accuracy":  {"dsp", "dsp/wav", "internal/proof/signals"}, // dsp against signals whose truth is known
 	"internal/proof/signals":   {},                                           // those signals
+	"internal/stats":           {"dsp"},                                      // figures of scores, for models/learn and the laboratory
 	"internal/records":         {},                                           // CSV files from outside
 	"internal/stream":          {},                                           // encryption of streams
 	"internal/strictjson":      {},                                           // JSON files from outside
@@ -63,7 +64,7 @@ var order = map[string][]string{
 
 	"internal/proof/soak": {".", "httpadapter", "screen"}, // a long load on the whole service
 	"cmd/voicescreen": {
-		".", "audit", "dsp", "dsp/wav", "features", "httpadapter", "httpadapter/webhook", "internal/durable", "internal/records",
+		".", "audit", "dsp", "dsp/wav", "features", "httpadapter", "httpadapter/webhook", "internal/durable", "internal/records", "internal/stats",
 		"models", "models/dam", "lab/evaluate", "lab/report", "models/fit", "lab/corpus", "models/shipped",
 		"screen", "store", "store/bolt", "store/memory",
 	},

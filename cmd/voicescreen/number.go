@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/voicescreen/voicescreen/lab/report"
+	"github.com/voicescreen/voicescreen/internal/stats"
 )
 
 // number is a measure in JSON: null where it is undefined.
-type number = report.Number
+type number = stats.Number
 
 // text is a measure for people: "undefined" if it is.
 func text(v float64, format string) string {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"math"
 	"strings"
 	"testing"
 )
@@ -34,16 +33,5 @@ func TestStandardInput(t *testing.T) {
 	}
 	if o := cli(t, "analyze", "--baseline", "-", "x.wav"); o.code != exitError || !strings.Contains(o.stderr, "baseline -: ") {
 		t.Errorf("got %+v, want an error about the baseline", o)
-	}
-}
-
-func TestNumber(t *testing.T) {
-	for v, want := range map[float64]string{0: "0", -1.5: "-1.5", 0.1: "0.1", 1e-7: "1e-07", math.Inf(1): "null", math.Inf(-1): "null"} {
-		if got, err := number(v).MarshalJSON(); err != nil || string(got) != want {
-			t.Errorf("%v: got %s, %v, want %s", v, got, err, want)
-		}
-	}
-	if got, _ := number(math.NaN()).MarshalJSON(); string(got) != "null" {
-		t.Errorf("NaN: got %s, want null", got)
 	}
 }

@@ -13,9 +13,6 @@
 package report
 
 import (
-	"math"
-	"strconv"
-
 	"github.com/voicescreen/voicescreen/screen"
 )
 
@@ -35,16 +32,4 @@ type Row struct {
 	Source  string // "" if unknown, which is the same as no other
 	System  string // what synthesised it, "" if unknown
 	Kind    string // of synthesis, "" if unknown
-}
-
-// Number is a figure; in JSON null where it is undefined.
-type Number float64
-
-// MarshalJSON writes NaN and the infinities as null.
-func (n Number) MarshalJSON() ([]byte, error) {
-	v := float64(n)
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return []byte("null"), nil
-	}
-	return strconv.AppendFloat(nil, v, 'g', -1, 64), nil
 }

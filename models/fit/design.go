@@ -4,8 +4,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/features"
-	"github.com/voicescreen/voicescreen/lab/evaluate"
+	"github.com/voicescreen/voicescreen/internal/stats"
 	"github.com/voicescreen/voicescreen/models"
 )
 
@@ -34,12 +35,12 @@ func newDesign(schema *features.Schema, vectors []features.Vector, clip float64)
 			continue
 		}
 		slices.Sort(x)
-		scale := (evaluate.Quantile(x, 0.75) - evaluate.Quantile(x, 0.25)) / 1.349
+		scale := (dsp.PercentileSorted(x, 75) - dsp.PercentileSorted(x, 25)) / 1.349
 		if scale <= 0 {
 			continue
 		}
 		name, unit := schema.Feature(j)
-		d.features = append(d.features, models.Feature{Name: name, Unit: unit, Center: significant(evaluate.Quantile(x, 0.5)), Scale: significant(scale)})
+		d.features = append(d.features, models.Feature{Name: name, Unit: unit, Center: stats.Significant(dsp.PercentileSorted(x, 50), 5), Scale: stats.Significant(scale, 5)})
 		d.columns = append(d.columns, j)
 	}
 	return d
@@ -73,10 +74,10 @@ func rowWeights(rows []Row, index []int) []float64 {
 	var sum [2]float64
 	for k, i := range index {
 		w[k] = 1 / math.Sqrt(size[rows[i].Cluster()])
-		sum[b2i(rows[i].Positive)] += w[k]
+		sum[stats.Indicator(rows[i].Positive)] += w[k]
 	}
 	for k, i := range index {
-		w[k] *= float64(len(index)) / 2 / sum[b2i(rows[i].Positive)]
+		w[k] *= float64(len(index)) / 2 / sum[stats.Indicator(rows[i].Positive)]
 	}
 	return w
 }

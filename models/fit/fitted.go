@@ -5,6 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/internal/stats"
 	"github.com/voicescreen/voicescreen/models"
 )
 
@@ -29,7 +31,7 @@ func fitSlope(prior *models.BayesFile, d *labelled) (*gaussian, error) {
 	}
 	eta := &labelled{y: d.y, w: d.w}
 	for _, x := range d.x {
-		eta.x = append(eta.x, []float64{dot(g.mean[:p], x)})
+		eta.x = append(eta.x, []float64{dsp.Dot(g.mean[:p], x)})
 	}
 	q, err := posterior(one, eta)
 	if err != nil {
@@ -85,7 +87,7 @@ func (l *learner) platt() (*models.Calibration, error) {
 		}
 		p := l.relearned[i]
 		v, y, w = append(v, p.eta-p.theta[models.DecisionBand]), append(y, positive), append(w, l.weights[i])
-		side[b2i(positive)]++
+		side[stats.Indicator(positive)]++
 	}
 	if min(side[0], side[1]) < plattSide {
 		return nil, nil
@@ -104,7 +106,7 @@ func (l *learner) platt() (*models.Calibration, error) {
 	return &models.Calibration{A: a, B: b}, nil
 }
 
-// logLikelihood is that of an outcome whose probability is logistic(eta).
+// logLikelihood is that of an outcome whose probability is dsp.Logistic(eta).
 func logLikelihood(eta float64, positive bool) float64 {
 	if positive {
 		eta = -eta

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/internal/stats"
 	"github.com/voicescreen/voicescreen/models"
 )
 
@@ -123,7 +124,7 @@ func newKernelRows(d *design, x [][]float64, positive []bool, weight []float64, 
 	}
 	// γ = 1/(features · variance of all values), as scikit-learn's "scale".
 	variance := square/count - (sum/count)*(sum/count)
-	r.gamma = significant(1 / (float64(len(d.features)) * variance))
+	r.gamma = stats.Significant(1/(float64(len(d.features))*variance), 5)
 	return r
 }
 
@@ -153,7 +154,7 @@ func (m *predictor) fuse(plain *Coefficients, machine *vectorMachine, r *kernelR
 		if c == 0 {
 			continue
 		}
-		m.kernel.Coefficients = append(m.kernel.Coefficients, significant(c/margin))
+		m.kernel.Coefficients = append(m.kernel.Coefficients, stats.Significant(c/margin, 5))
 		for _, b := range r.bytes[k] {
 			m.kernel.Vectors = append(m.kernel.Vectors, byte(b))
 		}

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"math"
 
-	"github.com/voicescreen/voicescreen/lab/evaluate"
+	"github.com/voicescreen/voicescreen/internal/stats"
 	"github.com/voicescreen/voicescreen/models"
 )
 
@@ -13,47 +13,40 @@ type HeldOut struct {
 	// LogScore is the mean logarithm of the probability that the model gave
 	// to the labels, each weighted as it was in learning (Good 1952); higher
 	// is better.
-	LogScore float64 `json:"log_score"`
-	AUC      Figure  `json:"auc"` // for scores of 10 or more; NaN without labels on both sides
-	ECE      float64 `json:"ece"` // expected calibration error over ten bins, of labels that leave no doubt
-	Brier    float64 `json:"brier"`
-	Sessions int     `json:"sessions"` // of which the labels leave no doubt
+	LogScore float64
+	AUC      Figure  // for scores of 10 or more; NaN without labels on both sides
+	ECE      float64 // expected calibration error over ten bins, of labels that leave no doubt
+	Brier    float64
+	Sessions int // of which the labels leave no doubt
 }
 
 // MarshalJSON has null for a figure that is NaN.
 func (h HeldOut) MarshalJSON() ([]byte, error) {
 	type figures struct {
-		LogScore *float64 `json:"log_score"`
-		AUC      Figure   `json:"auc"`
-		ECE      *float64 `json:"ece"`
-		Brier    *float64 `json:"brier"`
-		Sessions int      `json:"sessions"`
+		LogScore stats.Number `json:"log_score"`
+		AUC      Figure       `json:"auc"`
+		ECE      stats.Number `json:"ece"`
+		Brier    stats.Number `json:"brier"`
+		Sessions int          `json:"sessions"`
 	}
-	return json.Marshal(figures{orNull(h.LogScore), h.AUC, orNull(h.ECE), orNull(h.Brier), h.Sessions})
-}
-
-// orNull is what JSON has for x: nil for NaN.
-func orNull(x float64) *float64 {
-	if math.IsNaN(x) {
-		return nil
-	}
-	return &x
+	return json.Marshal(figures{stats.Number(h.LogScore), h.AUC, stats.Number(h.ECE), stats.Number(h.Brier), h.Sessions})
 }
 
 // Figure is a figure with its 95 % interval over people.
-type Figure struct {
-	Value float64 `json:"value"`
-	Low   float64 `json:"low"`
-	High  float64 `json:"high"`
-}
+type Figure struct{ Value, Low, High float64 }
 
 // MarshalJSON has null for what is NaN.
 func (f Figure) MarshalJSON() ([]byte, error) {
-	return json.Marshal(map[string]*float64{"value": orNull(f.Value), "low": orNull(f.Low), "high": orNull(f.High)})
+	type figure struct {
+		High  stats.Number `json:"high"`
+		Low   stats.Number `json:"low"`
+		Value stats.Number `json:"value"`
+	}
+	return json.Marshal(figure{stats.Number(f.High), stats.Number(f.Low), stats.Number(f.Value)})
 }
 
 const (
-	eceBins         = 10  // usual; see evaluate.ECE
+	eceBins         = 10  // usual; see stats.ECE
 	heldOutResample = 200 // bootstraps of people: enough for an interval to two digits
 )
 
@@ -75,14 +68,14 @@ func (l *learner) figures(predictions []prediction, index []int, seed uint64) He
 	}
 	out.LogScore /= total
 	out.Sessions = len(probability)
-	auc := evaluate.AUCOf(probability, positive)
-	out.AUC.Value = auc(all(len(probability)))
+	auc := stats.AUCOf(probability, positive)
+	out.AUC.Value = auc(stats.Indices(len(probability)))
 	out.AUC.Low, out.AUC.High = math.NaN(), math.NaN()
 	if !math.IsNaN(out.AUC.Value) {
-		i := evaluate.BootstrapClusters(positive, person, 0.95, heldOutResample, seed, auc)
+		i := stats.BootstrapClusters(positive, person, 0.95, heldOutResample, seed, auc)
 		out.AUC.Low, out.AUC.High = min(i.Low, out.AUC.Value), max(i.High, out.AUC.Value)
 	}
-	out.ECE, out.Brier = evaluate.ECE(probability, positive, eceBins), evaluate.Brier(probability, positive)
+	out.ECE, out.Brier = stats.ECE(probability, positive, eceBins), stats.Brier(probability, positive)
 	return out
 }
 
@@ -120,7 +113,7 @@ func (h *HeldOut) metrics(data string) []models.Metric {
 		return out
 	}
 	return append(out, models.Metric{
-		Name: "auc", Value: significant(h.AUC.Value), Low: min(significant(h.AUC.Low), significant(h.AUC.Value)), High: max(significant(h.AUC.High), significant(h.AUC.Value)),
+		Name: "auc", Value: stats.Significant(h.AUC.Value, 5), Low: min(stats.Significant(h.AUC.Low, 5), stats.Significant(h.AUC.Value, 5)), High: max(stats.Significant(h.AUC.High, 5), stats.Significant(h.AUC.Value, 5)),
 		Interval: "95 %, bootstrap over users", Data: data, Split: "cross-validated by user, before the last calibration", N: h.Sessions,
 	})
 }

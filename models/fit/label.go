@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/internal/stats"
 	"github.com/voicescreen/voicescreen/models"
 )
 
@@ -45,7 +46,7 @@ func totalLabel(kind LabelKind, total int) Label {
 	l := Label{Kind: kind}
 	band := 0
 	for _, least := range models.BandScores {
-		band += b2i(total >= least)
+		band += stats.Indicator(total >= least)
 	}
 	l.Likelihood[band] = 1
 	return l

@@ -8,7 +8,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/internal/stats"
 	"github.com/voicescreen/voicescreen/models"
 )
 
@@ -148,7 +150,7 @@ func Learn(ctx context.Context, prior *models.BayesFile, former *models.Bayes, e
 		return nil, err
 	}
 	l := &learner{prior: prior, examples: examples, weights: personWeights(examples)}
-	everything := all(len(examples))
+	everything := stats.Indices(len(examples))
 	if err := l.enough(everything); err != nil {
 		return nil, err
 	}
@@ -213,7 +215,7 @@ type prediction struct {
 	theta [3]float64
 }
 
-func (p *prediction) probability() float64 { return logistic(p.eta - p.theta[models.DecisionBand]) }
+func (p *prediction) probability() float64 { return dsp.Logistic(p.eta - p.theta[models.DecisionBand]) }
 
 func predictionOf(b *models.Bayes, in *features.Recording) prediction {
 	f := b.File()
@@ -258,7 +260,7 @@ func (l *learner) enough(index []int) error {
 	for _, i := range index {
 		people[l.examples[i].person()] = true
 		positive, _ := l.examples[i].Label.binary()
-		side[b2i(positive)]++
+		side[stats.Indicator(positive)]++
 	}
 	if len(people) < leastUsers || min(side[0], side[1]) < leastSide {
 		return fmt.Errorf("%w: %d people with %d labels below and %d at or above a score of 10, want %d people and %d labels on either side",
@@ -290,7 +292,7 @@ func (l *learner) crossValidate(ctx context.Context, seed uint64) error {
 			}
 			p := len(g.mean) - 3
 			for _, i := range fold.Test {
-				m.out[i] = prediction{dot(g.mean[:p], l.data.x[i]), thresholds(g.mean, p)}
+				m.out[i] = prediction{dsp.Dot(g.mean[:p], l.data.x[i]), thresholds(g.mean, p)}
 			}
 		}
 	}
@@ -329,7 +331,7 @@ func (l *learner) describe(out *Learned, platt *models.Calibration, o *LearnOpti
 		}
 		points[i].w = l.weights[i]
 	}
-	slices.SortFunc(points, func(a, b point) int { return compare(a.eta, b.eta) })
+	slices.SortFunc(points, func(a, b point) int { return cmp.Compare(a.eta, b.eta) })
 	eta, w := make([]float64, len(points)), make([]float64, len(points))
 	for i, p := range points {
 		eta[i], w[i] = p.eta, p.w
@@ -337,8 +339,6 @@ func (l *learner) describe(out *Learned, platt *models.Calibration, o *LearnOpti
 	operating := Prior{Specificity: specificity, Undecided: undecided}
 	operating.operate(f, eta, w)
 }
-
-func compare(a, b float64) int { return b2i(a > b) - b2i(a < b) }
 
 // countLabels counts without naming anybody.
 func countLabels(examples []Example) models.Labels {

@@ -13,7 +13,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/internal/stats"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 )
@@ -106,7 +108,7 @@ func TestPosteriorIsLogisticRegressionForInterviews(t *testing.T) {
 	var y []bool
 	for range 500 {
 		x := []float64{rng.NormFloat64(), rng.NormFloat64()}
-		positive := rng.Float64() < logistic(0.8*x[0]-0.5*x[1]-1)
+		positive := rng.Float64() < dsp.Logistic(0.8*x[0]-0.5*x[1]-1)
 		d.x, d.y, d.w, y = append(d.x, x), append(d.y, InterviewLabel(positive)), append(d.w, 1), append(y, positive)
 	}
 	prior := &gaussian{mean: make([]float64, 5), covariance: mat.NewSymDense(5, nil)}
@@ -158,7 +160,7 @@ func TestNoisyLabelsMoveLess(t *testing.T) {
 	noisy := spread(func(e []Example) []Example {
 		for i := range e {
 			positive, _ := e[i].Label.binary()
-			e[i].Label, _ = PHQ2Label([]int{b2i(positive) * 3, 0})
+			e[i].Label, _ = PHQ2Label([]int{stats.Indicator(positive) * 3, 0})
 		}
 		return e
 	})
@@ -309,8 +311,8 @@ func TestThresholdsOfTheLeastSlope(t *testing.T) {
 	d := &labelled{}
 	for _, e := range population40(t, prior, 2000) {
 		x := base.Row(e.Recording).Z
-		reverse := -dot(before.mean[:p], x)
-		d.x, d.y, d.w = append(d.x, x), append(d.y, InterviewLabel(rng.Float64() < logistic(reverse-0.5))), append(d.w, 1)
+		reverse := -dsp.Dot(before.mean[:p], x)
+		d.x, d.y, d.w = append(d.x, x), append(d.y, InterviewLabel(rng.Float64() < dsp.Logistic(reverse-0.5))), append(d.w, 1)
 	}
 	g, err := fitSlope(prior, d)
 	if err != nil {
@@ -374,7 +376,7 @@ func TestPlattOnlyWhereItIsNeeded(t *testing.T) {
 		l := &learner{}
 		for range people {
 			eta := 0.7*rng.NormFloat64() - 0.5
-			label := InterviewLabel(rng.Float64() < logistic(slope*eta+shift))
+			label := InterviewLabel(rng.Float64() < dsp.Logistic(slope*eta+shift))
 			l.examples, l.weights = append(l.examples, Example{Label: label}), append(l.weights, 1)
 			l.relearned = append(l.relearned, prediction{eta: eta})
 		}
@@ -386,7 +388,7 @@ func TestPlattOnlyWhereItIsNeeded(t *testing.T) {
 	}
 	needless := 0
 	for rep := range populations {
-		needless += b2i(made(rep, 1, 0) != nil)
+		needless += stats.Indicator(made(rep, 1, 0) != nil)
 		if c := made(rep, 0.4, 0.5); c == nil || math.Abs(c.A-0.4) > 0.4 || math.Abs(c.B-0.5) > 0.4 {
 			t.Errorf("population %d: got %+v where the slope is 0.4 and the shift 0.5", rep, c)
 		}
@@ -407,7 +409,7 @@ func TestLearnFromPHQ2Alone(t *testing.T) {
 	examples := population40(t, prior, 100)
 	each(examples, func(e *Example) {
 		positive, _ := e.Label.binary()
-		if e.Label, err = PHQ2Label([]int{2 * b2i(positive), b2i(positive)}); err != nil {
+		if e.Label, err = PHQ2Label([]int{2 * stats.Indicator(positive), stats.Indicator(positive)}); err != nil {
 			t.Fatal(err)
 		}
 	})

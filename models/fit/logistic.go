@@ -6,6 +6,9 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/internal/stats"
 )
 
 // ErrFit is what a fit that has no answer wraps: one class only, numbers that
@@ -100,20 +103,13 @@ func (p *problem) check() error {
 			return fmt.Errorf("%w: row %d has weight %v", ErrFit, i, w)
 		}
 		if p.weight(i) > 0 {
-			classes[b2i(p.y[i])] = true
+			classes[stats.Indicator(p.y[i])] = true
 		}
 	}
 	if !classes[0] || !classes[1] {
 		return fmt.Errorf("%w: one class has no rows", ErrFit)
 	}
 	return nil
-}
-
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 func (p *problem) weight(i int) float64 {
@@ -156,8 +152,8 @@ func (p *problem) newton(beta []float64) (*mat.VecDense, error) {
 	g := mat.NewVecDense(n, nil)
 	rows := mat.NewDense(len(p.x), n, nil) // √(w·q·(1−q))·(x, 1): H = rowsᵀ·rows + λ
 	for i, x := range p.x {
-		q := logistic(p.eta(beta, i))
-		r := p.weight(i) * (q - float64(b2i(p.y[i])))
+		q := dsp.Logistic(p.eta(beta, i))
+		r := p.weight(i) * (q - float64(stats.Indicator(p.y[i])))
 		root := math.Sqrt(p.weight(i) * q * (1 - q))
 		for j, v := range x {
 			g.SetVec(j, g.AtVec(j)+r*v)
@@ -195,7 +191,7 @@ func Platt(scores []float64, positive []bool, weight []float64) (a, b float64, e
 	}
 	var n [2]float64
 	for _, y := range positive {
-		n[b2i(y)]++
+		n[stats.Indicator(y)]++
 	}
 	// A target between the classes is a row of each, in its proportion.
 	x := make([][]float64, 0, 2*len(scores))

@@ -5,6 +5,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/internal/stats"
 )
 
 // sample draws n rows with the given coefficients.
@@ -16,7 +19,7 @@ func sample(n int, seed uint64, c *Coefficients) (x [][]float64, y []bool) {
 			row[j] = rng.NormFloat64()
 		}
 		x = append(x, row)
-		y = append(y, rng.Float64() < logistic(c.Predict(row)))
+		y = append(y, rng.Float64() < dsp.Logistic(c.Predict(row)))
 	}
 	return x, y
 }
@@ -57,7 +60,7 @@ func TestLogisticIsAtTheMinimum(t *testing.T) {
 		gradient[j] = lambda * b
 	}
 	for i, row := range x {
-		r := w[i] * (logistic(c.Predict(row)) - float64(b2i(y[i])))
+		r := w[i] * (dsp.Logistic(c.Predict(row)) - float64(stats.Indicator(y[i])))
 		for j, v := range row {
 			gradient[j] += r * v
 		}
@@ -115,7 +118,7 @@ func TestPlattRecovers(t *testing.T) {
 	scores, y := make([]float64, 20000), make([]bool, 20000)
 	for i := range scores {
 		scores[i] = 2 * rng.NormFloat64()
-		y[i] = rng.Float64() < logistic(0.7*scores[i]-0.4)
+		y[i] = rng.Float64() < dsp.Logistic(0.7*scores[i]-0.4)
 	}
 	a, b, err := Platt(scores, y, nil)
 	if err != nil {

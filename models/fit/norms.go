@@ -8,8 +8,9 @@ import (
 
 	_ "embed"
 
+	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/features"
-	"github.com/voicescreen/voicescreen/lab/evaluate"
+	"github.com/voicescreen/voicescreen/internal/stats"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 )
@@ -89,7 +90,7 @@ func MeasureNorms(vectors []features.Vector, sex []screen.Gender, features []str
 	}
 	n := &Norms{Origin: origin, Sex: spread, Correlation: make([][]float64, len(features))}
 	for _, f := range female {
-		n.Females += b2i(f)
+		n.Females += stats.Indicator(f)
 	}
 	n.Males = len(vectors) - n.Females
 	within := make([][]float64, len(features)) // differences from the centre of the sex
@@ -128,7 +129,7 @@ func MeasureNorms(vectors []features.Vector, sex []screen.Gender, features []str
 		for j := range features {
 			n.Correlation[i][j] = 1
 			if i != j {
-				n.Correlation[i][j] = round((1 - shrinkage) * spearman(within[i], within[j]))
+				n.Correlation[i][j] = stats.Decimals((1-shrinkage)*spearman(within[i], within[j]), 4)
 			}
 		}
 	}
@@ -138,11 +139,11 @@ func MeasureNorms(vectors []features.Vector, sex []screen.Gender, features []str
 // robust is the median of x and its interquartile range over 1.349. It sorts x.
 func robust(x []float64) (models.Spread, error) {
 	slices.Sort(x)
-	scale := (evaluate.Quantile(x, 0.75) - evaluate.Quantile(x, 0.25)) / 1.349
+	scale := (dsp.PercentileSorted(x, 75) - dsp.PercentileSorted(x, 25)) / 1.349
 	if !(scale > 0) {
 		return models.Spread{}, fmt.Errorf("does not vary")
 	}
-	return models.Spread{Center: significant(evaluate.Quantile(x, 0.5)), Scale: significant(scale)}, nil
+	return models.Spread{Center: stats.Significant(dsp.PercentileSorted(x, 50), 5), Scale: stats.Significant(scale, 5)}, nil
 }
 
 // sexSteps is how often the mixture is brought closer: EM of two well apart
@@ -166,7 +167,7 @@ func splitSexes(vectors []features.Vector, sex []screen.Gender) (female []bool, 
 	sorted := slices.DeleteFunc(slices.Clone(x[0]), math.IsNaN)
 	slices.Sort(sorted)
 	for k, v := range x[0] {
-		share[k] = float64(b2i(v > evaluate.Quantile(sorted, 0.5)))
+		share[k] = float64(stats.Indicator(v > dsp.PercentileSorted(sorted, 50)))
 	}
 	spread = make([]models.SexFeature, len(sexFeatures))
 	for range sexSteps {
@@ -192,7 +193,7 @@ func splitSexes(vectors []features.Vector, sex []screen.Gender) (female []bool, 
 					odds += logDensity(s.Female, v) - logDensity(s.Male, v)
 				}
 			}
-			share[k] = logistic(odds)
+			share[k] = dsp.Logistic(odds)
 		}
 	}
 	female = make([]bool, len(vectors))
@@ -204,8 +205,8 @@ func splitSexes(vectors []features.Vector, sex []screen.Gender) (female []bool, 
 	}
 	for i := range spread {
 		s := &spread[i]
-		s.Female = models.Spread{Center: significant(s.Female.Center), Scale: significant(s.Female.Scale)}
-		s.Male = models.Spread{Center: significant(s.Male.Center), Scale: significant(s.Male.Scale)}
+		s.Female = models.Spread{Center: stats.Significant(s.Female.Center, 5), Scale: stats.Significant(s.Female.Scale, 5)}
+		s.Male = models.Spread{Center: stats.Significant(s.Male.Center, 5), Scale: stats.Significant(s.Male.Scale, 5)}
 	}
 	return female, spread, nil
 }
@@ -215,7 +216,7 @@ func splitSexes(vectors []features.Vector, sex []screen.Gender) (female []bool, 
 func trim(x []float64) {
 	sorted := slices.DeleteFunc(slices.Clone(x), math.IsNaN)
 	slices.Sort(sorted)
-	lo, hi := evaluate.Quantile(sorted, 0.05), evaluate.Quantile(sorted, 0.95)
+	lo, hi := dsp.PercentileSorted(sorted, 5), dsp.PercentileSorted(sorted, 95)
 	for i := range x {
 		x[i] = min(max(x[i], lo), hi) // NaN stays
 	}
@@ -241,15 +242,6 @@ func weighted(x, share []float64, side float64) models.Spread {
 func logDensity(s models.Spread, x float64) float64 {
 	z := (x - s.Center) / s.Scale
 	return -z*z/2 - math.Log(s.Scale)
-}
-
-// significant keeps five digits.
-func significant(x float64) float64 {
-	if x == 0 {
-		return 0
-	}
-	p := math.Pow(10, 4-math.Floor(math.Log10(math.Abs(x))))
-	return math.Round(x*p) / p
 }
 
 func column(vectors []features.Vector, name string) []float64 {

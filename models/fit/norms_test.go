@@ -17,6 +17,7 @@ import (
 	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/dsp/wav"
 	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/internal/stats"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 )
@@ -189,7 +190,7 @@ func writeNorms(t *testing.T) {
 	}
 	agree := 0
 	for i, s := range sexes {
-		agree += b2i(s != 0 && blind[i] == (s == screen.Female))
+		agree += stats.Indicator(s != 0 && blind[i] == (s == screen.Female))
 	}
 	t.Logf("of %d speakers whose sex is published, pitch and F3 alone tell %d as published", len(known), agree)
 	n, err := MeasureNorms(vectors, sexes, features, models.Data{

@@ -1,6 +1,8 @@
 package fit
 
 import (
+	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/internal/stats"
 	"github.com/voicescreen/voicescreen/models"
 )
 
@@ -19,10 +21,10 @@ func (p *Prior) operate(f *models.BayesFile, eta, w []float64) {
 	below := make([]float64, len(eta)) // weight of people below a score of 10
 	for i, e := range eta {
 		for k, theta := range f.Thresholds {
-			shares[k] += w[i] * logistic(e-theta)
+			shares[k] += w[i] * dsp.Logistic(e-theta)
 			total[k] += w[i]
 		}
-		below[i] = w[i] * (1 - logistic(e-f.Thresholds[d]))
+		below[i] = w[i] * (1 - dsp.Logistic(e-f.Thresholds[d]))
 	}
 	for k := range shares {
 		shares[k] /= total[k]
@@ -40,10 +42,10 @@ func (p *Prior) operate(f *models.BayesFile, eta, w []float64) {
 			lower = 1 - (1-under)*shares[k]/shares[d]
 		}
 		at := weightedQuantile(eta, w, lower)
-		f.Cuts = append(f.Cuts, models.Cut{Score: models.BandScores[k], Probability: significant(logistic(at - f.Thresholds[k]))})
+		f.Cuts = append(f.Cuts, models.Cut{Score: models.BandScores[k], Probability: stats.Significant(dsp.Logistic(at-f.Thresholds[k]), 5)})
 	}
 	at := func(share float64) float64 {
-		return significant(logistic(weightedQuantile(eta, w, min(max(share, 0), 1)) - f.Thresholds[d]))
+		return stats.Significant(dsp.Logistic(weightedQuantile(eta, w, min(max(share, 0), 1))-f.Thresholds[d]), 5)
 	}
 	f.Indeterminate = models.Band{Low: at(under - p.Undecided/2), High: at(under + p.Undecided/2)}
 }

@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -8,7 +9,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/internal/stats"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 )
@@ -90,7 +93,7 @@ func (p *population) people(n int) []person {
 		}
 		out[i] = person{
 			Example: Example{User: fmt.Sprint("u", i), Recording: recording, Label: p.label(eta)},
-			truth:   logistic(eta - p.theta[models.DecisionBand]),
+			truth:   dsp.Logistic(eta - p.theta[models.DecisionBand]),
 		}
 	}
 	if p.noise {
@@ -149,7 +152,7 @@ func (p *population) label(eta float64) Label {
 	u := p.rng.Float64()
 	band := 0
 	for k := range p.theta {
-		if u < logistic(eta-p.theta[k]) {
+		if u < dsp.Logistic(eta-p.theta[k]) {
 			band = k + 1
 		}
 	}
@@ -172,8 +175,8 @@ func examplesOf(people []person) []Example {
 // expectedAUC is the AUC of scores in people who are positive with the
 // probabilities truth, expected over outcomes.
 func expectedAUC(scores, truth []float64) float64 {
-	order := all(len(scores))
-	slices.SortStableFunc(order, func(a, b int) int { return compare(scores[a], scores[b]) })
+	order := stats.Indices(len(scores))
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[a], scores[b]) })
 	var won, below, positives, tieP, tieN float64
 	for k, i := range order {
 		tieP, tieN = tieP+truth[i], tieN+1-truth[i]

@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/internal/stats"
 	"github.com/voicescreen/voicescreen/models"
 )
 
@@ -43,27 +45,18 @@ func (g *gaussian) into(f *models.BayesFile) *models.BayesFile {
 	p := len(f.Features)
 	out.Features = append([]models.BayesFeature(nil), f.Features...)
 	for i := range p {
-		out.Features[i].Weight = significant(g.mean[i])
+		out.Features[i].Weight = stats.Significant(g.mean[i], 5)
 	}
 	theta := thresholds(g.mean, p)
-	out.Thresholds = []float64{significant(theta[0]), significant(theta[1]), significant(theta[2])}
+	out.Thresholds = []float64{stats.Significant(theta[0], 5), stats.Significant(theta[1], 5), stats.Significant(theta[2], 5)}
 	out.Covariance = make([][]float64, p+3)
 	for i := range out.Covariance {
 		out.Covariance[i] = make([]float64, p+3)
 		for j := range out.Covariance[i] {
-			out.Covariance[i][j] = digits(g.covariance.At(i, j), 8)
+			out.Covariance[i][j] = stats.Significant(g.covariance.At(i, j), 8)
 		}
 	}
 	return &out
-}
-
-// digits keeps n significant digits.
-func digits(x float64, n int) float64 {
-	if x == 0 {
-		return 0
-	}
-	p := math.Pow(10, float64(n-1)-math.Floor(math.Log10(math.Abs(x))))
-	return math.Round(x*p) / p
 }
 
 // labelled is the data of a posterior: rows of standardised features, labels,
@@ -153,17 +146,9 @@ func (d *labelled) loss(prior *gaussian, precision *mat.SymDense, at []float64) 
 	p := n - 3
 	theta := thresholds(at, p)
 	for i, x := range d.x {
-		l -= d.w[i] * math.Log(max(likelihood(&d.y[i], dot(at[:p], x), theta), math.SmallestNonzeroFloat64))
+		l -= d.w[i] * math.Log(max(likelihood(&d.y[i], dsp.Dot(at[:p], x), theta), math.SmallestNonzeroFloat64))
 	}
 	return l
-}
-
-func dot(w, x []float64) float64 {
-	var s float64
-	for i, v := range x {
-		s += w[i] * v
-	}
-	return s
 }
 
 // likelihood is that of a label at the linear predictor eta.
@@ -175,13 +160,13 @@ func likelihood(y *Label, eta float64, theta [3]float64) float64 {
 	for b := range 4 {
 		next := 0.0
 		if b < 3 {
-			next = logistic(eta - theta[b])
+			next = dsp.Logistic(eta - theta[b])
 		}
 		p := upper - next
 		if b < 3 && eta > theta[b] { // 1 − F(v) = F(−v)
-			p = logistic(theta[b] - eta)
+			p = dsp.Logistic(theta[b] - eta)
 			if b > 0 {
-				p -= logistic(theta[b-1] - eta)
+				p -= dsp.Logistic(theta[b-1] - eta)
 			}
 		}
 		l += y.Likelihood[b] * max(p, 0)
@@ -203,7 +188,7 @@ func (d *labelled) derivatives(prior *gaussian, precision *mat.SymDense, at []fl
 		h[i] = make([]float64, n)
 	}
 	for i, x := range d.x {
-		s, c := curve(&d.y[i], dot(at[:p], x), theta)
+		s, c := curve(&d.y[i], dsp.Dot(at[:p], x), theta)
 		w := d.w[i]
 		var total, all float64
 		var cross [3]float64 // of η with each of the three
@@ -260,8 +245,8 @@ func curve(y *Label, eta float64, theta [3]float64) (s [3]float64, c [3][3]float
 		return s, c
 	}
 	for k := range 3 {
-		f := logistic(eta - theta[k])
-		slope := (y.Likelihood[k+1] - y.Likelihood[k]) * f * logistic(theta[k]-eta)
+		f := dsp.Logistic(eta - theta[k])
+		slope := (y.Likelihood[k+1] - y.Likelihood[k]) * f * dsp.Logistic(theta[k]-eta)
 		s[k] = slope / l
 		c[k][k] = s[k] * (1 - 2*f)
 	}

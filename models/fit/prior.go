@@ -6,7 +6,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/internal/stats"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 )
@@ -128,10 +130,10 @@ func (p *Prior) File(norms *Norms) (*models.BayesFile, error) {
 	sd := spreadFor(p.AUC, p.AtLeast[models.DecisionBand])
 	scale := sd / math.Sqrt(variance)
 	for i := range f.Features {
-		f.Features[i].Weight = round(weights[i] * scale)
+		f.Features[i].Weight = stats.Decimals(weights[i]*scale, 4)
 	}
 	for _, share := range p.AtLeast {
-		f.Thresholds = append(f.Thresholds, round(models.NormalThreshold(sd, share)))
+		f.Thresholds = append(f.Thresholds, stats.Decimals(models.NormalThreshold(sd, share), 4))
 	}
 	f.Covariance = p.covariance(scale)
 	var eta, w []float64
@@ -147,11 +149,11 @@ func (p *Prior) covariance(scale float64) [][]float64 {
 	for i := range c {
 		c[i] = make([]float64, n+3)
 		if i < n {
-			c[i][i] = significant(p.Effects[i].SD * scale * p.Effects[i].SD * scale)
+			c[i][i] = stats.Significant(p.Effects[i].SD*scale*p.Effects[i].SD*scale, 5)
 		}
 	}
-	c[n][n] = significant(p.ShareSD * p.ShareSD)
-	c[n+1][n+1], c[n+2][n+2] = significant(p.GapSD*p.GapSD), significant(p.GapSD*p.GapSD)
+	c[n][n] = stats.Significant(p.ShareSD*p.ShareSD, 5)
+	c[n+1][n+1], c[n+2][n+2] = stats.Significant(p.GapSD*p.GapSD, 5), stats.Significant(p.GapSD*p.GapSD, 5)
 	return c
 }
 
@@ -213,15 +215,10 @@ func spreadFor(auc, share float64) float64 {
 func impliedAUC(sd, theta float64) float64 {
 	var negative, won, positives float64
 	models.OverNormal(sd, func(eta, w float64) {
-		p := logistic(eta - theta)
+		p := dsp.Logistic(eta - theta)
 		won += w * p * (negative + w*(1-p)/2)
 		negative += w * (1 - p)
 		positives += w * p
 	})
 	return won / positives / negative
 }
-
-// round keeps four decimals: more would look like knowledge.
-func round(x float64) float64 { return math.Round(x*1e4) / 1e4 }
-
-func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }

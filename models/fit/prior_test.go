@@ -7,6 +7,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
@@ -80,9 +81,9 @@ func TestPriorKeepsItsPromises(t *testing.T) {
 		cut := f.Cuts[len(f.Cuts)-2].Probability // of a score of 10
 		models.OverNormal(s, func(eta, w float64) {
 			for k, theta := range f.Thresholds {
-				shares[k] += w * logistic(eta-theta)
+				shares[k] += w * dsp.Logistic(eta-theta)
 			}
-			q := logistic(eta - f.Thresholds[models.DecisionBand])
+			q := dsp.Logistic(eta - f.Thresholds[models.DecisionBand])
 			if q >= f.Indeterminate.Low && q <= f.Indeterminate.High {
 				undecided += w
 			}

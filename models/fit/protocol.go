@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/internal/stats"
 	"github.com/voicescreen/voicescreen/lab/evaluate"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
@@ -123,7 +124,7 @@ func (p *protocol) test(ctx context.Context, part part) (Tested, error) {
 	for _, f := range part.folds {
 		t.N += len(f.Test)
 		for _, i := range f.Test {
-			t.Positive += b2i(p.trials[i].Positive)
+			t.Positive += stats.Indicator(p.trials[i].Positive)
 		}
 	}
 	for _, s := range []struct {
@@ -214,14 +215,14 @@ func (p *protocol) regress(f Fold, q *predicted, row func(i int) []float64) (boo
 	var count [2]float64
 	for _, i := range f.Train {
 		x, y = append(x, row(i)), append(y, p.trials[i].Positive)
-		count[b2i(p.trials[i].Positive)]++
+		count[stats.Indicator(p.trials[i].Positive)]++
 	}
 	if count[0] == 0 || count[1] == 0 || len(x[0]) == 0 {
 		return false, nil
 	}
 	w := make([]float64, len(y))
 	for k := range y {
-		w[k] = float64(len(y)) / 2 / count[b2i(y[k])]
+		w[k] = float64(len(y)) / 2 / count[stats.Indicator(y[k])]
 	}
 	c, err := Logistic(x, y, w, protocolPenalty)
 	if err != nil {
@@ -345,17 +346,17 @@ func (p *protocol) measure(name string, part part, q *predicted) System {
 				continue
 			}
 			score, y, speaker = append(score, q.score[i]), append(y, t.Positive), append(speaker, t.Speaker)
-			class, called = append(class, b2i(t.Positive)), append(called, b2i(q.call[i]))
+			class, called = append(class, stats.Indicator(t.Positive)), append(called, stats.Indicator(q.call[i]))
 			if t.HasTotal && !math.IsNaN(q.total[i]) {
 				truth, guess = append(truth, float64(t.Total)), append(guess, q.total[i])
 			}
 		}
 	}
-	ci := evaluate.BootstrapClusters(y, speaker, 0.95, evaluate.Resamples, p.seed, evaluate.AUCOf(score, y))
+	ci := stats.BootstrapClusters(y, speaker, 0.95, stats.Resamples, p.seed, stats.AUCOf(score, y))
 	c := evaluate.NewClasses(class, called, 2)
 	tn, fp, fn, tp := float64(c.Confusion[0][0]), float64(c.Confusion[0][1]), float64(c.Confusion[1][0]), float64(c.Confusion[1][1])
 	s := System{
-		Name: name, N: len(y), AUC: evaluate.AUC(score, y), Low: ci.Low, High: ci.High, Accuracy: c.Accuracy,
+		Name: name, N: len(y), AUC: stats.AUC(score, y), Low: ci.Low, High: ci.High, Accuracy: c.Accuracy,
 		F1: 2 * tp / (2*tp + fp + fn), F1Negative: 2 * tn / (2*tn + fp + fn),
 		Sensitivity: tp / (tp + fn), Specificity: tn / (tn + fp), Totals: evaluate.NewTotals(truth, guess),
 	}

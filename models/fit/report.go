@@ -10,13 +10,15 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/internal/stats"
 	"github.com/voicescreen/voicescreen/lab/evaluate"
 	"github.com/voicescreen/voicescreen/models"
 )
 
 // file fits, cross-validates, calibrates and measures.
 func (t *trainer) file(ctx context.Context) (*models.File, error) {
-	final, err := t.fitRows(all(len(t.train)))
+	final, err := t.fitRows(stats.Indices(len(t.train)))
 	if err != nil {
 		return nil, err
 	}
@@ -25,7 +27,7 @@ func (t *trainer) file(ctx context.Context) (*models.File, error) {
 		return nil, err
 	}
 	positive := classes(t.train)
-	weights := rowWeights(t.train, all(len(t.train)))
+	weights := rowWeights(t.train, stats.Indices(len(t.train)))
 	a, b, err := Platt(clean, positive, weights)
 	if err != nil {
 		return nil, err
@@ -42,18 +44,18 @@ func (t *trainer) file(ctx context.Context) (*models.File, error) {
 		Format: models.FileFormat, Name: cmp.Or(o.Name, "voicescreen-"+t.task.String()), Version: cmp.Or(o.Version, "1.0.0"),
 		Category: t.task, Schema: t.schema.Name(),
 		Description: "Logistic regression. The probability supposes that half of the recordings are positive. A screening signal, not proof.",
-		Link:        models.Link{Kind: models.Logit}, Intercept: significant(final.linear.Intercept), LogitSD: significant(deviation), Clip: clip,
-		Calibration: &models.Calibration{A: significant(a), B: significant(b)},
+		Link:        models.Link{Kind: models.Logit}, Intercept: stats.Significant(final.linear.Intercept, 5), LogitSD: stats.Significant(deviation, 5), Clip: clip,
+		Calibration: &models.Calibration{A: stats.Significant(a, 5), B: stats.Significant(b, 5)},
 		Prior:       0.5, IsCalibrated: true, CalibratedOn: cmp.Or(o.Data, "the manifest") + "; cross-validated scores of the training rows",
 		Licence: cmp.Or(o.Licence, "MIT"), TrainedOn: t.origins(), Features: final.features,
 	}
 	for i := range f.Features {
-		f.Features[i].Weight = significant(final.linear.Weights[i])
+		f.Features[i].Weight = stats.Significant(final.linear.Weights[i], 5)
 	}
 	if f.Kernel = final.kernel; f.Kernel != nil {
 		f.Format = models.KernelFormat
 		f.Description = "Logistic regression and support vector machine with a Gaussian kernel, in equal parts. The probability supposes that half of the recordings are positive. A screening signal, not proof."
-		f.Kernel.Familiar = significant(t.familiar)
+		f.Kernel.Familiar = stats.Significant(t.familiar, 5)
 	}
 	f.Indeterminate = undecidedBand(clean, weights, a, b, positive)
 	f.Metrics = t.metrics(clean, heard, final)
@@ -98,7 +100,7 @@ func (t *trainer) crossValidate(ctx context.Context) (clean, heard []float64, er
 		t.advance()
 	}
 	slices.Sort(nearest)
-	t.familiar = evaluate.Quantile(nearest, unfamiliar)
+	t.familiar = dsp.PercentileSorted(nearest, 100*unfamiliar)
 	return clean, heard, nil
 }
 
@@ -106,7 +108,7 @@ func (t *trainer) crossValidate(ctx context.Context) (clean, heard []float64, er
 // either side of the threshold of equal error rates, in probability.
 func undecidedBand(scores, weights []float64, a, b float64, positive []bool) models.Band {
 	_, threshold := evaluate.EER(scores, positive)
-	order := all(len(scores))
+	order := stats.Indices(len(scores))
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(scores[i], scores[j]) })
 	var total, below float64
 	for i, s := range scores {
@@ -119,12 +121,12 @@ func undecidedBand(scores, weights []float64, a, b float64, positive []bool) mod
 		var sum float64
 		for _, i := range order {
 			if sum += weights[i]; sum >= share*total {
-				return logistic(a*scores[i] + b)
+				return dsp.Logistic(a*scores[i] + b)
 			}
 		}
-		return logistic(a*threshold + b)
+		return dsp.Logistic(a*threshold + b)
 	}
-	return models.Band{Low: significant(at(below/total - undecided/2)), High: significant(at(below/total + undecided/2))}
+	return models.Band{Low: stats.Significant(at(below/total-undecided/2), 5), High: stats.Significant(at(below/total+undecided/2), 5)}
 }
 
 // origins says what the model was trained on, licence by licence.
@@ -227,18 +229,18 @@ func (t *trainer) measure(rows []Row, scores []float64, split string) []models.M
 	for _, m := range []struct {
 		name  string
 		value float64
-		stat  evaluate.Statistic
+		stat  stats.Statistic
 	}{
-		{"auc", evaluate.AUC(scores, y), evaluate.AUCOf(scores, y)},
+		{"auc", stats.AUC(scores, y), stats.AUCOf(scores, y)},
 		{"eer", rate, evaluate.EEROf(scores, y)},
 		{"within_source_auc", evaluate.WithinAUC(scores, y, source), evaluate.WithinAUCOf(scores, y, source)},
 	} {
-		ci := evaluate.BootstrapClusters(y, cluster, 0.95, evaluate.Resamples, t.opts.Seed, m.stat)
+		ci := stats.BootstrapClusters(y, cluster, 0.95, stats.Resamples, t.opts.Seed, m.stat)
 		if math.IsNaN(m.value) || math.IsNaN(ci.Low) {
 			continue
 		}
 		out = append(out, models.Metric{
-			Name: m.name, Value: round(m.value), Low: round(min(ci.Low, m.value)), High: round(max(ci.High, m.value)),
+			Name: m.name, Value: stats.Decimals(m.value, 4), Low: stats.Decimals(min(ci.Low, m.value), 4), High: stats.Decimals(max(ci.High, m.value), 4),
 			Interval: "95 %, bootstrap by " + by, Data: cmp.Or(t.opts.Data, "the manifest"), Split: split, N: len(rows),
 		})
 	}

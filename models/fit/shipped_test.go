@@ -10,7 +10,7 @@ import (
 	"github.com/voicescreen/voicescreen/dsp/wav"
 	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/features/spoof"
-	"github.com/voicescreen/voicescreen/lab/evaluate"
+	"github.com/voicescreen/voicescreen/internal/stats"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 )
@@ -65,7 +65,7 @@ func TestShippedDeepfakeOnHeldOutClips(t *testing.T) {
 		scores = append(scores, shippedScore(t, a.Samples, a.SampleRate).Probability)
 		positive = append(positive, rows[i].Positive)
 	}
-	if auc := evaluate.AUC(scores, positive); !(auc >= least) {
+	if auc := stats.AUC(scores, positive); !(auc >= least) {
 		t.Errorf("got AUC %.3f over %d clips, want at least %v", auc, len(scores), least)
 	} else {
 		t.Logf("AUC %.3f over %d clips", auc, len(scores))

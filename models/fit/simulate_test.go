@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/internal/stats"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 )
@@ -83,7 +85,7 @@ func TestExpectedFigures(t *testing.T) {
 		for i := range y {
 			for j := range y {
 				if y[i] && !y[j] {
-					auc += float64(b2i(scores[i] > scores[j])) + float64(b2i(scores[i] == scores[j]))/2
+					auc += float64(stats.Indicator(scores[i] > scores[j])) + float64(stats.Indicator(scores[i] == scores[j]))/2
 				}
 			}
 		}
@@ -146,9 +148,9 @@ func TestRepeatedUsersDoNotNarrowTheIntervals(t *testing.T) {
 				}
 				var l Label
 				for k, theta := range p.theta {
-					if k == 0 || luck < logistic(eta-theta) {
+					if k == 0 || luck < dsp.Logistic(eta-theta) {
 						l = Label{Kind: PHQ9}
-						l.Likelihood[k+b2i(luck < logistic(eta-theta))] = 1
+						l.Likelihood[k+stats.Indicator(luck < dsp.Logistic(eta-theta))] = 1
 					}
 				}
 				examples = append(examples, Example{User: fmt.Sprint(u), Recording: in, Label: l})
@@ -169,7 +171,7 @@ func TestRepeatedUsersDoNotNarrowTheIntervals(t *testing.T) {
 			}
 			for _, who := range seen {
 				s := b.ScoreRow(b.Row(who.Recording), who.Recording.Features)
-				*c.share += float64(b2i(s.Low <= who.truth && who.truth <= s.High)) / float64(len(seen)*populations)
+				*c.share += float64(stats.Indicator(s.Low <= who.truth && who.truth <= s.High)) / float64(len(seen)*populations)
 			}
 		}
 	}

@@ -1,8 +1,11 @@
 package fit
 
 import (
+	"cmp"
 	"math"
 	"slices"
+
+	"github.com/voicescreen/voicescreen/internal/stats"
 )
 
 // spearman is the correlation of the ranks of the pairs without NaN, 0 if
@@ -33,19 +36,8 @@ func spearman(a, b []float64) float64 {
 
 // ranks returns the ranks from 0 on; equal values share their mean rank.
 func ranks(x []float64) []float64 {
-	order := make([]int, len(x))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		switch {
-		case x[a] < x[b]:
-			return -1
-		case x[a] > x[b]:
-			return 1
-		}
-		return 0
-	})
+	order := stats.Indices(len(x))
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
 	r := make([]float64, len(x))
 	for i := 0; i < len(order); {
 		j := i

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"sync"
+
+	"github.com/voicescreen/voicescreen/internal/stats"
 )
 
 // vectorMachine is the solution of a support vector machine: the decision
@@ -36,7 +38,7 @@ func svm(kernel [][]float32, positive []bool, bound []float64) (*vectorMachine, 
 	n := len(kernel)
 	s := &smo{kernel: kernel, y: make([]float64, n), bound: bound, alpha: make([]float64, n), gradient: make([]float64, n)}
 	for i := range s.y {
-		s.y[i] = 2*float64(b2i(positive[i])) - 1
+		s.y[i] = 2*float64(stats.Indicator(positive[i])) - 1
 		s.gradient[i] = -1
 	}
 	for range max(svmSteps, 100*n) {

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/voicescreen/voicescreen/internal/stats"
 	"github.com/voicescreen/voicescreen/models"
 )
 
@@ -53,7 +54,7 @@ func TestSVMIsAtTheOptimum(t *testing.T) {
 	kinds := [3]int{}
 	for i, c := range m.coefficients {
 		sum += c
-		sign := 2*float64(b2i(y[i])) - 1
+		sign := 2*float64(stats.Indicator(y[i])) - 1
 		alpha := c * sign
 		if alpha < 0 || alpha > bound[i] {
 			t.Fatalf("row %d: got coefficient %v, want 0 to %v", i, alpha, bound[i])

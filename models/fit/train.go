@@ -14,6 +14,7 @@ import (
 	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/features/spoof"
+	"github.com/voicescreen/voicescreen/internal/stats"
 	"github.com/voicescreen/voicescreen/lab/augment"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
@@ -305,15 +306,6 @@ func (t *trainer) examples(m *predictor, index []int) (x [][]float64, y []bool, 
 	return x, y, w
 }
 
-// all returns the indices of n rows.
-func all(n int) []int {
-	index := make([]int, n)
-	for i := range index {
-		index[i] = i
-	}
-	return index
-}
-
 // spread is the standard error of the linear predictor: the root mean square,
 // over the training rows, of its standard deviation over refits on cluster
 // bootstraps.
@@ -323,7 +315,7 @@ func (t *trainer) spread(ctx context.Context) (float64, error) {
 	for i := range t.train {
 		key := t.train[i].Cluster()
 		if clusters[key] == nil {
-			class := b2i(t.train[i].Positive)
+			class := stats.Indicator(t.train[i].Positive)
 			keys[class] = append(keys[class], key)
 		}
 		clusters[key] = append(clusters[key], i)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/features/spoof"
+	"github.com/voicescreen/voicescreen/internal/stats"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 )
@@ -130,7 +131,7 @@ func TestTrain(t *testing.T) {
 func TestMeasureOfUnknownSources(t *testing.T) {
 	rows, scores := testRows(40), make([]float64, 40)
 	for i := range rows {
-		scores[i] = float64(i%10 + 4*b2i(rows[i].Positive))
+		scores[i] = float64(i%10 + 4*stats.Indicator(rows[i].Positive))
 	}
 	tr := &trainer{}
 	within := func(rows []Row) (value float64, ok bool) {
@@ -272,7 +273,7 @@ func TestExamplesOfSpoofs(t *testing.T) {
 	}
 	var class [2]float64
 	for i := range w {
-		class[b2i(y[i])] += w[i]
+		class[stats.Indicator(y[i])] += w[i]
 	}
 	if math.Abs(class[0]-2) > 1e-12 || math.Abs(class[1]-2) > 1e-12 {
 		t.Errorf("got classes of weight %v, want 2 each", class)

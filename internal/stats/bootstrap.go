@@ -1,9 +1,12 @@
-package evaluate
+package stats
 
 import (
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/voicescreen/voicescreen/dsp"
 )
 
 // A Statistic is computed from the recordings with the given indices, of which
@@ -35,14 +38,14 @@ func Bootstrap(positive []bool, level float64, resamples int, seed uint64, stat 
 // class of its first recording.
 func BootstrapClusters(positive []bool, cluster []string, level float64, resamples int, seed uint64, stat Statistic) Interval {
 	if len(cluster) != len(positive) {
-		panic("evaluate: clusters and labels differ in length")
+		panic("stats: clusters and labels differ in length")
 	}
 	index := map[string][]int{}
 	for i, c := range cluster {
 		index[c] = append(index[c], i)
 	}
 	clusters := make([][]int, 0, len(index))
-	for _, c := range sortedKeys(index) {
+	for _, c := range slices.Sorted(maps.Keys(index)) {
 		clusters = append(clusters, index[c])
 	}
 	return bootstrap(positive, clusters, level, resamples, seed, stat)
@@ -51,10 +54,7 @@ func BootstrapClusters(positive []bool, cluster []string, level float64, resampl
 func bootstrap(positive []bool, clusters [][]int, level float64, resamples int, seed uint64, stat Statistic) Interval {
 	var classes [2][][]int
 	for _, c := range clusters {
-		k := 0
-		if positive[c[0]] {
-			k = 1
-		}
+		k := Indicator(positive[c[0]])
 		classes[k] = append(classes[k], c)
 	}
 	rng := rand.New(rand.NewPCG(seed, 0))
@@ -72,59 +72,24 @@ func bootstrap(positive []bool, clusters [][]int, level float64, resamples int, 
 		}
 	}
 	slices.Sort(values)
-	return Interval{Quantile(values, (1-level)/2), Quantile(values, (1+level)/2)}
-}
-
-// Quantile is the p-quantile of ascending x, 0 ≤ p ≤ 1, by linear interpolation
-// between the order statistics: definition 7 of Hyndman and Fan (1996), "Sample
-// quantiles in statistical packages". It is NaN if x is empty.
-func Quantile(x []float64, p float64) float64 {
-	if len(x) == 0 {
-		return math.NaN()
-	}
-	h := float64(len(x)-1) * p
-	i := int(h)
-	if i+1 >= len(x) {
-		return x[len(x)-1]
-	}
-	return x[i] + (h-float64(i))*(x[i+1]-x[i])
+	return Interval{dsp.PercentileSorted(values, 50*(1-level)), dsp.PercentileSorted(values, 50*(1+level))}
 }
 
 // AUCOf returns the AUC as a Statistic.
 func AUCOf(scores []float64, positive []bool) Statistic {
-	return func(index []int) float64 { return AUC(pick(scores, positive, index)) }
-}
-
-// EEROf returns the equal error rate as a Statistic.
-func EEROf(scores []float64, positive []bool) Statistic {
-	return func(index []int) float64 {
-		rate, _ := EER(pick(scores, positive, index))
-		return rate
-	}
-}
-
-// WithinAUCOf returns the AUC within groups as a Statistic.
-func WithinAUCOf(scores []float64, positive []bool, group []string) Statistic {
-	return func(index []int) float64 {
-		s, y := pick(scores, positive, index)
-		g := make([]string, len(index))
-		for k, i := range index {
-			g[k] = group[i]
-		}
-		return WithinAUC(s, y, g)
-	}
+	return func(index []int) float64 { return AUC(Pick(scores, positive, index)) }
 }
 
 // BrierOf returns the Brier score as a Statistic.
 func BrierOf(probability []float64, positive []bool) Statistic {
-	return func(index []int) float64 { return Brier(pick(probability, positive, index)) }
+	return func(index []int) float64 { return Brier(Pick(probability, positive, index)) }
 }
 
 // ECEOf returns the expected calibration error as a Statistic. Of resamples it
 // is biased upwards: with few recordings its interval may lie above the figure.
 func ECEOf(probability []float64, positive []bool, bins int) Statistic {
 	return func(index []int) float64 {
-		p, y := pick(probability, positive, index)
+		p, y := Pick(probability, positive, index)
 		return ECE(p, y, bins)
 	}
 }

@@ -1,4 +1,4 @@
-package evaluate
+package stats
 
 import "math"
 
@@ -6,20 +6,14 @@ import "math"
 // 1950), 0 to 1; NaN without recordings.
 func Brier(probability []float64, positive []bool) float64 {
 	if len(probability) != len(positive) {
-		panic("evaluate: probabilities and labels differ in length")
+		panic("stats: probabilities and labels differ in length")
 	}
 	var s float64
 	for i, p := range probability {
-		s += (p - outcome(positive[i])) * (p - outcome(positive[i]))
+		d := p - float64(Indicator(positive[i]))
+		s += d * d
 	}
 	return s / float64(len(positive)) // 0/0 is NaN
-}
-
-func outcome(positive bool) float64 {
-	if positive {
-		return 1
-	}
-	return 0
 }
 
 // A Bin is the recordings whose probability lies in [Low, High); the last bin
@@ -35,14 +29,14 @@ type Bin struct {
 // panics if a probability is outside that or bins < 1.
 func Reliability(probability []float64, positive []bool, bins int) []Bin {
 	if len(probability) != len(positive) {
-		panic("evaluate: probabilities and labels differ in length")
+		panic("stats: probabilities and labels differ in length")
 	}
 	out := make([]Bin, bins)
 	for i, p := range probability {
 		b := &out[min(int(p*float64(bins)), bins-1)]
 		b.N++
 		b.Probability += p
-		b.Positive += outcome(positive[i])
+		b.Positive += float64(Indicator(positive[i]))
 	}
 	for i := range out {
 		out[i].Low, out[i].High = float64(i)/float64(bins), float64(i+1)/float64(bins)
