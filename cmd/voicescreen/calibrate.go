@@ -11,7 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/voicescreen/voicescreen"
-	"github.com/voicescreen/voicescreen/models/fit"
+
+	"github.com/voicescreen/voicescreen/models/learn"
 	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
@@ -103,12 +104,12 @@ func runCalibrate(cmd *cobra.Command, o calibrateOptions) (err error) {
 	if o.revert {
 		return engine.Revert(opts.Categories[0])
 	}
-	return learn(cmd, engine, &opts, o.out)
+	return learnFrom(cmd, engine, &opts, o.out)
 }
 
-// learn calibrates, prints what came of it, and writes the one model that was
+// learnFrom calibrates, prints what came of it, and writes the one model that was
 // learned to a file if path is not "".
-func learn(cmd *cobra.Command, engine *voicescreen.Engine, opts *voicescreen.CalibrateOptions, path string) error {
+func learnFrom(cmd *cobra.Command, engine *voicescreen.Engine, opts *voicescreen.CalibrateOptions, path string) error {
 	var out *output
 	if path != "" {
 		var err error
@@ -157,7 +158,7 @@ func printCalibration(w io.Writer, c *voicescreen.Calibration) error {
 	}
 	for _, m := range []struct {
 		name string
-		h    fit.HeldOut
+		h    learn.HeldOut
 	}{{"new", c.Learned.New}, {"in use before", c.Learned.Former}} {
 		p.printf("  held out, %-13s  log score %.4f, AUC %s (%s to %s), calibration error %s, Brier %s\n", m.name, m.h.LogScore,
 			text(m.h.AUC.Value, "%.3f"), text(m.h.AUC.Low, "%.3f"), text(m.h.AUC.High, "%.3f"), text(m.h.ECE, "%.3f"), text(m.h.Brier, "%.3f"))

@@ -72,7 +72,7 @@ func TestCalibrateCommand(t *testing.T) {
 		t.Error("a dry run left a file of models")
 	}
 	o = ok(t, "calibrate", "--db", db)
-	if !strings.Contains(o.stdout, "depression: a new model is in use") || !strings.Contains(o.stdout, "anxiety: the model in use stays\n  fit: too few labels") {
+	if !strings.Contains(o.stdout, "depression: a new model is in use") || !strings.Contains(o.stdout, "anxiety: the model in use stays\n  learn: too few labels") {
 		t.Errorf("got\n%s, want depression learned and anxiety left", o.stdout)
 	}
 	ok(t, "calibrate", "--db", db, "--task", "depression", "--revert")

@@ -21,8 +21,10 @@ import (
 	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/lab/corpus"
+	"github.com/voicescreen/voicescreen/lab/protocol"
 	"github.com/voicescreen/voicescreen/models"
-	"github.com/voicescreen/voicescreen/models/fit"
+	"github.com/voicescreen/voicescreen/models/learn"
+
 	"github.com/voicescreen/voicescreen/screen"
 )
 
@@ -78,7 +80,7 @@ type heard struct {
 
 // readCorpus reads a corpus and measures its sessions. What cannot be used is
 // printed.
-func readCorpus(cmd *cobra.Command, task screen.Category, o corpusOptions) (*corpus.Corpus, []fit.Trial, error) {
+func readCorpus(cmd *cobra.Command, task screen.Category, o corpusOptions) (*corpus.Corpus, []protocol.Trial, error) {
 	root := os.DirFS(o.root)
 	c, err := corpus.Open(o.name, root, task)
 	if err != nil {
@@ -89,10 +91,10 @@ func readCorpus(cmd *cobra.Command, task screen.Category, o corpusOptions) (*cor
 			return nil, nil, fmt.Errorf("cache %s: %w", o.cache, bare(err))
 		}
 	}
-	trials, err := eachSession(cmd, c, "measuring", func(m *voicescreen.Measurer, s *corpus.Session) (fit.Trial, error) {
+	trials, err := eachSession(cmd, c, "measuring", func(m *voicescreen.Measurer, s *corpus.Session) (protocol.Trial, error) {
 		h, err := o.measure(cmd.Context(), root, m, s)
 		if err != nil {
-			return fit.Trial{}, err
+			return protocol.Trial{}, err
 		}
 		return newTrial(s, &h), nil
 	})
@@ -144,8 +146,8 @@ func eachSession[T any](cmd *cobra.Command, c *corpus.Corpus, what string, work 
 	return values, nil
 }
 
-func newTrial(s *corpus.Session, m *heard) fit.Trial {
-	t := fit.Trial{
+func newTrial(s *corpus.Session, m *heard) protocol.Trial {
+	t := protocol.Trial{
 		Recording: &features.Recording{Features: features.VoiceSchema().Vector(m.Features), Metadata: s.Metadata},
 		Positive:  s.Positive, Total: s.Total, HasTotal: s.HasTotal, Speaker: s.Speaker, Split: s.Split, Fold: s.Fold,
 	}
@@ -289,7 +291,7 @@ func trainCorpus(cmd *cobra.Command, task screen.Category, o trainOptions) error
 	if err != nil {
 		return err
 	}
-	parts, err := fit.Protocol(cmd.Context(), prior, trials, o.seed)
+	parts, err := protocol.Run(cmd.Context(), prior, trials, o.seed)
 	if err != nil {
 		return err
 	}
@@ -302,11 +304,11 @@ func trainCorpus(cmd *cobra.Command, task screen.Category, o trainOptions) error
 	if err != nil {
 		return err
 	}
-	var examples []fit.Example
+	var examples []learn.Example
 	for i := range trials {
 		examples = append(examples, trials[i].Example(task))
 	}
-	l, err := fit.Learn(cmd.Context(), prior, former, examples, &fit.LearnOptions{
+	l, err := learn.Learn(cmd.Context(), prior, former, examples, &learn.LearnOptions{
 		Version: o.version, Seed: o.seed, Data: cmp.Or(o.data, c.Name), Licence: "that of the corpus",
 	})
 	if err != nil {
@@ -322,7 +324,7 @@ func trainCorpus(cmd *cobra.Command, task screen.Category, o trainOptions) error
 }
 
 // protocol prints the figures that papers report.
-func (p *printer) protocol(c *corpus.Corpus, parts []fit.Tested) {
+func (p *printer) protocol(c *corpus.Corpus, parts []protocol.Tested) {
 	p.printf("%s: %d sessions, %d left out; positive is %s\n", c.Name, len(c.Sessions), len(c.Skipped), c.Criterion)
 	p.printf("reported as: %s\n", c.Protocol)
 	if strings.HasPrefix(c.Name, "E-DAIC") || strings.HasPrefix(c.Name, "DAIC") {

@@ -8,13 +8,13 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/lab/corpus"
+	"github.com/voicescreen/voicescreen/lab/manifest"
 	"github.com/voicescreen/voicescreen/lab/report"
-	"github.com/voicescreen/voicescreen/models/fit"
 )
 
 // scoreCorpus scores what the participants of a corpus say. What cannot be used
 // is printed and left out.
-func scoreCorpus(cmd *cobra.Command, scorer *rowScorer, o corpusOptions, split string) ([]fit.Row, []report.Row, error) {
+func scoreCorpus(cmd *cobra.Command, scorer *rowScorer, o corpusOptions, split string) ([]manifest.Row, []report.Row, error) {
 	root := os.DirFS(o.root)
 	c, err := corpus.Open(o.name, root, scorer.task)
 	if err != nil {
@@ -22,7 +22,7 @@ func scoreCorpus(cmd *cobra.Command, scorer *rowScorer, o corpusOptions, split s
 	}
 	c.Sessions = slices.DeleteFunc(c.Sessions, func(s corpus.Session) bool { return split != "" && s.Split != split })
 	scored, err := eachSession(cmd, c, "scoring", func(m *voicescreen.Measurer, s *corpus.Session) (scoredSession, error) {
-		r := scoredSession{row: fit.Row{
+		r := scoredSession{row: manifest.Row{
 			Path: s.ID, Label: "0", Positive: s.Positive, Speaker: s.Speaker, Use: s.Split, Language: c.Language,
 			Metadata: s.Metadata, Total: s.Total, HasTotal: s.HasTotal,
 		}}
@@ -39,7 +39,7 @@ func scoreCorpus(cmd *cobra.Command, scorer *rowScorer, o corpusOptions, split s
 	if err != nil {
 		return nil, nil, err
 	}
-	rows, out := make([]fit.Row, len(scored)), make([]report.Row, len(scored))
+	rows, out := make([]manifest.Row, len(scored)), make([]report.Row, len(scored))
 	for i, r := range scored {
 		rows[i], out[i] = r.row, r.out
 	}
@@ -48,6 +48,6 @@ func scoreCorpus(cmd *cobra.Command, scorer *rowScorer, o corpusOptions, split s
 
 // scoredSession is a session as a row of a manifest, and what the model says.
 type scoredSession struct {
-	row fit.Row
+	row manifest.Row
 	out report.Row
 }

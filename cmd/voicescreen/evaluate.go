@@ -15,9 +15,10 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/lab/manifest"
 	"github.com/voicescreen/voicescreen/lab/report"
 	"github.com/voicescreen/voicescreen/models"
-	"github.com/voicescreen/voicescreen/models/fit"
+
 	"github.com/voicescreen/voicescreen/models/shipped"
 	"github.com/voicescreen/voicescreen/screen"
 )
@@ -127,25 +128,25 @@ func runEvaluate(cmd *cobra.Command, task screen.Category, o evaluateOptions) er
 }
 
 // scoreRows scores the recordings of the manifest or the corpus.
-func scoreRows(cmd *cobra.Command, scorer *rowScorer, o evaluateOptions) ([]fit.Row, []report.Row, error) {
+func scoreRows(cmd *cobra.Command, scorer *rowScorer, o evaluateOptions) ([]manifest.Row, []report.Row, error) {
 	if o.corpus.name != "" {
 		return scoreCorpus(cmd, scorer, o.corpus, o.use)
 	}
-	m, err := readManifest(o.manifest, scorer.task)
+	m, err := manifest.Open(o.manifest, scorer.task)
 	if err != nil {
 		return nil, nil, err
 	}
 	if o.use != "" {
-		m.rows = slices.DeleteFunc(m.rows, func(r fit.Row) bool { return r.Use != o.use })
+		m.Rows = slices.DeleteFunc(m.Rows, func(r manifest.Row) bool { return r.Use != o.use })
 	}
-	if len(m.rows) == 0 {
+	if len(m.Rows) == 0 {
 		return nil, nil, fmt.Errorf("manifest %s: no row has the use %q", o.manifest, o.use)
 	}
-	if o.use == "" && slices.ContainsFunc(m.rows, func(r fit.Row) bool { return r.Use == "train" }) {
+	if o.use == "" && slices.ContainsFunc(m.Rows, func(r manifest.Row) bool { return r.Use == "train" }) {
 		fmt.Fprintln(cmd.ErrOrStderr(), "voicescreen: warning: the manifest holds rows whose use is train; figures on what a model was trained on are too good")
 	}
 	scored, err := each(m, cmd, "scoring", scorer.row)
-	return m.rows, scored, err
+	return m.Rows, scored, err
 }
 
 // outputs opens the files to write; nil where there is no path.
@@ -222,7 +223,7 @@ func categoryIndex(info models.Info, c screen.Category) int {
 }
 
 // row scores one recording.
-func (s *rowScorer) row(ctx context.Context, r *fit.Row, in *features.Recording) (report.Row, error) {
+func (s *rowScorer) row(ctx context.Context, r *manifest.Row, in *features.Recording) (report.Row, error) {
 	row := report.Row{
 		Positive: r.Positive, Source: r.Origin(), System: r.System, Kind: r.Kind,
 		SNR: in.Analysis.Quality.SNR, Groups: r.Groups(),
@@ -257,8 +258,8 @@ func (s *rowScorer) row(ctx context.Context, r *fit.Row, in *features.Recording)
 
 // writeScores writes path, label and score of each row, the total of the
 // questionnaire where every row has one, and the group where any has one.
-func writeScores(w io.Writer, rows []fit.Row, scored []report.Row) error {
-	totals := !slices.ContainsFunc(rows, func(r fit.Row) bool { return !r.HasTotal })
+func writeScores(w io.Writer, rows []manifest.Row, scored []report.Row) error {
+	totals := !slices.ContainsFunc(rows, func(r manifest.Row) bool { return !r.HasTotal })
 	groups := slices.ContainsFunc(scored, func(r report.Row) bool { return r.Cluster != "" })
 	head := []string{"path", "label", "score"}
 	if totals {

@@ -3,14 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/features"
-	"github.com/voicescreen/voicescreen/models/fit"
+	"github.com/voicescreen/voicescreen/lab/manifest"
+
 	"github.com/voicescreen/voicescreen/screen"
 )
 
@@ -40,34 +39,6 @@ func parseTask(s string) (screen.Category, error) {
 	return c, nil
 }
 
-// manifest is a table of labelled recordings.
-type manifest struct {
-	dir  string // of the file: paths are relative to it
-	rows []fit.Row
-}
-
-// readManifest reads the CSV file at path.
-func readManifest(path string, task screen.Category) (*manifest, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("manifest %s: %w", path, bare(err))
-	}
-	defer f.Close()
-	rows, err := fit.ReadManifest(f, task)
-	if err != nil {
-		return nil, fmt.Errorf("manifest %s: %w", path, err)
-	}
-	return &manifest{filepath.Dir(path), rows}, nil
-}
-
-// file is where the recording lies that a row calls path.
-func (m *manifest) file(path string) string {
-	if filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(m.dir, filepath.FromSlash(path))
-}
-
 // maxReported is how many bad files of a manifest are named. Chosen: enough to
 // see what is wrong with all of them.
 const maxReported = 10
@@ -75,7 +46,7 @@ const maxReported = 10
 // each computes something of the recording of every row, in order. If one
 // cannot be read there is no result: a figure on the others would not be one
 // on the manifest.
-func each[T any](m *manifest, cmd *cobra.Command, what string, work func(ctx context.Context, row *fit.Row, in *features.Recording) (T, error)) ([]T, error) {
+func each[T any](m *manifest.File, cmd *cobra.Command, what string, work func(ctx context.Context, row *manifest.Row, in *features.Recording) (T, error)) ([]T, error) {
 	type result struct {
 		v        T
 		warnings []string
@@ -84,23 +55,23 @@ func each[T any](m *manifest, cmd *cobra.Command, what string, work func(ctx con
 	newWork := func() func(i int) result {
 		measurer := voicescreen.NewMeasurer()
 		return func(i int) (r result) {
-			c, err := readFile(cmd.Context(), m.file(m.rows[i].Path), nil, 0)
+			c, err := readFile(cmd.Context(), m.Path(m.Rows[i].Path), nil, 0)
 			if err != nil {
 				return result{err: err}
 			}
 			r.warnings = warnings(c)
-			r.v, r.err = work(cmd.Context(), &m.rows[i], measurer.Measure(c))
+			r.v, r.err = work(cmd.Context(), &m.Rows[i], measurer.Measure(c))
 			return r
 		}
 	}
-	bar := newProgress(cmd.ErrOrStderr(), len(m.rows), what)
+	bar := newProgress(cmd.ErrOrStderr(), len(m.Rows), what)
 	defer bar.finish()
-	values := make([]T, len(m.rows))
+	values := make([]T, len(m.Rows))
 	bad := 0
-	err := inOrder(cmd.Context(), len(m.rows), newWork, func(i int, r result) error {
+	err := inOrder(cmd.Context(), len(m.Rows), newWork, func(i int, r result) error {
 		report := func(what string) {
 			bar.hide()
-			fmt.Fprintf(cmd.ErrOrStderr(), "voicescreen: %s%s\n", m.file(m.rows[i].Path), what)
+			fmt.Fprintf(cmd.ErrOrStderr(), "voicescreen: %s%s\n", m.Path(m.Rows[i].Path), what)
 		}
 		for _, w := range r.warnings {
 			report(": warning: " + w)
@@ -115,7 +86,7 @@ func each[T any](m *manifest, cmd *cobra.Command, what string, work func(ctx con
 		return nil
 	})
 	if err == nil && bad > 0 {
-		err = fmt.Errorf("%d of %d recordings cannot be used", bad, len(m.rows))
+		err = fmt.Errorf("%d of %d recordings cannot be used", bad, len(m.Rows))
 	}
 	if err != nil {
 		return nil, err

@@ -6,14 +6,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/voicescreen/voicescreen/lab/simulate"
 	"github.com/voicescreen/voicescreen/models"
-	"github.com/voicescreen/voicescreen/models/fit"
+
 	"github.com/voicescreen/voicescreen/models/shipped"
 	"github.com/voicescreen/voicescreen/screen"
 )
 
 func newSimulate() *cobra.Command {
-	var o fit.SimulationOptions
+	var o simulate.Options
 	var task string
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -57,7 +58,7 @@ few minutes.`,
 	return cmd
 }
 
-func runSimulate(cmd *cobra.Command, prior *models.BayesFile, o *fit.SimulationOptions, asJSON bool) error {
+func runSimulate(cmd *cobra.Command, prior *models.BayesFile, o *simulate.Options, asJSON bool) error {
 	var bar *progress
 	o.Progress = func(done, total int) {
 		if bar == nil {
@@ -65,7 +66,7 @@ func runSimulate(cmd *cobra.Command, prior *models.BayesFile, o *fit.SimulationO
 		}
 		bar.step()
 	}
-	s, err := fit.Simulate(cmd.Context(), prior, o)
+	s, err := simulate.Run(cmd.Context(), prior, o)
 	if bar != nil {
 		bar.finish()
 	}
@@ -88,7 +89,7 @@ func shippedPrior(c screen.Category) (*models.BayesFile, error) {
 }
 
 // printSimulation prints tables in Markdown.
-func printSimulation(w io.Writer, s *fit.Simulation, o *fit.SimulationOptions) error {
+func printSimulation(w io.Writer, s *simulate.Result, o *simulate.Options) error {
 	p := &printer{w: w}
 	p.printf("%v: means over %d populations, %d new people in each\n", s.Category, o.Replicates, o.Test)
 	scenario := ""

@@ -16,7 +16,8 @@ import (
 	"github.com/voicescreen/voicescreen/internal/durable"
 	"github.com/voicescreen/voicescreen/internal/records"
 	"github.com/voicescreen/voicescreen/lab/evaluate"
-	"github.com/voicescreen/voicescreen/models/fit"
+	"github.com/voicescreen/voicescreen/lab/manifest"
+
 	"github.com/voicescreen/voicescreen/screen"
 )
 
@@ -283,7 +284,7 @@ func readScores(path string, task screen.Category) (*labelledScores, error) {
 		if err != nil || !(v >= 0 && v <= 1) {
 			return nil, fmt.Errorf("line %d: score %.40q, want a probability", c.Line(), record[score])
 		}
-		positive, err := fit.ParseLabel(task, record[label])
+		positive, err := manifest.ParseLabel(task, record[label])
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", c.Line(), err)
 		}
@@ -293,7 +294,7 @@ func readScores(path string, task screen.Category) (*labelledScores, error) {
 		}
 		if total >= 0 {
 			n, err := strconv.Atoi(strings.TrimSpace(record[total]))
-			if most := fit.MaxTotal(task); err != nil || n < 0 || n > most {
+			if most := manifest.MaxTotal(task); err != nil || n < 0 || n > most {
 				return nil, fmt.Errorf("line %d: total %.40q, want a whole number from 0 to %d", c.Line(), record[total], most)
 			}
 			s.class = append(s.class, screen.SeverityOf(task, n).Rank()-1)

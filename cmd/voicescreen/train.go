@@ -7,8 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/voicescreen/voicescreen/lab/manifest"
+	"github.com/voicescreen/voicescreen/lab/train"
 	"github.com/voicescreen/voicescreen/models"
-	"github.com/voicescreen/voicescreen/models/fit"
+
 	"github.com/voicescreen/voicescreen/screen"
 )
 
@@ -70,7 +72,7 @@ reach beside it, and the shipped model is brought up to all labels of the corpus
 }
 
 func runTrain(cmd *cobra.Command, task screen.Category, o trainOptions) error {
-	m, err := readManifest(o.manifest, task)
+	m, err := manifest.Open(o.manifest, task)
 	if err != nil {
 		return err
 	}
@@ -83,9 +85,9 @@ func runTrain(cmd *cobra.Command, task screen.Category, o trainOptions) error {
 	var bar *progress // of the first step on: only then is it known how many there are
 	defer func() { bar.finish() }()
 	var mu sync.Mutex // protects the bar and what is written above it
-	file, err := fit.Train(cmd.Context(), task, m.rows, &fit.Options{
+	file, err := train.Fit(cmd.Context(), task, m.Rows, &train.Options{
 		Decode: func(path string) ([]float64, int, error) {
-			c, err := readFile(cmd.Context(), m.file(path), nil, 0)
+			c, err := readFile(cmd.Context(), m.Path(path), nil, 0)
 			if err != nil {
 				return nil, 0, err
 			}
