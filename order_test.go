@@ -73,11 +73,15 @@ var order = map[string][]string{
 	"httpadapter/webhook": {".", "internal/durable", "internal/strictjson", "screen"},
 	"httpadapter/client":  {"screen"}, // what a caller imports: nothing of the engine
 
+	"internal/command": {".", "models", "models/dam", "models/shipped", "screen"}, // what the programs share
 	"cmd/voicescreen": {
-		".", "audit", "dsp", "dsp/wav", "features", "httpadapter", "httpadapter/webhook", "internal/durable", "internal/records", "internal/stats",
-		"models", "models/dam", "models/learn", "models/shipped",
-		"lab/corpus", "lab/evaluate", "lab/manifest", "lab/protocol", "lab/report", "lab/simulate", "lab/train",
-		"screen", "store", "store/bolt", "store/memory",
+		".", "audit", "dsp", "features", "httpadapter", "httpadapter/webhook", "internal/command", "internal/durable", "internal/stats",
+		"models/learn", "screen", "store", "store/bolt", "store/memory",
+	},
+	"cmd/voicelab": {
+		".", "dsp", "features", "internal/command", "internal/durable", "internal/records", "internal/stats",
+		"lab/corpus", "lab/evaluate", "lab/manifest", "lab/prior", "lab/protocol", "lab/report", "lab/simulate", "lab/train",
+		"models", "models/dam", "models/learn", "models/shipped", "screen",
 	},
 }
 

@@ -3,7 +3,9 @@ package prior
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
+	"os"
 	"slices"
 
 	_ "embed"
@@ -48,6 +50,33 @@ func ShippedNorms() (*Norms, error) {
 	var n Norms
 	if err := json.Unmarshal(normsJSON, &n); err != nil {
 		return nil, fmt.Errorf("prior: shipped norms: %w", err)
+	}
+	return &n, nil
+}
+
+// maxNorms is the size of the largest file of norms. Chosen: twenty times that of
+// the shipped ones.
+const maxNorms = 1 << 20
+
+// ReadNorms reads a file that Norms.Write wrote.
+func ReadNorms(path string) (*Norms, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("prior: norms: %w", err)
+	}
+	defer f.Close()
+	d := json.NewDecoder(io.LimitReader(f, maxNorms))
+	d.DisallowUnknownFields()
+	var n Norms
+	if err := d.Decode(&n); err != nil {
+		return nil, fmt.Errorf("prior: norms %s: %w", path, err)
+	}
+	square := len(n.Correlation) == len(n.Features)
+	for _, row := range n.Correlation {
+		square = square && len(row) == len(n.Features)
+	}
+	if len(n.Features) == 0 || !square {
+		return nil, fmt.Errorf("prior: norms %s: %d features and a matrix of correlations of another size", path, len(n.Features))
 	}
 	return &n, nil
 }

@@ -8,9 +8,8 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/internal/command"
 	"github.com/voicescreen/voicescreen/lab/manifest"
-
-	"github.com/voicescreen/voicescreen/screen"
 )
 
 // manifestHelp describes manifests in the help of the commands that read them.
@@ -25,18 +24,6 @@ gender, age, race and ethnicity. Recordings are mono WAV files at 8 to 192 kHz.`
 func addTask(cmd *cobra.Command, task, manifest *string) {
 	cmd.Flags().StringVar(task, "task", "", "depression, anxiety or deepfake (required)")
 	cmd.Flags().StringVar(manifest, "manifest", "", "the manifest (required without --corpus)")
-}
-
-// parseTask returns the category of the flag --task.
-func parseTask(s string) (screen.Category, error) {
-	var c screen.Category
-	if s == "" {
-		return c, usagef("--task is missing, want depression, anxiety or deepfake")
-	}
-	if err := c.UnmarshalText([]byte(s)); err != nil {
-		return c, usagef("--task is %q, want depression, anxiety or deepfake", s)
-	}
-	return c, nil
 }
 
 // maxReported is how many bad files of a manifest are named. Chosen: enough to
@@ -55,23 +42,23 @@ func each[T any](m *manifest.File, cmd *cobra.Command, what string, work func(ct
 	newWork := func() func(i int) result {
 		measurer := voicescreen.NewMeasurer()
 		return func(i int) (r result) {
-			c, err := readFile(cmd.Context(), m.Path(m.Rows[i].Path), nil, 0)
+			c, err := command.ReadFile(cmd.Context(), m.Path(m.Rows[i].Path), nil, 0)
 			if err != nil {
 				return result{err: err}
 			}
-			r.warnings = warnings(c)
+			r.warnings = command.Warnings(c)
 			r.v, r.err = work(cmd.Context(), &m.Rows[i], measurer.Measure(c))
 			return r
 		}
 	}
-	bar := newProgress(cmd.ErrOrStderr(), len(m.Rows), what)
-	defer bar.finish()
+	bar := command.NewProgress(cmd.ErrOrStderr(), len(m.Rows), what)
+	defer bar.Finish()
 	values := make([]T, len(m.Rows))
 	bad := 0
-	err := inOrder(cmd.Context(), len(m.Rows), newWork, func(i int, r result) error {
+	err := command.InOrder(cmd.Context(), len(m.Rows), newWork, func(i int, r result) error {
 		report := func(what string) {
-			bar.hide()
-			fmt.Fprintf(cmd.ErrOrStderr(), "voicescreen: %s%s\n", m.Path(m.Rows[i].Path), what)
+			bar.Hide()
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s%s\n", cmd.Root().Name(), m.Path(m.Rows[i].Path), what)
 		}
 		for _, w := range r.warnings {
 			report(": warning: " + w)
@@ -82,7 +69,7 @@ func each[T any](m *manifest.File, cmd *cobra.Command, what string, work func(ct
 			}
 		}
 		values[i] = r.v
-		bar.step()
+		bar.Step()
 		return nil
 	})
 	if err == nil && bad > 0 {

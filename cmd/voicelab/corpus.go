@@ -20,6 +20,7 @@ import (
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/internal/command"
 	"github.com/voicescreen/voicescreen/lab/corpus"
 	"github.com/voicescreen/voicescreen/lab/protocol"
 	"github.com/voicescreen/voicescreen/models"
@@ -47,13 +48,13 @@ func (o *corpusOptions) addCache(cmd *cobra.Command) {
 func (o *corpusOptions) check(manifest string) error {
 	switch {
 	case o.name == "" && manifest == "":
-		return usagef("--manifest is missing, or --corpus")
+		return command.Usagef("--manifest is missing, or --corpus")
 	case o.name != "" && manifest != "":
-		return usagef("--manifest stands alone or --corpus does")
+		return command.Usagef("--manifest stands alone or --corpus does")
 	case o.name != "" && o.root == "":
-		return usagef("--root is missing, want the folder of the corpus")
+		return command.Usagef("--root is missing, want the folder of the corpus")
 	case o.name == "" && (o.root != "" || o.cache != ""):
-		return usagef("--root and --cache want --corpus")
+		return command.Usagef("--root and --cache want --corpus")
 	}
 	return nil
 }
@@ -88,7 +89,7 @@ func readCorpus(cmd *cobra.Command, task screen.Category, o corpusOptions) (*cor
 	}
 	if o.cache != "" {
 		if err := os.MkdirAll(o.cache, 0o700); err != nil {
-			return nil, nil, fmt.Errorf("cache %s: %w", o.cache, bare(err))
+			return nil, nil, fmt.Errorf("cache %s: %w", o.cache, command.Bare(err))
 		}
 	}
 	trials, err := eachSession(cmd, c, "measuring", func(m *voicescreen.Measurer, s *corpus.Session) (protocol.Trial, error) {
@@ -115,12 +116,12 @@ func eachSession[T any](cmd *cobra.Command, c *corpus.Corpus, what string, work 
 			return r
 		}
 	}
-	bar := newProgress(cmd.ErrOrStderr(), len(c.Sessions), what)
-	defer bar.finish()
+	bar := command.NewProgress(cmd.ErrOrStderr(), len(c.Sessions), what)
+	defer bar.Finish()
 	var values []T
 	var kept []corpus.Session
-	err := inOrder(cmd.Context(), len(c.Sessions), newWork, func(i int, r result) error {
-		bar.step()
+	err := command.InOrder(cmd.Context(), len(c.Sessions), newWork, func(i int, r result) error {
+		bar.Step()
 		s := c.Sessions[i]
 		if r.err != nil {
 			c.Skipped = append(c.Skipped, corpus.Skipped{ID: s.ID, Reason: r.err.Error()})
@@ -135,10 +136,10 @@ func eachSession[T any](cmd *cobra.Command, c *corpus.Corpus, what string, work 
 	if err != nil {
 		return nil, err
 	}
-	bar.finish()
+	bar.Finish()
 	c.Sessions = kept
 	for _, s := range c.Skipped {
-		fmt.Fprintf(cmd.ErrOrStderr(), "voicescreen: %s: session %s is left out: %s\n", c.Name, s.ID, s.Reason)
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s: session %s is left out: %s\n", cmd.Root().Name(), c.Name, s.ID, s.Reason)
 	}
 	if len(values) == 0 {
 		return nil, fmt.Errorf("%s: no session can be used", c.Name)
@@ -180,7 +181,7 @@ func (o *corpusOptions) kept(root fs.FS, s *corpus.Session) string {
 		return ""
 	}
 	h := sha256.New()
-	fmt.Fprintln(h, features.VoiceSchema().Name(), buildVersion(), o.name)
+	fmt.Fprintln(h, features.VoiceSchema().Name(), command.BuildVersion(), o.name)
 	for _, f := range s.Files {
 		info, err := fs.Stat(root, f.Path)
 		if err != nil {
@@ -192,12 +193,12 @@ func (o *corpusOptions) kept(root fs.FS, s *corpus.Session) string {
 }
 
 func keep(path string, m heard) error {
-	out, err := newOutput(path)
+	out, err := command.NewOutput(path)
 	if err != nil {
 		return err
 	}
-	defer out.discard()
-	return out.finish(func(w io.Writer) error { return json.NewEncoder(w).Encode(m) })
+	defer out.Discard()
+	return out.Finish(func(w io.Writer) error { return json.NewEncoder(w).Encode(m) })
 }
 
 // sessionAudio returns what the participant says in a session, one turn after
@@ -256,7 +257,7 @@ func measureSession(ctx context.Context, root fs.FS, m *voicescreen.Measurer, s 
 func readCorpusFile(ctx context.Context, root fs.FS, name string) (*voicescreen.Channel, error) {
 	f, err := root.Open(name)
 	if err != nil {
-		return nil, bare(err)
+		return nil, command.Bare(err)
 	}
 	defer f.Close()
 	return voicescreen.ReadChannel(ctx, f, 0, longestFile)
@@ -278,12 +279,12 @@ func cut(c *voicescreen.Channel, turns []dsp.Segment) []float64 {
 // trainCorpus runs the corpus's protocol, and brings the prior up to all of its
 // labels.
 func trainCorpus(cmd *cobra.Command, task screen.Category, o trainOptions) error {
-	out, err := newOutput(o.out)
+	out, err := command.NewOutput(o.out)
 	if err != nil {
 		return err
 	}
-	defer out.discard()
-	prior, err := shippedPrior(task)
+	defer out.Discard()
+	prior, err := command.ShippedPrior(task)
 	if err != nil {
 		return err
 	}
@@ -295,10 +296,10 @@ func trainCorpus(cmd *cobra.Command, task screen.Category, o trainOptions) error
 	if err != nil {
 		return err
 	}
-	p := &printer{w: cmd.OutOrStdout()}
-	p.protocol(c, parts)
-	if p.err != nil {
-		return p.err
+	p := &command.Printer{W: cmd.OutOrStdout()}
+	printProtocol(p, c, parts)
+	if p.Err != nil {
+		return p.Err
 	}
 	former, err := models.NewBayes(prior)
 	if err != nil {
@@ -315,24 +316,24 @@ func trainCorpus(cmd *cobra.Command, task screen.Category, o trainOptions) error
 		return err
 	}
 	l.File.Name, l.File.Licence = cmp.Or(o.name, l.File.Name), cmp.Or(o.licence, l.File.Licence)
-	if err := out.finish(l.File.Write); err != nil {
+	if err := out.Finish(l.File.Write); err != nil {
 		return err
 	}
-	p.printf("\n%s: %s %s, the prior %v on all %d sessions; log score on held-out people %.4f, of the prior %.4f\n",
+	p.Printf("\n%s: %s %s, the prior %v on all %d sessions; log score on held-out people %.4f, of the prior %.4f\n",
 		o.out, l.File.Name, l.File.Version, l.Kind, len(trials), l.New.LogScore, l.Former.LogScore)
-	return p.err
+	return p.Err
 }
 
-// protocol prints the figures that papers report.
-func (p *printer) protocol(c *corpus.Corpus, parts []protocol.Tested) {
-	p.printf("%s: %d sessions, %d left out; positive is %s\n", c.Name, len(c.Sessions), len(c.Skipped), c.Criterion)
-	p.printf("reported as: %s\n", c.Protocol)
+// printProtocol prints the figures that papers report.
+func printProtocol(p *command.Printer, c *corpus.Corpus, parts []protocol.Tested) {
+	p.Printf("%s: %d sessions, %d left out; positive is %s\n", c.Name, len(c.Sessions), len(c.Skipped), c.Criterion)
+	p.Printf("reported as: %s\n", c.Protocol)
 	if strings.HasPrefix(c.Name, "E-DAIC") || strings.HasPrefix(c.Name, "DAIC") {
-		p.printf("DAIC-WOZ and E-DAIC share sessions: a model trained on one must not be tested on the other\n")
+		p.Printf("DAIC-WOZ and E-DAIC share sessions: a model trained on one must not be tested on the other\n")
 	}
 	for _, t := range parts {
-		p.printf("\n%s: %d sessions, %d of them positive\n", t.Part, t.N, t.Positive)
-		p.printf("%-24s AUC                    F1 pos  F1 neg  UAR    accuracy  sens   spec   RMSE   MAE    CCC\n", "")
+		p.Printf("\n%s: %d sessions, %d of them positive\n", t.Part, t.N, t.Positive)
+		p.Printf("%-24s AUC                    F1 pos  F1 neg  UAR    accuracy  sens   spec   RMSE   MAE    CCC\n", "")
 		for _, s := range t.Systems {
 			totals := "–      –      –"
 			if s.Totals.N > 0 {
@@ -342,9 +343,9 @@ func (p *printer) protocol(c *corpus.Corpus, parts []protocol.Tested) {
 			if s.N < t.N {
 				fewer = fmt.Sprintf("  on %d sessions", s.N)
 			}
-			p.printf("%-24s %.3f (%.3f–%.3f)    %.3f   %.3f   %.3f  %.3f     %.3f  %.3f  %s%s\n",
+			p.Printf("%-24s %.3f (%.3f–%.3f)    %.3f   %.3f   %.3f  %.3f     %.3f  %.3f  %s%s\n",
 				s.Name, s.AUC, s.Low, s.High, s.F1, s.F1Negative, s.UAR, s.Accuracy, s.Sensitivity, s.Specificity, totals, fewer)
 		}
 	}
-	p.printf("\nWhat sex and age alone, or the interviewer alone, reach is not the voice's.\n")
+	p.Printf("\nWhat sex and age alone, or the interviewer alone, reach is not the voice's.\n")
 }

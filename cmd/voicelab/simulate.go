@@ -6,11 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/voicescreen/voicescreen/internal/command"
 	"github.com/voicescreen/voicescreen/lab/simulate"
 	"github.com/voicescreen/voicescreen/models"
-
-	"github.com/voicescreen/voicescreen/models/shipped"
-	"github.com/voicescreen/voicescreen/screen"
 )
 
 func newSimulate() *cobra.Command {
@@ -27,22 +25,22 @@ truth, how well its probabilities are calibrated, and how often the truth lies i
 its 90 % interval. Three kinds of populations: as the prior says, with labels that
 carry no signal, and drifted. Equal seeds give equal tables. The default takes a
 few minutes.`,
-		Example: "  voicescreen simulate --task depression",
-		Args:    usageArgs(cobra.NoArgs),
+		Example: "  voicelab simulate --task depression",
+		Args:    command.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := parseTask(task)
+			c, err := command.ParseTask(task)
 			if err != nil {
 				return err
 			}
 			if o.Replicates < 1 || o.Test < 1 {
-				return usagef("--replicates and --people want at least 1")
+				return command.Usagef("--replicates and --people want at least 1")
 			}
 			for _, n := range o.Labels {
 				if n < 0 {
-					return usagef("--labels cannot be less than 0")
+					return command.Usagef("--labels cannot be less than 0")
 				}
 			}
-			prior, err := shippedPrior(c)
+			prior, err := command.ShippedPrior(c)
 			if err != nil {
 				return err
 			}
@@ -59,16 +57,16 @@ few minutes.`,
 }
 
 func runSimulate(cmd *cobra.Command, prior *models.BayesFile, o *simulate.Options, asJSON bool) error {
-	var bar *progress
+	var bar *command.Progress
 	o.Progress = func(done, total int) {
 		if bar == nil {
-			bar = newProgress(cmd.ErrOrStderr(), total, "simulating")
+			bar = command.NewProgress(cmd.ErrOrStderr(), total, "simulating")
 		}
-		bar.step()
+		bar.Step()
 	}
 	s, err := simulate.Run(cmd.Context(), prior, o)
 	if bar != nil {
-		bar.finish()
+		bar.Finish()
 	}
 	if err != nil {
 		return err
@@ -79,30 +77,21 @@ func runSimulate(cmd *cobra.Command, prior *models.BayesFile, o *simulate.Option
 	return printSimulation(cmd.OutOrStdout(), s, o)
 }
 
-// shippedPrior is the shipped model of the flag --task, which must be one that
-// learns.
-func shippedPrior(c screen.Category) (*models.BayesFile, error) {
-	if c != screen.Depression && c != screen.Anxiety {
-		return nil, usagef("the %v model does not learn from labels, want depression or anxiety", c)
-	}
-	return shipped.Bayes(c)
-}
-
 // printSimulation prints tables in Markdown.
 func printSimulation(w io.Writer, s *simulate.Result, o *simulate.Options) error {
-	p := &printer{w: w}
-	p.printf("%v: means over %d populations, %d new people in each\n", s.Category, o.Replicates, o.Test)
+	p := &command.Printer{W: w}
+	p.Printf("%v: means over %d populations, %d new people in each\n", s.Category, o.Replicates, o.Test)
 	scenario := ""
 	for _, r := range s.Rows {
 		if r.Scenario != scenario {
 			scenario = r.Scenario
-			p.printf("\n%s\n\n| labels | AUC prior | AUC posterior | AUC in use | AUC oracle | ECE in use | covered | switched |\n|---|---|---|---|---|---|---|---|\n", scenario)
+			p.Printf("\n%s\n\n| labels | AUC prior | AUC posterior | AUC in use | AUC oracle | ECE in use | covered | switched |\n|---|---|---|---|---|---|---|---|\n", scenario)
 		}
-		p.printf("| %d | %.3f | %.3f | %.3f | %.3f | %.3f | %.0f %% | %.0f %% |\n", r.Labels, r.Prior, r.Posterior, r.Active, r.Oracle, r.ECE, 100*r.Covered, 100*r.Activated)
+		p.Printf("| %d | %.3f | %.3f | %.3f | %.3f | %.3f | %.0f %% | %.0f %% |\n", r.Labels, r.Prior, r.Posterior, r.Active, r.Oracle, r.ECE, 100*r.Covered, 100*r.Activated)
 	}
-	p.printf("\ncoverage: the truth in the 90 %% interval\n\n| labels | populations | posterior | standard error | in use | standard error |\n|---|---|---|---|---|---|\n")
+	p.Printf("\ncoverage: the truth in the 90 %% interval\n\n| labels | populations | posterior | standard error | in use | standard error |\n|---|---|---|---|---|---|\n")
 	for _, r := range s.Coverage {
-		p.printf("| %d | %d | %.1f %% | %.3f | %.1f %% | %.3f |\n", r.Labels, r.Populations, 100*r.Share, r.SE, 100*r.ShareInUse, r.SEInUse)
+		p.Printf("| %d | %d | %.1f %% | %.3f | %.1f %% | %.3f |\n", r.Labels, r.Populations, 100*r.Share, r.SE, 100*r.ShareInUse, r.SEInUse)
 	}
-	return p.err
+	return p.Err
 }

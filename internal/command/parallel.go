@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"context"
@@ -7,11 +7,11 @@ import (
 	"sync/atomic"
 )
 
-// inOrder does n pieces of work on all processors and hands the results over
+// InOrder does n pieces of work on all processors and calls emit with the results
 // in order, so that the output does not depend on timing. Each worker makes
 // its own work function with newWork, which may hold scratch memory. Once emit
 // returns an error no more work begins, and that error is returned, or ctx's.
-func inOrder[T any](ctx context.Context, n int, newWork func() func(i int) T, emit func(i int, v T) error) error {
+func InOrder[T any](ctx context.Context, n int, newWork func() func(i int) T, emit func(i int, v T) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	type result struct {

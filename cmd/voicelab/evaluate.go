@@ -15,6 +15,7 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/internal/command"
 	"github.com/voicescreen/voicescreen/lab/manifest"
 	"github.com/voicescreen/voicescreen/lab/report"
 	"github.com/voicescreen/voicescreen/models"
@@ -30,7 +31,7 @@ type evaluateOptions struct {
 	threshold                                  float64
 	corpus                                     corpusOptions
 	prior                                      float64
-	scoring                                    scoringFlags
+	scoring                                    command.ScoringFlags
 }
 
 func newEvaluate() *cobra.Command {
@@ -60,11 +61,11 @@ manifest: the probability of the positive class, 0 to 1. The columns total, of t
 questionnaire, and group, of whom or of what a recording is, follow where known.
 --base-rate, --deepfake-prior and --fixed-gain are as of serve: to choose thresholds
 for a service that has them, score with the same.`,
-		Example: "  voicescreen evaluate --task deepfake --manifest speech/manifest.csv --scores scores.csv\n" +
-			"  voicescreen evaluate --task depression --manifest clinic.csv --model mine.json",
-		Args: usageArgs(cobra.NoArgs),
+		Example: "  voicelab evaluate --task deepfake --manifest speech/manifest.csv --scores scores.csv\n" +
+			"  voicelab evaluate --task depression --manifest clinic.csv --model mine.json",
+		Args: command.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			task, err := parseTask(o.task)
+			task, err := command.ParseTask(o.task)
 			if err != nil {
 				return err
 			}
@@ -72,12 +73,12 @@ for a service that has them, score with the same.`,
 				return err
 			}
 			if !(o.threshold >= 0 && o.threshold <= 1) {
-				return usagef("--threshold is %v, want 0 to 1", o.threshold)
+				return command.Usagef("--threshold is %v, want 0 to 1", o.threshold)
 			}
-			if task != screen.Deepfake && given(cmd, flagPrior) != "" {
-				return usagef("--%s is for --task deepfake", flagPrior)
+			if task != screen.Deepfake && command.Given(cmd, command.FlagPrior) != "" {
+				return command.Usagef("--%s is for --task deepfake", command.FlagPrior)
 			}
-			if err := checkPrior(cmd, o.prior); err != nil {
+			if err := command.CheckPrior(cmd, o.prior); err != nil {
 				return err
 			}
 			return runEvaluate(cmd, task, o)
@@ -91,8 +92,8 @@ for a service that has them, score with the same.`,
 	cmd.Flags().StringVar(&o.report, "report", "", "write a page with plots to this file")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the figures as JSON")
 	cmd.Flags().BoolVar(&o.gate, "gate", false, "leave out what the quality gate refuses")
-	addPrior(cmd, &o.prior)
-	o.scoring.add(cmd)
+	command.AddPrior(cmd, &o.prior)
+	o.scoring.Add(cmd)
 	cmd.Flags().Float64Var(&o.threshold, "threshold", 0, "probability from which a recording counts as positive without the band (default the class, else 0.5)")
 	return cmd
 }
@@ -106,17 +107,17 @@ func runEvaluate(cmd *cobra.Command, task screen.Category, o evaluateOptions) er
 	if err != nil {
 		return err
 	}
-	defer scores.discard()
-	defer page.discard()
+	defer scores.Discard()
+	defer page.Discard()
 	rows, scored, err := scoreRows(cmd, scorer, o)
 	if err != nil {
 		return err
 	}
-	if err := scores.finish(func(w io.Writer) error { return writeScores(w, rows, scored) }); err != nil {
+	if err := scores.Finish(func(w io.Writer) error { return writeScores(w, rows, scored) }); err != nil {
 		return err
 	}
 	r := report.New(task, scorer.Info(), scored, report.Options{Gated: o.gate, Threshold: o.threshold, Seed: bootstrapSeed})
-	if err := page.finish(r.WriteHTML); err != nil {
+	if err := page.Finish(r.WriteHTML); err != nil {
 		return err
 	}
 	if o.json {
@@ -143,22 +144,22 @@ func scoreRows(cmd *cobra.Command, scorer *rowScorer, o evaluateOptions) ([]mani
 		return nil, nil, fmt.Errorf("manifest %s: no row has the use %q", o.manifest, o.use)
 	}
 	if o.use == "" && slices.ContainsFunc(m.Rows, func(r manifest.Row) bool { return r.Use == "train" }) {
-		fmt.Fprintln(cmd.ErrOrStderr(), "voicescreen: warning: the manifest holds rows whose use is train; figures on what a model was trained on are too good")
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s: warning: the manifest holds rows whose use is train; figures on what a model was trained on are too good\n", cmd.Root().Name())
 	}
 	scored, err := each(m, cmd, "scoring", scorer.row)
 	return m.Rows, scored, err
 }
 
 // outputs opens the files to write; nil where there is no path.
-func outputs(scores, page string) (s, p *output, err error) {
+func outputs(scores, page string) (s, p *command.Output, err error) {
 	if scores != "" {
-		if s, err = newOutput(scores); err != nil {
+		if s, err = command.NewOutput(scores); err != nil {
 			return nil, nil, err
 		}
 	}
 	if page != "" {
-		if p, err = newOutput(page); err != nil {
-			s.discard()
+		if p, err = command.NewOutput(page); err != nil {
+			s.Discard()
 			return nil, nil, err
 		}
 	}
@@ -175,7 +176,7 @@ type rowScorer struct {
 
 func newRowScorer(task screen.Category, o evaluateOptions) (*rowScorer, error) {
 	s := &rowScorer{task: task, scoring: voicescreen.ScoringOptions{DeepfakePrior: o.prior}}
-	if err := o.scoring.set(&s.scoring); err != nil {
+	if err := o.scoring.Set(&s.scoring); err != nil {
 		return nil, err
 	}
 	model, err := taskScorer(task, o.model, s.scoring.BaseRates)
@@ -190,7 +191,7 @@ func newRowScorer(task screen.Category, o evaluateOptions) (*rowScorer, error) {
 // rates are as of loadModel.
 func taskScorer(task screen.Category, path string, rates map[screen.Category]float64) (models.Scorer, error) {
 	if path != "" {
-		s, err := loadModel(path, rates)
+		s, err := command.LoadModel(path, rates)
 		if err != nil {
 			return nil, err
 		}

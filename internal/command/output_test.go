@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"io"
@@ -21,14 +21,14 @@ func TestOutputKeepsTheMode(t *testing.T) {
 		if err := os.Chmod(path, mode); err != nil {
 			t.Fatal(err)
 		}
-		o, err := newOutput(path)
+		o, err := NewOutput(path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if info, err := o.tmp.Stat(); err != nil || info.Mode() != mode {
 			t.Errorf("mode %v: got %v and error %v before it is complete", mode, info.Mode(), err)
 		}
-		err = o.finish(func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err })
+		err = o.Finish(func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,11 +54,11 @@ func TestOutputHasTheModeOfTheUmask(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "scores.csv")
-	o, err := newOutput(path)
+	o, err := NewOutput(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := o.finish(func(io.Writer) error { return nil }); err != nil {
+	if err := o.Finish(func(io.Writer) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := os.Stat(path); err != nil || got.Mode() != want.Mode() {

@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"crypto/rand"
@@ -8,16 +8,17 @@ import (
 	"os"
 )
 
-// output is a file that appears under its name once it is complete. Opening it
-// finds out at once, before the work, whether it can be written. Who may read it
-// is up to the umask, or as it was where it takes the place of a file: that one
-// may be closed to others. A nil output is a file that nobody asked for.
-type output struct {
+// Output is a file that appears under its name once it is complete. A file that it
+// replaces passes its mode on; without one the umask decides. A nil Output writes
+// nothing.
+type Output struct {
 	tmp  *os.File
 	path string
 }
 
-func newOutput(path string) (*output, error) {
+// NewOutput opens an output at path, and so reports before the work whether the file
+// can be written. The caller calls Discard at the end.
+func NewOutput(path string) (*Output, error) {
 	mode := os.FileMode(0o666) // less the umask
 	info, err := os.Stat(path)
 	former := err == nil && info.Mode().IsRegular()
@@ -29,20 +30,20 @@ func newOutput(path string) (*output, error) {
 	}
 	tmp, err := os.OpenFile(path+"."+rand.Text()+".tmp", os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
-		return nil, fmt.Errorf("write %s: %w", path, bare(err))
+		return nil, fmt.Errorf("write %s: %w", path, Bare(err))
 	}
-	o := &output{tmp, path}
+	o := &Output{tmp, path}
 	if former { // the umask may have taken of its mode
 		if err := tmp.Chmod(mode); err != nil {
-			o.discard()
-			return nil, fmt.Errorf("write %s: %w", path, bare(err))
+			o.Discard()
+			return nil, fmt.Errorf("write %s: %w", path, Bare(err))
 		}
 	}
 	return o, nil
 }
 
-// finish writes the file and gives it its name.
-func (o *output) finish(write func(io.Writer) error) error {
+// Finish writes the file and gives it its name.
+func (o *Output) Finish(write func(io.Writer) error) error {
 	if o == nil {
 		return nil
 	}
@@ -56,8 +57,8 @@ func (o *output) finish(write func(io.Writer) error) error {
 	return nil
 }
 
-// discard removes what finish did not give a name.
-func (o *output) discard() {
+// Discard removes an output that Finish did not complete.
+func (o *Output) Discard() {
 	if o == nil {
 		return
 	}

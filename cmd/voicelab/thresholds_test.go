@@ -86,6 +86,16 @@ func TestThresholdsAtTheSameTime(t *testing.T) {
 	}
 }
 
+// readThresholds reads a file of thresholds.
+func readThresholds(path string) (screen.AccountThresholds, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return screen.ReadThresholds(f)
+}
+
 func mode(t *testing.T, path string) fs.FileMode {
 	t.Helper()
 	info, err := os.Stat(path)

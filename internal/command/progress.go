@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"io"
@@ -9,18 +9,18 @@ import (
 	"golang.org/x/term"
 )
 
-// progress shows how far a command has come with its files, on a terminal. A
-// nil progress shows nothing.
-type progress struct{ bar *progressbar.ProgressBar }
+// Progress is a bar on a terminal that shows how much of the work is done. A nil
+// Progress shows nothing.
+type Progress struct{ bar *progressbar.ProgressBar }
 
-// newProgress returns the progress through n files, nil unless w is a terminal
-// and there are several.
-func newProgress(w io.Writer, n int, what string) *progress {
+// NewProgress returns the progress of n steps, nil unless w is a terminal and n is
+// at least 2.
+func NewProgress(w io.Writer, n int, what string) *Progress {
 	f, ok := w.(*os.File)
 	if !ok || n < 2 || !term.IsTerminal(int(f.Fd())) {
 		return nil
 	}
-	return &progress{progressbar.NewOptions(n,
+	return &Progress{progressbar.NewOptions(n,
 		progressbar.OptionSetWriter(w),
 		progressbar.OptionSetDescription(what),
 		progressbar.OptionShowCount(),
@@ -31,23 +31,22 @@ func newProgress(w io.Writer, n int, what string) *progress {
 	)}
 }
 
-// step says that one more file is done. The bar is decoration: an error of the
-// terminal does not end the work.
-func (p *progress) step() {
+// Step counts one more step. Errors of the terminal are ignored.
+func (p *Progress) Step() {
 	if p != nil {
 		_ = p.bar.Add(1)
 	}
 }
 
-// hide takes the bar off the screen, before output, until the next step.
-func (p *progress) hide() {
+// Hide clears the bar before other output. The next step shows it again.
+func (p *Progress) Hide() {
 	if p != nil {
 		_ = p.bar.Clear()
 	}
 }
 
-// finish takes the bar off the screen for good.
-func (p *progress) finish() {
+// Finish removes the bar.
+func (p *Progress) Finish() {
 	if p != nil {
 		_ = p.bar.Finish()
 		_ = p.bar.Clear()

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,8 +17,11 @@ import (
 	"github.com/go-audio/audio"
 	"github.com/go-audio/wav"
 
+	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/internal/command"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
+	"github.com/voicescreen/voicescreen/store/memory"
 )
 
 // writeBuzz writes a second of a harmonic complex at 16 kHz whose f0 drifts
@@ -242,7 +244,25 @@ func TestEvaluateSupposesWhatTheServiceDoes(t *testing.T) {
 	told := []string{"--base-rate", "depression=0.39", "--base-rate", "anxiety=0.3", "--fixed-gain"}
 	prior := []string{"--deepfake-prior", "0.01"}
 	of := map[string]float64{}
-	for _, s := range parseLines(t, ok(t, append([]string{"analyze", "--json", file}, slices.Concat(told, prior)...)...).stdout)[0].Scores {
+	st := memory.New()
+	defer st.Close()
+	engine, err := voicescreen.New(st, &voicescreen.Options{Workers: -1, Scoring: voicescreen.ScoringOptions{
+		BaseRates:     map[screen.Category]float64{screen.Depression: 0.39, screen.Anxiety: 0.3},
+		DeepfakePrior: 0.01, FixedGain: true,
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close(t.Context())
+	c, err := command.ReadFile(t.Context(), file, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := engine.AnalyzeWith(t.Context(), c, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range a.Scores {
 		of[s.Category.String()] = s.Probability
 	}
 	for _, task := range []string{"depression", "anxiety", "deepfake"} {
@@ -256,11 +276,11 @@ func TestEvaluateSupposesWhatTheServiceDoes(t *testing.T) {
 			t.Fatal(err)
 		}
 		if s.score[0] != of[task] {
-			t.Errorf("%s: got %v, want that of analyze, %v", task, s.score[0], of[task])
+			t.Errorf("%s: got %v, want that of the service, %v", task, s.score[0], of[task])
 		}
 	}
 	for _, bad := range [][]string{{"--deepfake-prior", "1"}, {"--deepfake-prior", "nan"}, {"--base-rate", "depression=2"}} {
-		if o := cli(t, append([]string{"evaluate", "--task", "deepfake", "--manifest", manifest}, bad...)...); o.code != exitUsage {
+		if o := cli(t, append([]string{"evaluate", "--task", "deepfake", "--manifest", manifest}, bad...)...); o.code != command.ExitUsage {
 			t.Errorf("%v: got %+v, want a usage error", bad, o)
 		}
 	}
@@ -322,7 +342,7 @@ func TestTrainAndEvaluateErrors(t *testing.T) {
 		"train: out nowhere":       {[]string{"train", "--manifest", good, "--out", filepath.Join(dir, "none", "m.json")}, "write"},
 	} {
 		o := cli(t, append(tt.line, "--task", "depression")...)
-		if o.code != exitError || !strings.Contains(o.stderr, tt.says) || o.stdout != "" {
+		if o.code != command.ExitError || !strings.Contains(o.stderr, tt.says) || o.stdout != "" {
 			t.Errorf("%s: got %+v, want an error that says %q", name, o, tt.says)
 		}
 	}

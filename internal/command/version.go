@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"fmt"
@@ -11,19 +11,20 @@ import (
 	"github.com/voicescreen/voicescreen/models/shipped"
 )
 
-func newVersion() *cobra.Command {
+// NewVersion returns the command "version" of a program.
+func NewVersion(program string) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version of the program and of its models",
-		Example: "  voicescreen version",
-		Args:    usageArgs(cobra.NoArgs),
+		Example: "  " + program + " version",
+		Args:    Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			shipped, err := shipped.Scorers()
 			if err != nil {
 				return err
 			}
 			out := cmd.OutOrStdout()
-			fmt.Fprintf(out, "voicescreen %s, %s, %s/%s\n", buildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			fmt.Fprintf(out, "%s %s, %s, %s/%s\n", program, BuildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			for _, s := range shipped {
 				info := s.Info()
 				names := make([]string, len(info.Categories))
@@ -37,9 +38,9 @@ func newVersion() *cobra.Command {
 	}
 }
 
-// buildVersion is the version that the program was built from: that of the
+// BuildVersion is the version that the program was built from: that of the
 // module, or the commit.
-func buildVersion() string {
+func BuildVersion() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "of an unknown version"

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/voicescreen/voicescreen/internal/command"
 	"github.com/voicescreen/voicescreen/lab/manifest"
 	"github.com/voicescreen/voicescreen/lab/train"
 	"github.com/voicescreen/voicescreen/models"
@@ -38,17 +39,17 @@ Rows whose use is train, or empty, are trained on; all others are only measured.
 ` + corpusHelp + `
 The published protocol is run, with what sex and age alone and the interviewer alone
 reach beside it, and the shipped model is brought up to all labels of the corpus.`,
-		Example: "  voicescreen train --task deepfake --manifest speech/manifest.csv --out deepfake.json\n" +
-			"  voicescreen train --task depression --corpus daic-woz --root DAIC --cache measured --out daic.json\n" +
+		Example: "  voicelab train --task deepfake --manifest speech/manifest.csv --out deepfake.json\n" +
+			"  voicelab train --task depression --corpus daic-woz --root DAIC --cache measured --out daic.json\n" +
 			"  voicescreen analyze --model deepfake.json testdata/short_en.wav",
-		Args: usageArgs(cobra.NoArgs),
+		Args: command.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			task, err := parseTask(o.task)
+			task, err := command.ParseTask(o.task)
 			switch {
 			case err != nil:
 				return err
 			case o.out == "":
-				return usagef("--out is missing, want the path of the model file to write")
+				return command.Usagef("--out is missing, want the path of the model file to write")
 			}
 			if err := o.corpus.check(o.manifest); err != nil {
 				return err
@@ -76,25 +77,25 @@ func runTrain(cmd *cobra.Command, task screen.Category, o trainOptions) error {
 	if err != nil {
 		return err
 	}
-	out, err := newOutput(o.out)
+	out, err := command.NewOutput(o.out)
 	if err != nil {
 		return err
 	}
-	defer out.discard()
+	defer out.Discard()
 
-	var bar *progress // of the first step on: only then is it known how many there are
-	defer func() { bar.finish() }()
+	var bar *command.Progress // of the first step on: only then is it known how many there are
+	defer func() { bar.Finish() }()
 	var mu sync.Mutex // protects the bar and what is written above it
 	file, err := train.Fit(cmd.Context(), task, m.Rows, &train.Options{
 		Decode: func(path string) ([]float64, int, error) {
-			c, err := readFile(cmd.Context(), m.Path(path), nil, 0)
+			c, err := command.ReadFile(cmd.Context(), m.Path(path), nil, 0)
 			if err != nil {
 				return nil, 0, err
 			}
-			for _, w := range warnings(c) {
+			for _, w := range command.Warnings(c) {
 				mu.Lock()
-				bar.hide()
-				fmt.Fprintf(cmd.ErrOrStderr(), "voicescreen: warning: %s: %s\n", path, w)
+				bar.Hide()
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s: warning: %s: %s\n", cmd.Root().Name(), path, w)
 				mu.Unlock()
 			}
 			return c.Samples, c.Rate, nil
@@ -103,17 +104,17 @@ func runTrain(cmd *cobra.Command, task screen.Category, o trainOptions) error {
 			mu.Lock()
 			defer mu.Unlock()
 			if done == 1 {
-				bar = newProgress(cmd.ErrOrStderr(), total, "training")
+				bar = command.NewProgress(cmd.ErrOrStderr(), total, "training")
 			}
-			bar.step()
+			bar.Step()
 		},
 		Name: o.name, Version: o.version, Licence: o.licence, Data: o.data, Seed: o.seed,
 	})
-	bar.finish()
+	bar.Finish()
 	if err != nil {
 		return err
 	}
-	if err := out.finish(file.Write); err != nil {
+	if err := out.Finish(file.Write); err != nil {
 		return err
 	}
 	return printModel(cmd.OutOrStdout(), o.out, file)
@@ -121,20 +122,20 @@ func runTrain(cmd *cobra.Command, task screen.Category, o trainOptions) error {
 
 // printModel prints what a model was made of and how well it did.
 func printModel(w io.Writer, path string, f *models.File) error {
-	p := &printer{w: w}
+	p := &command.Printer{W: w}
 	rows := 0
 	for _, d := range f.TrainedOn {
 		rows += d.Rows
 	}
-	p.printf("%s: %s %s, %v, %d features of %s, trained on %d recordings\n",
+	p.Printf("%s: %s %s, %v, %d features of %s, trained on %d recordings\n",
 		path, f.Name, f.Version, f.Category, len(f.Features), f.Schema, rows)
 	split := ""
 	for _, m := range f.Metrics {
 		if m.Split != split {
 			split = m.Split
-			p.printf("%s (%d recordings):\n", split, m.N)
+			p.Printf("%s (%d recordings):\n", split, m.N)
 		}
-		p.printf("  %-18s %.4f (%.4f to %.4f; %s)\n", m.Name, m.Value, m.Low, m.High, m.Interval)
+		p.Printf("  %-18s %.4f (%.4f to %.4f; %s)\n", m.Name, m.Value, m.Low, m.High, m.Interval)
 	}
-	return p.err
+	return p.Err
 }

@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"context"
@@ -19,7 +19,7 @@ func TestInOrder(t *testing.T) {
 			return i * i
 		}
 	}
-	err := inOrder(t.Context(), n, newWork, func(i, v int) error {
+	err := InOrder(t.Context(), n, newWork, func(i, v int) error {
 		if v != i*i {
 			t.Errorf("piece %d: got %d, want %d", i, v, i*i)
 		}
@@ -33,11 +33,11 @@ func TestInOrder(t *testing.T) {
 
 func TestInOrderEnds(t *testing.T) {
 	newWork := func() func(int) int { return func(i int) int { return i } }
-	if err := inOrder(t.Context(), 0, newWork, func(int, int) error { return nil }); err != nil {
+	if err := InOrder(t.Context(), 0, newWork, func(int, int) error { return nil }); err != nil {
 		t.Errorf("no work: %v", err)
 	}
 	broken := errors.New("no room on the disk")
-	err := inOrder(t.Context(), 100, newWork, func(i, _ int) error {
+	err := InOrder(t.Context(), 100, newWork, func(i, _ int) error {
 		if i == 3 {
 			return broken
 		}
@@ -47,7 +47,7 @@ func TestInOrderEnds(t *testing.T) {
 		t.Errorf("got %v, want %v", err, broken)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	err = inOrder(ctx, 1<<30, newWork, func(i, _ int) error {
+	err = InOrder(ctx, 1<<30, newWork, func(i, _ int) error {
 		if i == 10 {
 			cancel()
 		}
