@@ -34,7 +34,6 @@ var order = map[string][]string{
 	"models/dam/internal/simd":  {}, // everything else that is done to each number
 
 	"internal/durable":    {}, // what several packages ask of the file system
-	"internal/records":    {}, // CSV files from outside
 	"internal/stream":     {}, // encryption of streams
 	"internal/strictjson": {}, // JSON files from outside
 
@@ -49,9 +48,9 @@ var order = map[string][]string{
 
 	// The laboratory: nothing outside lab and cmd/voicelab imports it.
 	"lab/augment":  {"dsp"}, // channels and manipulations of recordings
-	"lab/corpus":   {"dsp", "internal/records", "models", "screen"},
+	"lab/corpus":   {"dsp", "models", "screen"},
 	"lab/evaluate": {"internal/stats"},
-	"lab/manifest": {"internal/records", "internal/stats", "screen"},
+	"lab/manifest": {"internal/stats", "screen"},
 	"lab/report":   {"dsp", "internal/stats", "lab/evaluate", "models", "screen"},
 	"lab/prior":    {"dsp", "features", "internal/stats", "lab/manifest", "models", "models/learn", "screen"},
 	"lab/simulate": {"dsp", "features", "internal/stats", "models", "models/learn", "screen"},
@@ -79,7 +78,7 @@ var order = map[string][]string{
 		"models/learn", "screen", "store", "store/bolt", "store/memory",
 	},
 	"cmd/voicelab": {
-		".", "dsp", "features", "internal/command", "internal/durable", "internal/records", "internal/stats",
+		".", "dsp", "features", "internal/command", "internal/durable", "internal/stats",
 		"lab/corpus", "lab/evaluate", "lab/manifest", "lab/prior", "lab/protocol", "lab/report", "lab/simulate", "lab/train",
 		"models", "models/dam", "models/learn", "models/shipped", "screen",
 	},

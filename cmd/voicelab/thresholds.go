@@ -15,7 +15,6 @@ import (
 
 	"github.com/voicescreen/voicescreen/internal/command"
 	"github.com/voicescreen/voicescreen/internal/durable"
-	"github.com/voicescreen/voicescreen/internal/records"
 	"github.com/voicescreen/voicescreen/lab/evaluate"
 	"github.com/voicescreen/voicescreen/lab/manifest"
 
@@ -261,14 +260,12 @@ func readScores(path string, task screen.Category) (*labelledScores, error) {
 		return nil, command.Bare(err)
 	}
 	defer f.Close()
-	c := records.NewReader(f, ',')
-	head, err := c.Read()
+	c, err := manifest.NewTable(f)
 	if err != nil {
-		return nil, fmt.Errorf("header: %w", err)
+		return nil, err
 	}
-	head = slices.Clone(head)
-	label, score, total := slices.Index(head, "label"), slices.Index(head, "score"), slices.Index(head, "total")
-	group := slices.Index(head, "group")
+	label, score, total := slices.Index(c.Head, "label"), slices.Index(c.Head, "score"), slices.Index(c.Head, "total")
+	group := slices.Index(c.Head, "group")
 	if label < 0 || score < 0 {
 		return nil, errors.New("want the columns label and score")
 	}

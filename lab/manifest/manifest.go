@@ -3,7 +3,6 @@
 package manifest
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -11,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/voicescreen/voicescreen/internal/records"
 	"github.com/voicescreen/voicescreen/screen"
 )
 
@@ -60,80 +58,39 @@ func MaxTotal(task screen.Category) int { return totals[task].most }
 // the place of label; where both are, they must agree. The other columns of
 // Row are read if they are there and not empty, and any others ignored. A byte
 // order mark before the header is passed over. An error about the contents
-// matches ErrInvalid and names the line, and no value of a person. A record has
-// at most 64 KiB and 1,024 fields; of records there may be any number, and each
-// takes a Row and its text.
+// matches ErrInvalid and names the line, and no value of a person. See [NewTable]
+// for the largest file.
 func Read(r io.Reader, task screen.Category) ([]Row, error) {
 	if _, ok := labels[task]; !ok {
 		return nil, fmt.Errorf("%w: there is no manifest for %v", ErrInvalid, task)
 	}
-	var kept text
-	n := 0
-	err := eachRow(io.TeeReader(r, &kept), task, func(Row) { n++ })
+	t, err := NewTable(r)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
-	rows := make([]Row, 0, n) // a list that grows would be made five times over
-	err = eachRow(kept.reader(), task, func(row Row) { rows = append(rows, row) })
-	return rows, err
-}
-
-// text is what was written to it, in pieces that are not moved.
-type text [][]byte
-
-// Write implements io.Writer.
-func (t *text) Write(b []byte) (int, error) {
-	const piece = 64 << 10
-	for left := b; len(left) > 0; {
-		if len(*t) == 0 || len((*t)[len(*t)-1]) == piece {
-			*t = append(*t, make([]byte, 0, piece))
-		}
-		last := &(*t)[len(*t)-1]
-		n := min(len(left), piece-len(*last))
-		*last, left = append(*last, left[:n]...), left[n:]
+	if !slices.Contains(t.Head, "path") {
+		return nil, fmt.Errorf("%w: no column path", ErrInvalid)
 	}
-	return len(b), nil
-}
-
-func (t text) reader() io.Reader {
-	pieces := make([]io.Reader, len(t))
-	for i, b := range t {
-		pieces[i] = bytes.NewReader(b)
+	if q, ok := totals[task]; !slices.Contains(t.Head, "label") && !(ok && slices.Contains(t.Head, q.column)) {
+		return nil, fmt.Errorf("%w: no column label", ErrInvalid)
 	}
-	return io.MultiReader(pieces...)
-}
-
-// eachRow calls f with the rows of a manifest, of which there is at least one.
-func eachRow(r io.Reader, task screen.Category, f func(Row)) error {
-	c := records.NewReader(r, ',')
-	head, err := c.Read()
-	if err != nil {
-		return fmt.Errorf("%w: header: %w", ErrInvalid, err)
-	}
-	head = slices.Clone(head)
-	head[0] = strings.TrimPrefix(head[0], "\ufeff")
-	if !slices.Contains(head, "path") {
-		return fmt.Errorf("%w: no column path", ErrInvalid)
-	}
-	if t, ok := totals[task]; !slices.Contains(head, "label") && !(ok && slices.Contains(head, t.column)) {
-		return fmt.Errorf("%w: no column label", ErrInvalid)
-	}
-	for n := 0; ; n++ {
-		record, err := c.Read()
-		if err == io.EOF && n > 0 {
-			return nil
+	var rows []Row
+	for {
+		record, err := t.Read()
+		if err == io.EOF && len(rows) > 0 {
+			return rows, nil
 		}
 		if err == io.EOF {
-			return fmt.Errorf("%w: no rows", ErrInvalid)
+			return nil, fmt.Errorf("%w: no rows", ErrInvalid)
 		}
 		if err != nil {
-			return fmt.Errorf("%w: %w", ErrInvalid, err)
+			return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
 		}
-		row, err := newRow(task, head, record)
+		row, err := newRow(task, t.Head, record)
 		if err != nil {
-			return fmt.Errorf("%w: line %d: %w", ErrInvalid, c.Line(), err)
+			return nil, fmt.Errorf("%w: line %d: %w", ErrInvalid, t.Line(), err)
 		}
-		f(row)
+		rows = append(rows, row)
 	}
 }
 
