@@ -240,7 +240,7 @@ func TestEvaluateSupposesWhatTheServiceDoes(t *testing.T) {
 	}
 	dir := t.TempDir()
 	manifest, scores := filepath.Join(dir, "manifest.csv"), filepath.Join(dir, "scores.csv")
-	write(t, manifest, []byte("path,label\n"+file+",0\n"+file+",1\n"))
+	write(t, manifest, []byte("path,label\n"+file+",0\n"))
 	told := []string{"--base-rate", "depression=0.39", "--base-rate", "anxiety=0.3", "--fixed-gain"}
 	prior := []string{"--deepfake-prior", "0.01"}
 	of := map[string]float64{}

@@ -75,9 +75,46 @@ func bootstrap(positive []bool, clusters [][]int, level float64, resamples int, 
 	return Interval{dsp.PercentileSorted(values, 50*(1-level)), dsp.PercentileSorted(values, 50*(1+level))}
 }
 
-// AUCOf returns the AUC as a Statistic.
+// AUCOf returns the AUC as a Statistic, which is not safe for concurrent use. The
+// scores are sorted once and counted for each resample, in which only their order
+// matters. It is NaN if a score is NaN.
 func AUCOf(scores []float64, positive []bool) Statistic {
-	return func(index []int) float64 { return AUC(Pick(scores, positive, index)) }
+	if _, _, ok := CountClasses(scores, positive); !ok {
+		return func([]int) float64 { return math.NaN() }
+	}
+	rank := make([]int, len(scores)) // of each score, the highest first; equal ones share it
+	ranks := 0
+	order := Descending(scores)
+	for k, i := range order {
+		if k > 0 && scores[i] != scores[order[k-1]] {
+			ranks++
+		}
+		rank[i] = ranks
+	}
+	count := make([][2]int, ranks+1) // negatives and positives of each rank
+	return func(index []int) float64 {
+		clear(count)
+		var n [2]int
+		for _, i := range index {
+			count[rank[i]][Indicator(positive[i])]++
+			n[Indicator(positive[i])]++
+		}
+		if n[0] == 0 || n[1] == 0 {
+			return math.NaN()
+		}
+		var area, x, y float64 // of the points of ROC, one a rank
+		var fp, tp int
+		for _, c := range count {
+			if c == [2]int{} {
+				continue
+			}
+			fp, tp = fp+c[0], tp+c[1]
+			nextX, nextY := float64(fp)/float64(n[0]), float64(tp)/float64(n[1])
+			area += (nextX - x) * (y + nextY) / 2
+			x, y = nextX, nextY
+		}
+		return area
+	}
 }
 
 // BrierOf returns the Brier score as a Statistic.

@@ -25,11 +25,11 @@ func CountClasses(scores []float64, positive []bool) (p, n int, ok bool) {
 	return p, n, p > 0 && n > 0
 }
 
-// Descending returns the indices of the scores, the highest first. Equal scores
-// keep their order.
+// Descending returns the indices of the scores, the highest first. The order of
+// equal scores is not defined, but the same each time.
 func Descending(scores []float64) []int {
 	order := Indices(len(scores))
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
 	return order
 }
 

@@ -73,6 +73,34 @@ func TestAUCEqualsItsDefinition(t *testing.T) {
 	}
 }
 
+// TestAUCOfEqualsAUC compares on resamples, with ties and empty classes among
+// them: to the last bit, as intervals in model files do not change then.
+func TestAUCOfEqualsAUC(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 9))
+	for range 50 {
+		n := 2 + rng.IntN(60)
+		scores, y := make([]float64, n), make([]bool, n)
+		for i := range scores {
+			scores[i], y[i] = float64(rng.IntN(12)), rng.IntN(3) == 0
+		}
+		y[0], y[1] = true, false
+		stat := stats.AUCOf(scores, y)
+		for range 20 {
+			index := make([]int, rng.IntN(2*n))
+			for k := range index {
+				index[k] = rng.IntN(n)
+			}
+			got, want := stat(index), stats.AUC(stats.Pick(scores, y, index))
+			if got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
+				t.Fatalf("got %v, want %v", got, want)
+			}
+		}
+	}
+	if got := stats.AUCOf([]float64{1, math.NaN()}, labels("10"))([]int{0}); !math.IsNaN(got) {
+		t.Errorf("a score is NaN: got %v, want NaN", got)
+	}
+}
+
 // TestBootstrapCovers draws many samples of two normal classes one standard
 // deviation apart, whose AUC is Φ(1/√2), and counts the intervals that hold it.
 func TestBootstrapCovers(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 )
 
 // every says which of the speakers that nothing was chosen on are heard.
-var every = flag.Int("every", 6, "hear every so many `speakers` in TestCautionsOnSpeakersNotUsed; 1 takes a minute")
+var every = flag.Int("every", 10, "hear every so many `speakers` in TestCautionsOnSpeakersNotUsed; 1 takes a minute")
 
 // Speakers on whom nothing was chosen are seldom taken for something else than
 // one person speaking. Some entries of the column speaker stand for several
