@@ -38,10 +38,9 @@ func (o *corpusOptions) add(cmd *cobra.Command) {
 	f.StringVar(&o.root, "root", "", "the folder of the corpus")
 }
 
-// addCache adds the flag of the command that needs nothing but what was
-// measured.
+// addCache adds the flag of the command that works on measured features.
 func (o *corpusOptions) addCache(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&o.cache, "cache", "", "with --corpus: keep what was heard in this folder, so that a run that was interrupted goes on")
+	cmd.Flags().StringVar(&o.cache, "cache", "", "with --corpus: keep the measured features in this folder, so that an interrupted run can be continued")
 }
 
 // check wants a manifest, or a corpus and its folder.
@@ -50,17 +49,17 @@ func (o *corpusOptions) check(manifest string) error {
 	case o.name == "" && manifest == "":
 		return command.Usagef("--manifest is missing, or --corpus")
 	case o.name != "" && manifest != "":
-		return command.Usagef("--manifest stands alone or --corpus does")
+		return command.Usagef("--manifest and --corpus exclude each other")
 	case o.name != "" && o.root == "":
 		return command.Usagef("--root is missing, want the folder of the corpus")
 	case o.name == "" && (o.root != "" || o.cache != ""):
-		return command.Usagef("--root and --cache want --corpus")
+		return command.Usagef("--root and --cache need --corpus")
 	}
 	return nil
 }
 
-const corpusHelp = `With --corpus the recordings and labels are those of a corpus in the folder --root,
-as its makers give it out. Only the participant's turns are heard.`
+const corpusHelp = `--corpus reads the recordings and labels of a corpus in the folder --root, in the
+layout in which its makers distribute it. Only the participant's turns are used.`
 
 const (
 	// longestFile is how much of a file of a corpus is read. Chosen: interviews
@@ -72,7 +71,7 @@ const (
 	longestSpeech = 10 * time.Minute
 )
 
-// heard is what was measured of a session of a corpus.
+// heard is what is measured in a session of a corpus.
 type heard struct {
 	Features    map[string]float64 `json:"features"`              // of the participant, those that are defined
 	Interviewer map[string]float64 `json:"interviewer,omitempty"` // the same of the interviewer
@@ -174,8 +173,8 @@ func (o *corpusOptions) measure(ctx context.Context, root fs.FS, m *voicescreen.
 	return out, keep(kept, out)
 }
 
-// kept is the file in which what is heard of a session is kept: its name
-// tells apart other recordings, turns and extractors, and nothing of a person.
+// kept is the file that keeps the features of a session. Its name is a hash of the
+// recordings, the turns and the extractor, and holds nothing about a person.
 func (o *corpusOptions) kept(root fs.FS, s *corpus.Session) string {
 	if o.cache == "" {
 		return ""
@@ -202,7 +201,8 @@ func keep(path string, m heard) error {
 }
 
 // sessionAudio returns what the participant says in a session, one turn after
-// the other, and the same of the interviewer, nil if nobody knows when that is.
+// the other, and the same of the interviewer, nil if the interviewer's turns are
+// unknown.
 func sessionAudio(ctx context.Context, root fs.FS, s *corpus.Session) (participant, interviewer *voicescreen.Channel, err error) {
 	participant = &voicescreen.Channel{}
 	for _, f := range s.Files {
@@ -276,8 +276,8 @@ func cut(c *voicescreen.Channel, turns []dsp.Segment) []float64 {
 	return x
 }
 
-// trainCorpus runs the corpus's protocol, and brings the prior up to all of its
-// labels.
+// trainCorpus runs the protocol of the corpus, and updates the prior with all of
+// its labels.
 func trainCorpus(cmd *cobra.Command, task screen.Category, o trainOptions) error {
 	out, err := command.NewOutput(o.out)
 	if err != nil {
@@ -347,5 +347,5 @@ func printProtocol(p *command.Printer, c *corpus.Corpus, parts []protocol.Tested
 				s.Name, s.AUC, s.Low, s.High, s.F1, s.F1Negative, s.UAR, s.Accuracy, s.Sensitivity, s.Specificity, totals, fewer)
 		}
 	}
-	p.Printf("\nWhat sex and age alone, or the interviewer alone, reach is not the voice's.\n")
+	p.Printf("\nWhat sex and age alone, or the interviewer alone, reach is not due to the voice.\n")
 }

@@ -205,10 +205,10 @@ func TestCorpusErrors(t *testing.T) {
 		want string
 	}{
 		"no folder":         {[]string{"--corpus", "eatd"}, "--root"},
-		"both":              {[]string{"--corpus", "eatd", "--root", dir, "--manifest", "m.csv"}, "alone"},
+		"both":              {[]string{"--corpus", "eatd", "--root", dir, "--manifest", "m.csv"}, "exclude each other"},
 		"neither":           {nil, "--manifest"},
 		"an empty folder":   {[]string{"--corpus", "eatd", "--root", dir}, "no folder"},
-		"root of nothing":   {[]string{"--manifest", "m.csv", "--root", dir}, "want --corpus"},
+		"root of nothing":   {[]string{"--manifest", "m.csv", "--root", dir}, "need --corpus"},
 		"no such corpus":    {[]string{"--corpus", "tess", "--root", dir}, "tess"},
 		"no such folder":    {[]string{"--corpus", "daic-woz", "--root", filepath.Join(dir, "none")}, "no train_split"},
 		"labels it has not": {[]string{"--corpus", "modma", "--task", "deepfake", "--root", dir}, "deepfake"},

@@ -39,28 +39,30 @@ func newEvaluate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "evaluate --task TASK --manifest FILE.csv",
 		Short: "Measure a model on labelled recordings",
-		Long: `Score every recording of a manifest and print how well the scores meet the labels:
-equal error rate, area under the ROC curve, calibration, decisions with and without
-the indeterminate band, classes, and figures by kind, system, source and group of
-people, each with its 95 % interval. Of a kind, system or source with fewer than 10
-recordings there is none for depression and anxiety. Where the manifest has the
-column speaker, for depression and anxiety, or source_repo or system, the bootstrap
-also draws whole groups, of one person or else of one source and one system:
-recordings of one group resemble each other.
+		Long: `Score every recording of a manifest and print how well the scores agree with the
+labels: equal error rate, area under the ROC curve, calibration, decisions with and
+without the indeterminate band, classes, and figures by kind, system, source and
+group of people. Each figure has its 95 % interval. For depression and anxiety, no
+figure is given for a kind, system or source with fewer than 10 recordings.
+
+A second interval draws whole groups, since recordings of one group resemble each
+other. A group is a speaker for depression and anxiety, and otherwise one source and
+one system. It needs the column speaker, source_repo or system.
 
 ` + manifestHelp + `
 
-` + corpusHelp + ` With --use only one
-part of it is taken: train, dev or test.
+` + corpusHelp + ` --use takes one part of
+it: train, dev or test.
 
-Every recording is scored, however short or poor. With --gate those are left out,
-and counted, that the quality gate of the service would refuse.
+Every recording is scored, however short or poor. --gate leaves out the recordings
+that the quality gate of the service refuses, and counts them.
 
-With --scores the scores are written as CSV, path,label,score, in the order of the
-manifest: the probability of the positive class, 0 to 1. The columns total, of the
-questionnaire, and group, of whom or of what a recording is, follow where known.
---base-rate, --deepfake-prior and --fixed-gain are as of serve: to choose thresholds
-for a service that has them, score with the same.`,
+--scores writes the scores as CSV, in the order of the manifest. The columns are
+path, label and score, the probability of the positive class from 0 to 1. Where
+known, the columns total, the sum of the questionnaire, and group, the speaker or
+the source and system, follow. --base-rate, --deepfake-prior and --fixed-gain are
+those of "voicescreen serve". To choose thresholds for a service that has these
+flags, score with the same flags.`,
 		Example: "  voicelab evaluate --task deepfake --manifest speech/manifest.csv --scores scores.csv\n" +
 			"  voicelab evaluate --task depression --manifest clinic.csv --model mine.json",
 		Args: command.Args(cobra.NoArgs),
@@ -91,10 +93,10 @@ for a service that has them, score with the same.`,
 	cmd.Flags().StringVar(&o.scores, "scores", "", "write the scores to this file")
 	cmd.Flags().StringVar(&o.report, "report", "", "write a page with plots to this file")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the figures as JSON")
-	cmd.Flags().BoolVar(&o.gate, "gate", false, "leave out what the quality gate refuses")
+	cmd.Flags().BoolVar(&o.gate, "gate", false, "leave out recordings that the quality gate refuses")
 	command.AddPrior(cmd, &o.prior)
 	o.scoring.Add(cmd)
-	cmd.Flags().Float64Var(&o.threshold, "threshold", 0, "probability from which a recording counts as positive without the band (default the class, else 0.5)")
+	cmd.Flags().Float64Var(&o.threshold, "threshold", 0, "probability from which a recording counts as positive without the band (default: the class of the model, or 0.5 if it has none)")
 	return cmd
 }
 

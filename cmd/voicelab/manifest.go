@@ -13,12 +13,13 @@ import (
 )
 
 // manifestHelp describes manifests in the help of the commands that read them.
-const manifestHelp = `The manifest is a CSV file with the columns path and label; paths are relative to
-it. Labels are bonafide or 0 and spoof or 1 for deepfake; negative, false or 0 and
-positive, true or 1 for depression and anxiety, where the sum of the questionnaire
-in a column phq_9 or gad_7 may stand in their place. Of other columns source_repo,
-system, speaker, licence and use are taken notice of, and by evaluate kind, language,
-gender, age, race and ethnicity. Recordings are mono WAV files at 8 to 192 kHz.`
+const manifestHelp = `The manifest is a CSV file with the columns path and label. Paths are relative to
+its folder. Labels are bonafide or 0 and spoof or 1 for deepfake, and negative,
+false or 0 and positive, true or 1 for depression and anxiety. There the sum of the
+questionnaire in a column phq_9 or gad_7 can replace the label. The columns
+source_repo, system, speaker, licence and use are read if they are there, and by
+evaluate also kind, language, gender, age, race and ethnicity. Recordings are mono
+WAV files at 8 to 192 kHz.`
 
 // addTask adds the flags of the commands that read a manifest.
 func addTask(cmd *cobra.Command, task, manifest *string) {

@@ -9,11 +9,11 @@ import (
 	"github.com/voicescreen/voicescreen/models/dam"
 )
 
-// newModel groups what is done to model files.
+// newModel groups the commands on model files.
 func newModel() *cobra.Command {
 	cmd := command.Group(&cobra.Command{
 		Use:     "model",
-		Short:   "Look at model files, and convert them",
+		Short:   "Inspect and convert model files",
 		Example: "  voicelab model convert dam3.1.ckpt dam3.1.model",
 	})
 	cmd.AddCommand(newConvert(), newModelInfo())
@@ -26,9 +26,9 @@ func newConvert() *cobra.Command {
 		Use:   "convert dam3.1.ckpt FILE",
 		Short: "Convert the published checkpoint of DAM 3.1 to a file that opens faster",
 		Long: `Read the PyTorch checkpoint of the Depression–Anxiety Model 3.1, fold its adapters
-into the weights, and write them as --model of analyze, serve and evaluate reads
-them fastest. Nothing in the checkpoint is executed. --model takes the checkpoint
-itself too.`,
+into the weights, and write a file that opens faster as --model of analyze, serve
+and evaluate. Nothing in the checkpoint is executed. --model also takes the
+checkpoint itself.`,
 		Example: "  voicelab model convert dam3.1.ckpt dam3.1.model\n" +
 			"  voicescreen serve --model dam3.1.model --db clinic.db --keys keys.json",
 		Args: command.Args(cobra.ExactArgs(2)),
@@ -41,14 +41,14 @@ itself too.`,
 			return out.Finish(func(w io.Writer) error { return dam.Convert(w, args[0], checksum) })
 		},
 	}
-	cmd.Flags().StringVar(&checksum, "sha256", "", "refuse a checkpoint with another checksum than this")
+	cmd.Flags().StringVar(&checksum, "sha256", "", "the checksum that the checkpoint must have")
 	return cmd
 }
 
 func newModelInfo() *cobra.Command {
 	return &cobra.Command{
 		Use:     "info FILE…",
-		Short:   "Say what model files hold, and their checksums",
+		Short:   "Print what model files hold, and their checksums",
 		Example: "  voicelab model info dam3.1.ckpt",
 		Args:    command.Args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {

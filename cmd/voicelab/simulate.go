@@ -17,14 +17,13 @@ func newSimulate() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "simulate [--task TASK]",
-		Short: "Show in made-up populations what labels give the models",
-		Long: `Draw populations whose effects, correlations and base rates are known, let the
-shipped depression or anxiety model learn from labelled people of each, and
-measure it on new ones: how well it tells people apart beside the prior and the
-truth, how well its probabilities are calibrated, and how often the truth lies in
-its 90 % interval. Three kinds of populations: as the prior says, with labels that
-carry no signal, and drifted. Equal seeds give equal tables. The default takes a
-few minutes.`,
+		Short: "Show in simulated populations what labels give the models",
+		Long: `Draw populations whose effects, correlations and base rates are known. In each, the
+shipped depression or anxiety model learns from labelled people and is measured on
+new ones: its AUC beside that of the prior and of the true probabilities, its
+calibration, and how often the true probability lies in its 90 % interval. There
+are three kinds of populations: as the prior says, with labels that carry no signal,
+and drifted. Equal seeds give equal tables. The default takes a few minutes.`,
 		Example: "  voicelab simulate --task depression",
 		Args:    command.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -33,7 +32,7 @@ few minutes.`,
 				return err
 			}
 			if o.Replicates < 1 || o.Test < 1 {
-				return command.Usagef("--replicates and --people want at least 1")
+				return command.Usagef("--replicates and --people must be at least 1")
 			}
 			for _, n := range o.Labels {
 				if n < 0 {
@@ -51,7 +50,7 @@ few minutes.`,
 	cmd.Flags().IntSliceVar(&o.Labels, "labels", []int{0, 100, 1000, 10000}, "numbers of labelled people")
 	cmd.Flags().IntVar(&o.Replicates, "replicates", 20, "populations for each number of labels; for the intervals up to twenty times as many")
 	cmd.Flags().IntVar(&o.Test, "people", 4000, "new people in each population")
-	cmd.Flags().Uint64Var(&o.Seed, "seed", 1, "seed of all that is drawn")
+	cmd.Flags().Uint64Var(&o.Seed, "seed", 1, "seed of all random numbers")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }

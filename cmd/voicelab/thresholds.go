@@ -33,22 +33,23 @@ func newThresholds() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "thresholds --task TASK --scores FILE.csv [--out FILE.json]",
 		Short: "Choose the thresholds of an account",
-		Long: `Choose from labelled scores what a probability means: two thresholds that leave at
-most a share of the recordings undecided and decide the others best (the largest
-mean of sensitivity and specificity), or that reach a sensitivity below which
-nothing is negative and a specificity above which all is positive; and, for models
-with classes, where each class begins.
+		Long: `Choose two thresholds from labelled scores: scores below the lower one are negative,
+those above the upper one positive, and those between undecided. --undecided bounds
+the share of undecided recordings, and the mean of sensitivity and specificity
+among the others is made as large as possible. --sensitivity and --specificity
+instead state what the lower and the upper threshold must reach. --classes also
+chooses where the classes of the model begin.
 
 The scores are a CSV file with the columns path, label and score, as "evaluate
---scores" writes it; --classes needs the column total, the sum of the questionnaire.
-The figures printed for other recordings are of a tenth at a time, decided by
-thresholds chosen on the other nine. Recordings that have one value in a column
-group, such as those of one person, are never on both sides.
+--scores" writes it. --classes needs the column total, the sum of the questionnaire.
+The figures "on others" are from ten folds: each tenth is decided by thresholds
+chosen on the other nine. Recordings with the same value in a column group, such as
+those of one person, are always in the same fold.
 
-With --out the thresholds are written for the account, and those of other accounts
-and tasks that are in the file stay. "serve --thresholds" reads it, and applies them
-to the probability after --base-rate and --deepfake-prior: they hold for a service
-with the flags with which the scores were made.`,
+--out writes the thresholds of the account, and keeps those of other accounts and
+tasks in the file. "voicescreen serve --thresholds" reads this file. It applies the
+thresholds after --base-rate and --deepfake-prior, so they hold for a service with
+the same flags as the scores.`,
 		Example: "  voicelab evaluate --task depression --manifest clinic.csv --scores scores.csv\n" +
 			"  voicelab thresholds --task depression --scores scores.csv --undecided 0.2 --classes mae --account clinic-a --out thresholds.json",
 		Args: command.Args(cobra.NoArgs),
@@ -61,7 +62,7 @@ with the flags with which the scores were made.`,
 				return command.Usagef("--scores is missing")
 			}
 			if cmd.Flags().Changed("undecided") && (o.sensitivity > 0 || o.specificity > 0) {
-				return command.Usagef("--undecided stands alone or --sensitivity and --specificity do")
+				return command.Usagef("--undecided and --sensitivity or --specificity exclude each other")
 			}
 			if !(o.undecided >= 0 && o.undecided < 1) {
 				return command.Usagef("--undecided is %v, want 0 to below 1", o.undecided)
@@ -81,10 +82,10 @@ with the flags with which the scores were made.`,
 	f.StringVar(&o.task, "task", "", "depression, anxiety or deepfake (required)")
 	f.StringVar(&o.scores, "scores", "", "the labelled scores (required)")
 	f.Float64Var(&o.undecided, "undecided", defaultUndecided, "the largest share left undecided; 0 for a single threshold")
-	f.Float64Var(&o.sensitivity, "sensitivity", 0, "the least sensitivity of the lower threshold")
-	f.Float64Var(&o.specificity, "specificity", 0, "the least specificity of the upper threshold")
-	f.StringVar(&o.classes, "classes", "", "choose where the classes begin too: by mae, macro-f1 or accuracy")
-	f.StringVar(&o.account, "account", screen.AllAccounts, "with --out: the account; * is every account that has none of its own")
+	f.Float64Var(&o.sensitivity, "sensitivity", 0, "the sensitivity that the lower threshold must reach")
+	f.Float64Var(&o.specificity, "specificity", 0, "the specificity that the upper threshold must reach")
+	f.StringVar(&o.classes, "classes", "", "also choose where the classes begin: by mae, macro-f1 or accuracy")
+	f.StringVar(&o.account, "account", screen.AllAccounts, "with --out: the account; * is every account without thresholds of its own")
 	f.StringVar(&o.model, "model", "", "with --out: name of the model that the thresholds are for (default any)")
 	f.StringVar(&o.version, "version", "", "with --out: version of the model that the thresholds are for (default any)")
 	f.StringVar(&o.out, "out", "", "the file of thresholds to write")
@@ -164,7 +165,7 @@ func (o *thresholdsOptions) band(scores []float64, positive []bool) (low, high f
 	return clamp(low), clamp(high), err
 }
 
-// clamp brings a threshold beyond all scores back to what a probability can be.
+// clamp limits a threshold to 0 to 1.
 func clamp(v float64) float64 { return min(max(v, 0), 1) }
 
 // heldOutFolds is how many parts the recordings are dealt into to see how
@@ -225,7 +226,7 @@ func (o *thresholdsOptions) cuts(s *labelledScores, task screen.Category) ([]flo
 	}
 	n := len(task.Severities())
 	if n == 0 {
-		return nil, command.Usagef("--classes: %v has none", task)
+		return nil, command.Usagef("--classes: the %v model has no classes", task)
 	}
 	if s.class == nil {
 		return nil, fmt.Errorf("scores %s: --classes needs the column total", o.scores)
@@ -300,7 +301,7 @@ func readScores(path string, task screen.Category) (*labelledScores, error) {
 	}
 }
 
-// thresholdsText says how thresholds stand in their file, which holds no secret.
+// thresholdsText is the format of a file of thresholds, which holds no secret.
 var thresholdsText = durable.Format[screen.AccountThresholds]{
 	Parse: func(data []byte) (screen.AccountThresholds, error) {
 		return screen.ReadThresholds(bytes.NewReader(data))

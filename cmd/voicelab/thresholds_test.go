@@ -158,7 +158,7 @@ func TestThresholdsErrors(t *testing.T) {
 		"one class":       {[]string{"--scores", file("d.csv", "label,score\n1,1\n")}, "want both"},
 		"no totals":       {[]string{"--scores", file("e.csv", "label,score\n1,1\n0,0\n"), "--classes", "mae"}, "total"},
 		"no such measure": {[]string{"--scores", good, "--classes", "luck"}, "luck"},
-		"both ways":       {[]string{"--scores", good, "--undecided", "0.1", "--sensitivity", "0.9"}, "alone"},
+		"both ways":       {[]string{"--scores", good, "--undecided", "0.1", "--sensitivity", "0.9"}, "exclude each other"},
 		"no thresholds":   {[]string{"--scores", good, "--out", file("f.json", "{}")}, "format"},
 		"a negative":      {[]string{"--scores", good, "--sensitivity", "-1"}, "--sensitivity is -1"},
 		"not a number":    {[]string{"--scores", good, "--specificity", "nan"}, "--specificity is NaN"},

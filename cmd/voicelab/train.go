@@ -29,16 +29,17 @@ func newTrain() *cobra.Command {
 		Use:   "train --task TASK --manifest FILE.csv --out MODEL.json",
 		Short: "Fit a model to labelled recordings",
 		Long: `Fit a model to the recordings of a manifest and write its file: a logistic
-regression, and for deepfake a kernel machine besides, with figures from
+regression and, for deepfake, a kernel machine. The figures are from
 cross-validation in which no source, system or speaker is on both sides. Equal
 manifests, recordings and seeds give equal files.
 
 ` + manifestHelp + `
-Rows whose use is train, or empty, are trained on; all others are only measured.
+Rows whose use is train or empty are trained on. All others are only measured.
 
 ` + corpusHelp + `
-The published protocol is run, with what sex and age alone and the interviewer alone
-reach beside it, and the shipped model is brought up to all labels of the corpus.`,
+The published protocol is run, next to models of sex and age alone and of the
+interviewer alone. The model that is written is the shipped model updated with all
+labels of the corpus.`,
 		Example: "  voicelab train --task deepfake --manifest speech/manifest.csv --out deepfake.json\n" +
 			"  voicelab train --task depression --corpus daic-woz --root DAIC --cache measured --out daic.json\n" +
 			"  voicescreen analyze --model deepfake.json testdata/short_en.wav",
@@ -68,7 +69,7 @@ reach beside it, and the shipped model is brought up to all labels of the corpus
 	cmd.Flags().StringVar(&o.version, "version", "", "version of the model (default \"1.0.0\", or with --corpus that of the shipped model with \"+\" and the number of sessions)")
 	cmd.Flags().StringVar(&o.licence, "licence", "", "licence of the model (default \"MIT\", or with --corpus \"that of the corpus\")")
 	cmd.Flags().StringVar(&o.data, "data", "", "what the recordings are, in words (default \"the manifest\", or the name of the corpus)")
-	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "seed of the folds and of whatever else is drawn")
+	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "seed of the folds and of all other random numbers")
 	return cmd
 }
 

@@ -1,6 +1,7 @@
-// Package evaluate measures how well scores tell two classes apart, with
-// intervals: equal error rate, area under the ROC curve, calibration, and
-// bootstraps by recording and by cluster.
+// Package evaluate has the figures of scores that only the laboratory reports:
+// equal error rate, AUC within groups, detection cost, decisions with an
+// indeterminate band, ordered classes and the choice of thresholds. The others are
+// in package stats.
 //
 // A score is higher the more it speaks for the positive class. Every function
 // wants scores and labels of one length and panics otherwise; none changes

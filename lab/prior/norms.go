@@ -27,7 +27,7 @@ type Norms struct {
 	Males    int         `json:"males"`
 	Features []Norm      `json:"features"`
 
-	// Sex is the distribution of the logarithms of what tells the sexes apart.
+	// Sex is the distribution of the logarithms of the features that distinguish the sexes.
 	Sex []models.SexFeature `json:"sex"`
 
 	Correlation [][]float64 `json:"correlation"` // of Features, in their order
@@ -95,22 +95,22 @@ func (n *Norms) correlation(a, b string) float64 {
 // deviation.
 const leastNorm = 30
 
-// shrinkage is how far the measured correlations are drawn towards none.
+// shrinkage is how far the measured correlations are shrunk towards 0.
 // Chosen as in the evidence behind the priors: 30 %, because they come from a
 // hundred or so recordings.
 const shrinkage = 0.3
 
-// sexFeatures are what tells female from male voices: the two of the schema
+// sexFeatures distinguish female from male voices: they are the two of the schema
 // that differ most between them beside how they vary within them, pitch and
 // the length of the vocal tract.
 var sexFeatures = []string{"f0.median_hz", "formant.f3.median_hz"}
 
 // MeasureNorms computes the norms of the named features over vectors of
 // schema voice/1, one a recording. The sex of each is taken from sex, where
-// it is Female or Male, and otherwise told by a mixture of two normal
+// it is Female or Male, and otherwise classified by a mixture of two normal
 // distributions of the logarithms of sexFeatures; see splitSexes. Correlations
 // are Spearman's over the recordings that have both features, of the
-// differences from the sex's centre, drawn to 0 by 30 %. It is an error if a
+// differences from the sex's centre, shrunk to 0 by 30 %. It is an error if a
 // feature was measured in fewer than 30 recordings of a sex or does not vary.
 func MeasureNorms(vectors []features.Vector, sex []screen.Gender, features []string, origin models.Data) (*Norms, error) {
 	female, spread, err := splitSexes(vectors, sex)
@@ -175,11 +175,11 @@ func robust(x []float64) (models.Spread, error) {
 	return models.Spread{Center: stats.Significant(dsp.PercentileSorted(x, 50), 5), Scale: stats.Significant(scale, 5)}, nil
 }
 
-// sexSteps is how often the mixture is brought closer: EM of two well apart
+// sexSteps is the number of iterations: EM of two well separated
 // distributions needs ten or so.
 const sexSteps = 100
 
-// splitSexes tells female voices from male: those whose sex is given as it
+// splitSexes classifies voices as female or male: those whose sex is given as it
 // says, and the others by the mixture of two normal distributions, independent
 // in the logarithms of sexFeatures and equally frequent, that EM (Dempster et
 // al. 1977) finds from the median of the pitch as the first boundary. It

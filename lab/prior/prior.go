@@ -14,8 +14,8 @@ import (
 	"github.com/voicescreen/voicescreen/screen"
 )
 
-// An Effect is what is thought, before any labelled recording was seen, about
-// one feature of schema voice/1: the difference of its mean between people at
+// An Effect is the prior belief about one feature of schema voice/1, before any
+// labelled recording: the difference of its mean between people at
 // or above a score of 10 and people below it, in standard deviations within
 // sex.
 type Effect struct {
@@ -70,7 +70,7 @@ type Prior struct {
 // measurement than more of the same sign.
 const clip = 3
 
-// baseline is how far a person's earlier recordings stand in for the norms.
+// baseline is how far a person's earlier recordings replace the norms.
 // Chosen: what share of people who are in a spell now were not in one when the earlier
 // recording was made is unknown; half.
 const baseline = 0.5

@@ -29,7 +29,7 @@ const (
 )
 
 // manyVoices are the entries of column speaker that stand for several people,
-// or for nobody in particular.
+// or for no particular person.
 var manyVoices = []string{
 	"VCTK-unknown", "LibriTTS-unknown", "LibriTTS-seen", "unknown", "VCTK-multi", "internal-ja", "internal-zh", "internal-emo", "M-AILABS",
 	"kor_seen", "kor_ood", "eng_seen", "eng_ood", "VCC", "CMU-bdl/slt", "wake-word", "en", "en-us", "es",
@@ -40,8 +40,8 @@ var manyVoices = []string{
 // AISHELL-3.
 var corpusVoice = regexp.MustCompile(`^(LJ|p[0-9]{3}|[0-9]{3,5}|slt|bdl|clb|rms|SSB[0-9]{4})$`)
 
-// speakerOf identifies the speaker of a row over all sources, "" for nobody in
-// particular.
+// speakerOf identifies the speaker of a row over all sources, "" for no
+// particular person.
 func speakerOf(r *manifest.Row) string {
 	speaker := strings.TrimPrefix(r.Speaker, "CMU-")
 	switch {
@@ -64,7 +64,7 @@ var publishedSex = map[string]screen.Gender{
 	"bigpon/QuasiPeriodicParallelWaveGAN_demo SF3": screen.Female, "bigpon/QuasiPeriodicParallelWaveGAN_demo SM3": screen.Male,
 }
 
-// isSpeech tells running speech from single words, digits, vowels and song: at
+// isSpeech distinguishes running speech from single words, digits, vowels and song: at
 // least 1.2 syllables per second and a median F0 from 60 to 350 Hz. Chosen: a
 // third of the usual rate, and the voices of adults.
 func isSpeech(v features.Vector) bool {
@@ -113,11 +113,11 @@ func (v *Voice) Speech(decode Decoder, rng *rand.Rand) ([]float64, error) {
 	return assemble(clips, rng), nil
 }
 
-// A Measurement is norms, and how well they tell the sexes apart.
+// A Measurement is norms, and how well they distinguish the sexes.
 type Measurement struct {
 	Norms     *Norms
 	Published int // speakers whose sex is published
-	Agree     int // of these, whom pitch and F3 alone tell as published
+	Agree     int // of these, those whom pitch and F3 alone classify as published
 }
 
 // MeasureVoices measures the norms of the features of the shipped priors on

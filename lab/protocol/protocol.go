@@ -76,12 +76,12 @@ const (
 //
 //   - a logistic regression on the features of the voice, with a ridge
 //     regression of the total,
-//   - the prior brought up to the labels by Learn, and the prior as it is,
+//   - the prior updated with the labels by Learn, and the prior as it is,
 //   - the same regressions on sex and age alone: what a voice must beat,
 //   - the same regressions on the features of the interviewer, who is not ill:
 //     what comes out of that is the interview's, not the person's.
 //
-// Sessions of which nobody knows when the interviewer speaks are left out of the
+// Sessions whose interviewer's turns are unknown are left out of the
 // last. A system that cannot be had, because labels are too few or no
 // interviewer is known, is left out as a whole.
 func Run(ctx context.Context, prior *models.BayesFile, trials []Trial, seed uint64) ([]Tested, error) {
@@ -299,7 +299,7 @@ func (p *protocol) bayes(file *models.BayesFile, f stats.Fold, q *predicted) (bo
 	return true, nil
 }
 
-// learned predicts by the prior brought up to the training sessions.
+// learned predicts by the prior updated with the training sessions.
 func (p *protocol) learned(ctx context.Context, f stats.Fold, q *predicted) (bool, error) {
 	var examples []learn.Example
 	for _, i := range f.Train {

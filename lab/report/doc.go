@@ -1,4 +1,4 @@
-// Package report tells how well a model's scores of labelled recordings do: as
+// Package report says how well a model scores labelled recordings: as
 // numbers, as text, and as a page with plots that needs no other file.
 //
 // Every figure stands beside its interval and the number of recordings behind
@@ -8,7 +8,7 @@
 // resemble each other. The AUC of a group of people has the interval by cluster.
 // Shares have Wilson's interval, which is by recording. Figures of groups of
 // people with fewer than MinCell recordings behind them are not given: they would
-// be noise, and could tell of single persons. In reports of depression and
+// be noise, and could identify single persons. In reports of depression and
 // anxiety, kinds, systems and sources are such groups.
 package report
 

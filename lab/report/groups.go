@@ -71,7 +71,7 @@ func (r *Report) synthesis(rows []Row, called []float64) {
 }
 
 // least is how many recordings a kind, a system or a source has to have for a
-// figure: clips are nobody's secret, patients are.
+// figure: clips are public, patients are not.
 func (r *Report) least() int {
 	if r.Task == screen.Deepfake {
 		return 1

@@ -17,7 +17,7 @@ import (
 	"github.com/voicescreen/voicescreen/screen"
 )
 
-// population is made-up people whose truth is known: voices with the norms'
+// population is simulated people whose true probabilities are known: voices with the norms'
 // distribution of features, and bands of a questionnaire by proportional odds.
 type population struct {
 	file   *models.BayesFile // norms, correlations and features

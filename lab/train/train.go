@@ -35,8 +35,7 @@ type Options struct {
 	// a row. It is called from several goroutines. Required.
 	Decode func(path string) (samples []float64, rate int, err error)
 
-	// Progress is told of the steps: the recordings read, then the models
-	// fitted. It is called from one goroutine at a time, and may be nil.
+	// Progress is called after each step: a recording read, then a model fitted. It is called from one goroutine at a time, and may be nil.
 	Progress func(done, total int)
 	Name     string // of the model; default "voicescreen-" and the task
 	Version  string // default "1.0.0"
@@ -168,7 +167,7 @@ func (t *trainer) read(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// advance tells of one more step: of the reading of a row, a fold or a refit.
+// advance reports one more step: a row read, a fold or a refit.
 func (t *trainer) advance() {
 	t.done++
 	if t.opts.Progress != nil {

@@ -1,5 +1,5 @@
-// Package learn is what a service learns from labels: it brings the prior of a
-// depression or anxiety model up to labelled recordings ([Learn]) and judges the
+// Package learn updates the depression and anxiety models with labels: it computes
+// the posterior of a prior given labelled recordings ([Learn]), and evaluates the
 // result on people who were held out.
 //
 // The model is a proportional odds regression of the four bands of a

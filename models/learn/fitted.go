@@ -42,10 +42,10 @@ func fitAll(prior *models.BayesFile, d *labelled) (*gaussian, error) {
 	return posterior(gaussianOf(prior), d)
 }
 
-// fitSlope is the posterior of the thresholds and of a factor of all weights. A
-// factor below leastSlope is held there: the thresholds are those that go with
-// it, and the covariance stays that of the posterior, which says how little the
-// labels know of the factor.
+// fitSlope is the posterior of the thresholds and of a common factor of all
+// weights. A factor below leastSlope is set to leastSlope, and the thresholds are
+// fitted for it. The covariance stays that of the posterior, which shows how
+// uncertain the factor is.
 func fitSlope(prior *models.BayesFile, d *labelled) (*gaussian, error) {
 	g := gaussianOf(prior)
 	p := len(prior.Features)
@@ -65,7 +65,7 @@ func fitSlope(prior *models.BayesFile, d *labelled) (*gaussian, error) {
 		return nil, err
 	}
 	if q.mean[0] < leastSlope {
-		const sure = 1e-10 // a variance; labels move such a factor by nothing that counts
+		const sure = 1e-10 // a variance so small that labels do not move the factor
 		one.mean[0] = leastSlope
 		one.covariance.SetSym(0, 0, sure)
 		held, err := posterior(one, eta)

@@ -115,7 +115,7 @@ type Example struct {
 	Label         Label
 }
 
-// person tells the people of all accounts apart.
+// person identifies a person among all accounts.
 func (e *Example) person() [2]string { return [2]string{e.Account, e.User} }
 
 // checkExamples verifies labels.

@@ -18,27 +18,27 @@ var ErrFewLabels = errors.New("learn: too few labels")
 
 const (
 	// leastUsers and leastSide are how many people, and how many labels on
-	// either side of the decision, Learn wants. Chosen: with fewer, figures on
-	// held-out people say nothing.
+	// either side of the decision, Learn needs. Chosen: with fewer, figures on
+	// held-out people are noise.
 	leastUsers = 20
 	leastSide  = 5
 
 	// learnFolds is how many folds the people are dealt into.
 	learnFolds = 5
 
-	// plattSide is how many labels that leave no doubt there must be on either
-	// side of the decision for a calibration by Platt's method. With 100 the
-	// standard error of its slope is about a quarter at an AUC of 0.63; fewer
-	// would add more noise than they take bias away.
+	// plattSide is how many unambiguous labels a calibration by Platt's method
+	// needs on either side of the decision. With 100 the standard error of its
+	// slope is about a quarter at an AUC of 0.63. Fewer would add more noise than
+	// they remove bias.
 	plattSide = 100
 
 	// plattGain is by how much the logarithm of the likelihood of the held-out
-	// labels must rise for that calibration to be made: half of the 95th
-	// percentile of χ² with two degrees of freedom, as in a test of the
-	// likelihood ratio (Wilks 1938). A posterior of the right model has nothing
-	// to gain, and the calibration's own chance is not in the intervals: made
-	// always, it brought the share of new people whose probability lies in the
-	// 90 % interval after 4,000 labels from 0.90 to 0.82 (anxiety) and 0.88.
+	// labels must rise for that calibration: half of the 95th percentile of χ²
+	// with two degrees of freedom, as in a test of the likelihood ratio (Wilks
+	// 1938). A posterior of the right model gains nothing, and the intervals do
+	// not cover the error of the calibration. Without this test, the share of new
+	// people whose probability lies in the 90 % interval after 4,000 labels fell
+	// from 0.90 to 0.82 (anxiety) and 0.88 (depression).
 	plattGain = 3.0
 
 	// repeat is the correlation of the labels of one person that the features
@@ -49,17 +49,17 @@ const (
 	// effects model, being those within a person, would overstate.
 	repeat = 0.7
 
-	// slopeSD is the prior standard deviation of the factor by which the
-	// weights together may be off. Chosen: they may be worth nothing, or twice
-	// what is thought.
+	// slopeSD is the prior standard deviation of the common factor of the
+	// weights. Chosen: a factor of 0 and one of 2 are both within two standard
+	// deviations.
 	slopeSD = 0.5
 
-	// leastSlope keeps the order of the scores that the prior gives, however
-	// little the labels agree with it.
+	// leastSlope is the least common factor. Being positive, it keeps the order
+	// of the scores that the prior gives, whatever the labels.
 	leastSlope = 0.05
 )
 
-// Kind says how much a Learned model took from the labels.
+// Kind is which parameters of a Learned model are from the labels.
 type Kind uint8
 
 const (
@@ -81,7 +81,7 @@ func (k Kind) String() string {
 
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// Learned is what came of the labels.
+// Learned is the result of Learn.
 type Learned struct {
 	File *models.BayesFile
 	Kind Kind
@@ -90,17 +90,17 @@ type Learned struct {
 	// former one on the same recordings.
 	New, Former HeldOut
 
-	// Fresh says that these are the recordings from after the last that the
-	// former model learned from. Otherwise they are all.
+	// Fresh is whether New and Former are figures of the recordings since the last
+	// that the former model learned from. Otherwise they are of all recordings.
 	Fresh bool
 
-	// Better says that the new model is not worse than the former one: its
-	// log score is not lower, nor its AUC by more than 0.01.
+	// Better is whether the new model is not worse than the former one: its log
+	// score is not lower, and its AUC is not lower by more than 0.01.
 	Better bool
 }
 
-// aucSlack is how much lower the AUC of a better model may be. Chosen: below
-// what thousands of labels can tell.
+// aucSlack is how much lower the AUC of a better model may be. Chosen: less than
+// the standard error with thousands of labels.
 const aucSlack = 0.01
 
 // LearnOptions are the settings of Learn. Zero fields mean the default.
@@ -121,24 +121,26 @@ func (o *LearnOptions) filled() LearnOptions {
 	return f
 }
 
-// Learn brings a prior up to labels: the posterior of the same model given all
-// of them. Former is the model in use. Where it was learned from labels itself,
-// it would look better on those than it is, and the two are compared on
-// recordings from the days after the last of them, if there are 20 people and 5
-// labels on either side among these. Otherwise they are compared on all, which
-// errs towards keeping the former.
+// Learn returns the posterior of a prior given labelled recordings, and compares
+// it with former, the model in use.
 //
-// Two models are made, and judged on people who were held out, a fifth of them
-// at a time: one with the weights of the prior times a common factor, and one
-// with all parameters free. The second is taken if its log score is higher by
-// more than a standard error: labels that carry no signal then change no
-// weight against another. Its scores are calibrated by Platt's method on the
-// held-out predictions where there are 100 labels on either side of the decision
-// that leave no doubt, and these say that it is needed. Several sessions of a person count as less than as many
-// people.
+// A former model that learned from labels itself looks better on those than it
+// is. The two are therefore compared on recordings from the days after the last
+// label that it learned from, if these hold 20 people and 5 labels on either side
+// of the decision. Otherwise they are compared on all recordings, which favours
+// the former model.
 //
-// The error matches ErrFewLabels with fewer than 20 people or 5 labels on
-// either side of the decision, and ErrLabel for a label that is none.
+// Two models are fitted, and evaluated on people who were held out, a fifth of
+// them at a time. One has the weights of the prior times a common factor, the
+// other has all parameters free. The second is chosen if its log score is higher
+// by more than a standard error, so that labels without signal do not change the
+// weights relative to each other. Its scores are then calibrated by Platt's
+// method on the held-out predictions, if there are 100 unambiguous labels on
+// either side of the decision and a likelihood ratio test asks for it. Several
+// sessions of one person count less than as many people.
+//
+// The error matches ErrFewLabels for fewer than 20 people or 5 labels on either
+// side of the decision, and ErrLabel for an invalid label.
 func Learn(ctx context.Context, prior *models.BayesFile, former *models.Bayes, examples []Example, opts *LearnOptions) (*Learned, error) {
 	o := opts.filled()
 	if err := checkExamples(examples); err != nil {
