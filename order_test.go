@@ -33,9 +33,10 @@ var order = map[string][]string{
 	"models/dam/internal/guard": {}, // memory with an end, for tests
 	"models/dam/internal/simd":  {}, // everything else that is done to each number
 
-	"internal/durable":    {}, // what several packages ask of the file system
-	"internal/stream":     {}, // encryption of streams
-	"internal/strictjson": {}, // JSON files from outside
+	"internal/document":   {"internal/durable", "store"}, // values that replicas share
+	"internal/durable":    {},                            // what several packages ask of the file system
+	"internal/stream":     {},                            // encryption of streams
+	"internal/strictjson": {},                            // JSON files from outside
 
 	// internal/proof serves tests.
 	"internal/proof/accuracy":  {"dsp", "dsp/wav", "internal/proof/signals"}, // dsp against signals whose truth is known
@@ -68,9 +69,10 @@ var order = map[string][]string{
 		"models", "models/learn", "models/shipped", "screen", "store", "store/bolt", "store/memory",
 	},
 
-	"httpadapter":         {".", "audit", "internal/durable", "internal/stream", "internal/strictjson", "screen"},
-	"httpadapter/webhook": {".", "internal/durable", "internal/strictjson", "screen"},
-	"httpadapter/client":  {"screen"}, // what a caller imports: nothing of the engine
+	"httpadapter":                   {".", "audit", "internal/document", "internal/durable", "internal/stream", "screen", "store"},
+	"httpadapter/webhook":           {".", "internal/document", "internal/durable", "screen", "store"},
+	"httpadapter/internal/docspage": {},         // writes the page of the API
+	"httpadapter/client":            {"screen"}, // what a caller imports: nothing of the engine
 
 	"internal/command": {".", "models", "models/dam", "models/shipped", "screen"}, // what the programs share
 	"cmd/voicescreen": {

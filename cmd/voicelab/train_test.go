@@ -244,7 +244,7 @@ func TestEvaluateSupposesWhatTheServiceDoes(t *testing.T) {
 	told := []string{"--base-rate", "depression=0.39", "--base-rate", "anxiety=0.3", "--fixed-gain"}
 	prior := []string{"--deepfake-prior", "0.01"}
 	of := map[string]float64{}
-	st := memory.New()
+	st := memory.New(nil)
 	defer st.Close()
 	engine, err := voicescreen.New(st, &voicescreen.Options{Workers: -1, Scoring: voicescreen.ScoringOptions{
 		BaseRates:     map[screen.Category]float64{screen.Depression: 0.39, screen.Anxiety: 0.3},

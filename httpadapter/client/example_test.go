@@ -10,13 +10,14 @@ import (
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/httpadapter"
 	"github.com/voicescreen/voicescreen/httpadapter/client"
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store/memory"
 )
 
 // One recording, from the consent to the result. The service is one of the
 // example's own.
 func Example() {
-	st := memory.New()
+	st := memory.New(nil)
 	defer st.Close()
 	engine, err := voicescreen.New(st, nil)
 	if err != nil {
@@ -51,7 +52,7 @@ func Example() {
 		return
 	}
 	defer recording.Close()
-	if err := c.Submit(ctx, id, recording, &client.SubmitOptions{Product: client.Deepfake}); err != nil {
+	if err := c.Submit(ctx, id, recording, &client.SubmitOptions{Product: screen.DeepfakeBinary}); err != nil {
 		fmt.Println(err)
 		return
 	}
