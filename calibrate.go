@@ -9,7 +9,8 @@ import (
 
 	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/models"
-	"github.com/voicescreen/voicescreen/models/fit"
+
+	"github.com/voicescreen/voicescreen/models/learn"
 	"github.com/voicescreen/voicescreen/models/shipped"
 	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
@@ -44,7 +45,7 @@ type Calibration struct {
 	Skipped   int    // labelled sessions without the features or the label that are needed
 	Damaged   int    // sessions that cannot be read, whose labels, if any, are left out
 
-	Learned *fit.Learned // nil where there were too few labels
+	Learned *learn.Learned // nil where there were too few labels
 }
 
 // Calibrate learns from the labels that feedback brought: the posterior of the
@@ -55,7 +56,7 @@ type Calibration struct {
 // that they began with, and scores that were given stay as they are.
 //
 // PHQ-9 counts for depression, or else the outcome of an interview unless it is
-// InterviewUndecided, or else PHQ-2; GAD-7 counts for anxiety. See fit.Learn
+// InterviewUndecided, or else PHQ-2; GAD-7 counts for anxiety. See learn.Learn
 // for the rest. Sessions are read page by page; of each labelled one the
 // features are held in memory, about 1 KB. One Calibrate runs at a time; others
 // are ErrConflict.
@@ -194,19 +195,19 @@ type labelledSession struct {
 
 // label is the label that counts for a category; ok is false if there is none,
 // or if it is none that feedback takes.
-func (s *labelledSession) label(c screen.Category) (l fit.Label, ok bool) {
+func (s *labelledSession) label(c screen.Category) (l learn.Label, ok bool) {
 	var err error
 	switch v := &s.labels; {
 	case c == screen.Anxiety && v.GAD7 != nil:
-		l, err = fit.ScoreLabel(fit.GAD7, v.GAD7)
+		l, err = learn.ScoreLabel(learn.GAD7, v.GAD7)
 	case c == screen.Anxiety:
 		return l, false
 	case v.PHQ9 != nil:
-		l, err = fit.ScoreLabel(fit.PHQ9, v.PHQ9)
+		l, err = learn.ScoreLabel(learn.PHQ9, v.PHQ9)
 	case v.Depression == screen.InterviewPositive || v.Depression == screen.InterviewNegative:
-		l = fit.InterviewLabel(v.Depression == screen.InterviewPositive)
+		l = learn.InterviewLabel(v.Depression == screen.InterviewPositive)
 	case v.PHQ2 != nil:
-		l, err = fit.PHQ2Label(v.PHQ2)
+		l, err = learn.PHQ2Label(v.PHQ2)
 	default:
 		return l, false
 	}
@@ -221,14 +222,14 @@ func (e *Engine) calibrate(ctx context.Context, c screen.Category, sessions []*l
 		out.Reason = err.Error()
 		return out, nil
 	}
-	var examples []fit.Example
+	var examples []learn.Example
 	for _, s := range sessions {
 		l, ok := s.label(c)
 		if !ok || s.in == nil {
 			out.Skipped++
 			continue
 		}
-		examples = append(examples, fit.Example{Account: s.account, User: s.user, Time: s.at, Recording: s.in, Label: l})
+		examples = append(examples, learn.Example{Account: s.account, User: s.user, Time: s.at, Recording: s.in, Label: l})
 	}
 	prior, err := shipped.Bayes(c)
 	if err != nil {
@@ -236,9 +237,9 @@ func (e *Engine) calibrate(ctx context.Context, c screen.Category, sessions []*l
 	}
 	// Versions must not meet: what is learned a second later may be other.
 	version := fmt.Sprintf("%s+%d.%s", prior.Version, len(examples), e.now().Format("20060102T150405Z"))
-	learned, err := fit.Learn(ctx, prior, former, examples, &fit.LearnOptions{Version: version, Seed: o.Seed})
+	learned, err := learn.Learn(ctx, prior, former, examples, &learn.LearnOptions{Version: version, Seed: o.Seed})
 	switch {
-	case errors.Is(err, fit.ErrFewLabels):
+	case errors.Is(err, learn.ErrFewLabels):
 		out.Reason = err.Error()
 		return out, nil
 	case err != nil && ctx.Err() != nil:

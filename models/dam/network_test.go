@@ -13,7 +13,7 @@ import (
 
 var (
 	full      = flag.Bool("full", false, "run the network at its published shape (about 10 s and 1 GB)")
-	weightsAt = flag.String("checkpoint", "", "with -full: read the weights from this file, which \"make.py checkpoint\" or \"voicescreen model convert\" wrote")
+	weightsAt = flag.String("checkpoint", "", "with -full: read the weights from this file, which \"make.py checkpoint\" or \"voicelab model convert\" wrote")
 )
 
 // Tolerances of the equivalence with PyTorch in float32, from the issue that
