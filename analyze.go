@@ -230,7 +230,7 @@ func (e *Engine) analyzeSession(ctx context.Context, s *store.Session) (out outc
 }
 
 func (e *Engine) openRecording(ctx context.Context, s *store.Session) (*Channel, error) {
-	f, err := e.store.OpenAudio(ctx, s.Audio)
+	f, err := e.store.Audio().Open(ctx, s.Audio)
 	if err != nil {
 		return nil, fmt.Errorf("voicescreen: open the audio: %w", err)
 	}

@@ -1,6 +1,10 @@
 package voicescreen
 
-import "github.com/voicescreen/voicescreen/store"
+import (
+	"time"
+
+	"github.com/voicescreen/voicescreen/store"
+)
 
 // What follows lets a test take the part of an engine's goroutines, one step at
 // a time, on an engine that has none: Workers is negative and neither Retain
@@ -40,7 +44,7 @@ func (e *Engine) Renew() {
 }
 
 // Expire erases what was retained for long enough by now.
-func (e *Engine) Expire() { e.expire(e.now().Add(-e.opts.Results.Retain)) }
+func (e *Engine) Expire() { e.expire(e.opts.Results.Retain) }
 
 // SendNotices is what a sender of the account's notices does. It returns false
 // where there may be none now.
@@ -51,3 +55,7 @@ func (e *Engine) SendNotices(account string) bool {
 	e.sendAll(account)
 	return true
 }
+
+// SetClock sets the clock by which the engine paces itself, and that of the
+// store that Open opens.
+func (o *Options) SetClock(now func() time.Time) { o.clock, o.Store.Now = now, now }

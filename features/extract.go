@@ -62,7 +62,7 @@ func (e *extraction) set(name string, v float64) {
 	}
 	i := voiceSchema.Index(name)
 	if i < 0 {
-		panic("models: no feature " + name)
+		panic("features: no feature " + name)
 	}
 	e.values[i] = v
 }
@@ -147,7 +147,7 @@ var mfccNames = func() (n [dsp.NumMFCC][3]string) {
 	return n
 }()
 
-// mfcc summarises the coefficients 1 to 12; c0 is the level's business.
+// mfcc summarises the coefficients 1 to 12; c0 is left out: it is the level.
 func (e *extraction) mfcc() {
 	n := len(e.a.MFCC)
 	both := make([]float64, 2*n)

@@ -1,6 +1,7 @@
 package httpadapter
 
 import (
+	"context"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -8,7 +9,9 @@ import (
 	"maps"
 	"time"
 
+	"github.com/voicescreen/voicescreen/internal/document"
 	"github.com/voicescreen/voicescreen/internal/durable"
+	"github.com/voicescreen/voicescreen/store"
 )
 
 const (
@@ -44,6 +47,19 @@ func newKeys(file *durable.File[keySet], err error) (*Keys, error) {
 		return nil, fmt.Errorf("httpadapter: key file: %w", err)
 	}
 	return &Keys{file: file, now: time.Now}, nil
+}
+
+// keyDocument is the name of the document of keys in a store.
+const keyDocument = "keys"
+
+// StoredKeys returns the keys that are kept in a store, which all replicas of a
+// service on that store share. The store must stay open as long as they are used.
+func StoredKeys(ctx context.Context, st store.Store) (*Keys, error) {
+	d, err := document.Open(ctx, st, keyDocument, keySet{}, keyFormatting)
+	if err != nil {
+		return nil, fmt.Errorf("httpadapter: keys: %w", err)
+	}
+	return &Keys{file: d, now: time.Now}, nil
 }
 
 // Check returns an error if the key file cannot be read. The keys that were read

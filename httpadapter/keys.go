@@ -57,12 +57,12 @@ type keyRecord struct {
 // keySet holds the keys at one time, by ID. It is never changed.
 type keySet map[string]*keyRecord
 
-// Keys holds the API keys that a service accepts, in a JSON file or, with
-// [NewKeys], in memory. The file holds the SHA-256 of each key and never the key.
-// Several processes may use one file; each sees the changes of the others within
-// a second. Keys is safe for concurrent use.
+// Keys holds the API keys that a service accepts: in a JSON file, in a document of
+// a store ([StoredKeys]) or in memory ([NewKeys]). It stores the SHA-256 of each
+// key and never the key. Several processes may use one file or store; each sees
+// the changes of the others within a second. Keys is safe for concurrent use.
 type Keys struct {
-	file *durable.File[keySet]
+	file durable.Value[keySet]
 	now  func() time.Time
 }
 

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,7 +11,9 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/internal/document"
 	"github.com/voicescreen/voicescreen/internal/durable"
+	"github.com/voicescreen/voicescreen/store"
 )
 
 // ErrNoEndpoint is the error for an account without an endpoint.
@@ -84,12 +87,13 @@ func newSet(records map[string]*record) *set {
 	return s
 }
 
-// Endpoints holds the endpoints of all accounts, in a JSON file or, with [Memory],
-// in memory. The file holds the secrets and is readable by its owner only. Several
-// processes may use one file; each sees the changes of the others within a second.
-// Endpoints is safe for concurrent use.
+// Endpoints holds the endpoints of all accounts: in a JSON file, in a document of a
+// store ([Stored]) or in memory ([Memory]). The file holds the secrets and is
+// readable by its owner only. Several processes may use one file or store; each
+// sees the changes of the others within a second. Endpoints is safe for concurrent
+// use.
 type Endpoints struct {
-	file *durable.File[*set]
+	file durable.Value[*set]
 	now  func() time.Time
 }
 
@@ -99,12 +103,29 @@ func Memory() *Endpoints { return &Endpoints{durable.Memory(newSet(nil)), time.N
 // Open reads a file of endpoints, and creates a missing one. The error describes the
 // fault of a malformed file, without its secrets.
 func Open(path string) (*Endpoints, error) {
-	f, err := durable.CreateFile(path, newSet(nil), durable.Format[*set]{Parse: parse, Text: text, MaxBytes: maxFile})
+	f, err := durable.CreateFile(path, newSet(nil), format)
 	if err != nil {
 		return nil, fmt.Errorf("httpadapter/webhook: open endpoints: %w", err)
 	}
 	return &Endpoints{f, time.Now}, nil
 }
+
+// Stored returns the endpoints that are kept in a store, which all replicas of a
+// service on that store share. The store must stay open as long as they are used.
+// It holds the secrets: encrypt it.
+func Stored(ctx context.Context, st store.Store) (*Endpoints, error) {
+	d, err := document.Open(ctx, st, documentName, newSet(nil), format)
+	if err != nil {
+		return nil, fmt.Errorf("httpadapter/webhook: endpoints: %w", err)
+	}
+	return &Endpoints{d, time.Now}, nil
+}
+
+// documentName is the name of the document of endpoints in a store.
+const documentName = "webhooks"
+
+// format is that of the file and of the document.
+var format = durable.Format[*set]{Parse: parse, Text: text, MaxBytes: maxFile}
 
 // Accounts returns the accounts with an active endpoint, in order. The caller must
 // not change the slice.

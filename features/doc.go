@@ -1,0 +1,11 @@
+// Package features measures a recording in numbers that have names. A [Schema]
+// names them, a [Vector] has one value for each, and [Extract] computes those of
+// schema voice/1 from what package dsp measured. A [Recording] is what a scorer
+// may ask for.
+//
+// A feature that is undefined for a recording is NaN, never 0. A schema does not
+// change: another name, unit, order or definition is another schema, because
+// stored vectors and model files depend on it.
+//
+// Package features/spoof has the features of the deepfake scorer.
+package features
