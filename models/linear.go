@@ -154,7 +154,7 @@ func (l *Linear) predict(p *prediction, v features.Vector, w *workspace) {
 // are undefined.
 func sized[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 
-// finish is the score of a prediction. It shares no memory with p and w.
+// finish returns the score of a prediction. It shares no memory with p and w.
 func (l *Linear) finish(p *prediction, w *workspace) screen.Score {
 	f := l.file
 	parts := w.parts[:0]
