@@ -3,37 +3,45 @@ package prior
 import (
 	"encoding/json"
 	"os"
+	"reflect"
 	"testing"
 
 	"github.com/voicescreen/voicescreen/internal/proof/shared"
 )
 
-// TestPriorsAreThoseOfTheEvidence holds every effect to the table of evidence:
-// each row of it is used, or is named as not used, with its numbers.
+// evidenceRow is one row of the table of evidence.
+type evidenceRow struct {
+	Feature string  `json:"feature"`
+	D       float64 `json:"prior_d"`
+	SD      float64 `json:"prior_sd"`
+}
+
+// evidenceTables are the rows for each model.
+type evidenceTables struct {
+	Depression []evidenceRow `json:"depression"`
+	Anxiety    []evidenceRow `json:"anxiety"`
+}
+
+// TestPriorsAreThoseOfTheEvidence compares every effect with the table of
+// evidence, testdata/evidence.json: each row of it is used, or is named as not
+// used, with its numbers. The table is that of the evidence beside the repository.
 func TestPriorsAreThoseOfTheEvidence(t *testing.T) {
-	text, err := os.ReadFile(shared.File(t, "evidence/evidence.json"))
-	if err != nil {
-		t.Fatal(err)
+	var tables evidenceTables
+	readJSON(t, "testdata/evidence.json", &tables)
+	if path, ok := shared.Find(t, "evidence/evidence.json"); ok {
+		var file struct {
+			Prior evidenceTables `json:"proposed_prior"`
+		}
+		readJSON(t, path, &file)
+		if !reflect.DeepEqual(file.Prior, tables) {
+			t.Errorf("testdata/evidence.json differs from %s", path)
+		}
 	}
-	type row struct {
-		Feature string  `json:"feature"`
-		D       float64 `json:"prior_d"`
-		SD      float64 `json:"prior_sd"`
-	}
-	var file struct {
-		Prior struct {
-			Depression []row `json:"depression"`
-			Anxiety    []row `json:"anxiety"`
-		} `json:"proposed_prior"`
-	}
-	if err := json.Unmarshal(text, &file); err != nil {
-		t.Fatal(err)
-	}
-	for prior, rows := range map[*Prior][]row{Depression(): file.Prior.Depression, Anxiety(): file.Prior.Anxiety} {
+	for prior, rows := range map[*Prior][]evidenceRow{Depression(): tables.Depression, Anxiety(): tables.Anxiety} {
 		if len(rows) == 0 {
 			t.Fatalf("%v: the evidence has no rows", prior.Category)
 		}
-		want := map[string]row{}
+		want := map[string]evidenceRow{}
 		for _, r := range rows {
 			want[r.Feature] = r
 		}
@@ -62,5 +70,16 @@ func TestPriorsAreThoseOfTheEvidence(t *testing.T) {
 				t.Errorf("%v: the row %s is neither used nor named as not used", prior.Category, name)
 			}
 		}
+	}
+}
+
+func readJSON(t *testing.T, path string, v any) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(b, v)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -29,7 +29,10 @@ func TestShippedNorms(t *testing.T) {
 		t.Fatal(err)
 	}
 	if *measure {
-		m, decode := sharedSpeech(t)
+		m, decode, ok := sharedSpeech(t)
+		if !ok {
+			t.Fatal("-norms needs ../shared/speech beside the repository")
+		}
 		got, err := MeasureVoices(t.Context(), m.Rows[:normRows], decode, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -133,11 +136,15 @@ func TestMeasureNorms(t *testing.T) {
 	}
 }
 
-// sharedSpeech returns the manifest of the shared speech, and what reads its
-// recordings.
-func sharedSpeech(t *testing.T) (*manifest.File, Decoder) {
+// sharedSpeech returns the manifest of the shared speech, and a function that reads its
+// recordings. ok is false if it is not beside the repository.
+func sharedSpeech(t *testing.T) (m *manifest.File, decode Decoder, ok bool) {
 	t.Helper()
-	m, err := manifest.Open(shared.File(t, "speech/manifest.csv"), screen.Deepfake)
+	path, ok := shared.Find(t, "speech/manifest.csv")
+	if !ok {
+		return nil, nil, false
+	}
+	m, err := manifest.Open(path, screen.Deepfake)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,5 +159,5 @@ func sharedSpeech(t *testing.T) (*manifest.File, Decoder) {
 			return nil, 0, err
 		}
 		return a.Samples, a.SampleRate, nil
-	}
+	}, true
 }

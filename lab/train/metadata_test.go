@@ -2,9 +2,11 @@ package train
 
 import (
 	"flag"
+	"math"
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -34,7 +36,10 @@ type heard struct {
 
 // hear extracts the features of every so many training clips.
 func hear(t *testing.T) []heard {
-	m := sharedSpeech(t, "train")
+	m, ok := sharedSpeech(t, "train")
+	if !ok {
+		return nil
+	}
 	rows := m.Rows
 	clips := make([]heard, 0, len(rows))
 	for i := 0; i < len(rows); i += *every {
@@ -69,15 +74,21 @@ func (h *heard) extract(m *manifest.File, seed uint64) error {
 	if err != nil {
 		return err
 	}
+	h.seconds = float64(len(a.Samples)) / float64(a.SampleRate)
+	h.pass(a.Samples, a.SampleRate, seed)
+	return nil
+}
+
+// pass extracts the features of samples through random channels.
+func (h *heard) pass(x []float64, rate int, seed uint64) {
 	const low = 16000
-	h.rate, h.seconds = a.SampleRate, float64(len(a.Samples))/float64(a.SampleRate)
-	y := augment.Channel(a.Samples, a.SampleRate, rand.New(rand.NewPCG(1, seed)))
-	h.channel = spoof.NewExtractor().Extract(nil, y, a.SampleRate).Values
-	if h.rate > low {
-		y = augment.Channel(dsp.NewResampler(h.rate, low).Resample(nil, a.Samples), low, rand.New(rand.NewPCG(2, seed)))
+	h.rate = rate
+	y := augment.Channel(x, rate, rand.New(rand.NewPCG(1, seed)))
+	h.channel = spoof.NewExtractor().Extract(nil, y, rate).Values
+	if rate > low {
+		y = augment.Channel(dsp.NewResampler(rate, low).Resample(nil, x), low, rand.New(rand.NewPCG(2, seed)))
 		h.plain = spoof.NewExtractor().Extract(nil, y, low).Values
 	}
-	return nil
 }
 
 // told is the AUC of a logistic regression that tells truth from the features
@@ -118,6 +129,43 @@ func told(t *testing.T, rows []manifest.Row, values [][]float64, truth []bool) f
 	return evaluate.WithinAUC(s, y, g)
 }
 
+// madeVoice makes a second of pulses with jitter at a rate, through a resonance.
+func madeVoice(rate int, rng *rand.Rand) []float64 {
+	x := make([]float64, rate)
+	period := float64(rate) / (90 + 120*rng.Float64())
+	for at := 0.0; int(at) < len(x); at += period * (1 + 0.02*rng.NormFloat64()) {
+		x[int(at)] = 0.5
+	}
+	w := 2 * math.Pi * (500 + 400*rng.Float64()) / float64(rate)
+	var y1, y2 float64
+	for i := range x {
+		y := x[i] + 1.9*math.Cos(w)*y1 - 0.9*y2 + 0.002*rng.NormFloat64()
+		x[i], y1, y2 = y, y, y1
+	}
+	return x
+}
+
+// TestRateOfMadeVoices makes voices at 44.1 kHz: through random channels, their
+// features hardly tell them from the same voices at 16 kHz. The standard error of
+// an AUC of so many pairs is 0.06.
+func TestRateOfMadeVoices(t *testing.T) {
+	t.Parallel()
+	const voices, most = 40, 0.7
+	var rows []manifest.Row
+	var vectors [][]float64
+	var native []bool
+	for i := range voices {
+		h := heard{Row: manifest.Row{Path: strconv.Itoa(i), Source: strconv.Itoa(i)}}
+		h.pass(madeVoice(44100, rand.New(rand.NewPCG(3, uint64(i)))), 44100, uint64(i))
+		rows, vectors, native = append(rows, h.Row, h.Row), append(vectors, h.channel, h.plain), append(native, true, false)
+	}
+	auc := told(t, rows, vectors, native)
+	t.Logf("AUC %.3f", auc)
+	if !(auc <= most) {
+		t.Errorf("the features of made voices tell their rate with AUC %.3f, want at most %v", auc, most)
+	}
+}
+
 // TestMetadataInFeatures measures how well the features of clips through
 // random channels tell what they should not: the rate of the file and the
 // duration. Over all clips of November 2026, and on spoof/2,
@@ -129,10 +177,13 @@ func told(t *testing.T, rows []manifest.Row, values [][]float64, truth []bool) f
 // that a lower one is coded otherwise, and between clips which corpora have
 // which rate. The bounds leave room for the default share, whose standard error
 // is 0.06: they find a measure that gives the rate away, and hold no figure.
+//
+// The clips are those of the shared speech. For what the repository holds see
+// TestRateOfMadeVoices.
 func TestMetadataInFeatures(t *testing.T) {
 	t.Parallel()
 	clips := hear(t)
-	if t.Failed() {
+	if len(clips) == 0 || t.Failed() {
 		return
 	}
 	var rows, pairs []manifest.Row

@@ -3,6 +3,7 @@ package train
 import (
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -16,15 +17,20 @@ import (
 	"github.com/voicescreen/voicescreen/screen"
 )
 
-// sharedSpeech is the manifest of the shared speech, with the rows of one use.
-func sharedSpeech(t *testing.T, use string) *manifest.File {
+// sharedSpeech is the manifest of the shared speech, with the rows of one use. ok is
+// false if it is not beside the repository.
+func sharedSpeech(t *testing.T, use string) (m *manifest.File, ok bool) {
 	t.Helper()
-	m, err := manifest.Open(shared.File(t, "speech/manifest.csv"), screen.Deepfake)
+	path, ok := shared.Find(t, "speech/manifest.csv")
+	if !ok {
+		return nil, false
+	}
+	m, err := manifest.Open(path, screen.Deepfake)
 	if err != nil {
 		t.Fatal(err)
 	}
 	m.Rows = slices.DeleteFunc(m.Rows, func(r manifest.Row) bool { return r.Use != use })
-	return m
+	return m, true
 }
 
 // shippedScore scores a recording with the shipped deepfake model.
@@ -55,13 +61,29 @@ func clipOf(t *testing.T, path string) *wav.Audio {
 	return a
 }
 
-// TestShippedDeepfakeOnHeldOutClips scores some of the clips that the shipped
-// model was not trained on. The AUC over all of them is in the model file, and
+// TestShippedDeepfakeOnHeldOutClips scores the synthetic recordings of the
+// repository, and some of the clips of the shared speech that the shipped model
+// was not trained on. The AUC over all of them is in the model file, and
 // the interval of an eighth of them is three times as wide.
 func TestShippedDeepfakeOnHeldOutClips(t *testing.T) {
 	t.Parallel()
 	const least = 0.75
-	m := sharedSpeech(t, "validate")
+	paths, err := filepath.Glob("../../testdata/*.wav") // by a speech synthesiser
+	if err != nil || len(paths) < 5 {
+		t.Fatalf("got recordings %v and error %v, want five or more", paths, err)
+	}
+	found := 0
+	for _, path := range paths {
+		a := clipOf(t, path)
+		found += stats.Indicator(shippedScore(t, a.Samples, a.SampleRate).Probability > 0.5)
+	}
+	if found < len(paths)-1 { // a synthesiser that the model was not trained on
+		t.Errorf("%d of %d synthetic recordings of the repository have a probability above 0.5, want all but one", found, len(paths))
+	}
+	m, ok := sharedSpeech(t, "validate")
+	if !ok {
+		return
+	}
 	rows := m.Rows
 	var scores []float64
 	var positive []bool
@@ -81,7 +103,15 @@ func TestShippedDeepfakeOnHeldOutClips(t *testing.T) {
 // of the same source and rate: in most pairs the synthetic segments score higher.
 func TestShippedDeepfakeShowsWhereASpliceIs(t *testing.T) {
 	const least = 0.7 // of the pairs; one in two would be chance
-	m := sharedSpeech(t, "validate")
+	a, b := clipOf(t, "../../testdata/female_en.wav"), clipOf(t, "../../testdata/spoken_en.wav")
+	n := int(0.75 * spoof.SegmentSeconds * float64(a.SampleRate))
+	if s := shippedScore(t, slices.Concat(a.Samples[:n], b.Samples[:n]), a.SampleRate); len(s.Segments) != 2 || math.IsNaN(s.Segments[0].Probability+s.Segments[1].Probability) {
+		t.Errorf("two synthetic voices: got segments %+v, want two with scores", s.Segments)
+	}
+	m, ok := sharedSpeech(t, "validate")
+	if !ok {
+		return
+	}
 	rows := m.Rows
 	real := map[string]*wav.Audio{}
 	var right, pairs float64
