@@ -94,7 +94,7 @@ func BenchmarkAnalyze(b *testing.B) {
 	file := readInterview(b)
 	var seconds float64
 	for b.Loop() {
-		a, err := e.Analyze(b.Context(), bytes.NewReader(file))
+		a, err := e.Analyze(b.Context(), bytes.NewReader(file), nil)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -93,7 +93,7 @@ func calibrate(t *testing.T, e *voicescreen.Engine, o voicescreen.CalibrateOptio
 // inUse is the depression score that the engine gives to a recording.
 func inUse(t *testing.T, e *voicescreen.Engine) screen.Score {
 	t.Helper()
-	got, err := e.AnalyzeChannel(t.Context(), &voicescreen.Channel{Samples: syllables(44100, 3), Rate: 44100})
+	got, err := e.AnalyzeChannel(t.Context(), &features.Channel{Samples: syllables(44100, 3), Rate: 44100}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/internal/durable"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/bolt"
@@ -32,10 +33,10 @@ type Engine struct {
 	owned     bool                    // whether the store is this engine's alone, and closed with it
 	models    atomic.Pointer[scorers] // made with what learned held at some time
 	learned   *durable.File[*learnedModels]
-	learning  sync.Mutex     // one Calibrate at a time
-	measurers chan *Measurer // one for each analysis at a time; nil entries are made on first use
-	owner     string         // of the leases of this engine
-	orphaned  time.Time      // when the leases of a process that ended before this one have run out
+	learning  sync.Mutex              // one Calibrate at a time
+	measurers chan *features.Measurer // one for each analysis at a time; nil entries are made on first use
+	owner     string                  // of the leases of this engine
+	orphaned  time.Time               // when the leases of a process that ended before this one have run out
 	watchers  watchers
 	notifier  notifier
 
@@ -110,7 +111,7 @@ func start(st store.Store, opts *Options, owned bool) (*Engine, error) {
 		store:     st,
 		owned:     owned,
 		learned:   learned,
-		measurers: make(chan *Measurer, measurerCount(o.Workers)),
+		measurers: make(chan *features.Measurer, measurerCount(o.Workers)),
 		owner:     newID(),
 		wake:      make(chan struct{}, max(o.Workers, 1)),
 		closing:   make(chan struct{}),

@@ -37,11 +37,13 @@ func testOptions() *voicescreen.Options {
 		Workers: 2,
 		Queue:   voicescreen.QueueOptions{Poll: 5 * time.Millisecond, RetryDelay: time.Millisecond},
 		Audio: voicescreen.AudioOptions{
-			MinSpeech:         500 * time.Millisecond,
-			MinSpeechDeepfake: 500 * time.Millisecond,
-			MinSNR:            math.Inf(-1),
-			MaxClipped:        1,
-			MinBandwidth:      -1,
+			Limits: features.Limits{
+				MinSpeech:         500 * time.Millisecond,
+				MinSpeechDeepfake: 500 * time.Millisecond,
+				MinSNR:            math.Inf(-1),
+				MaxClipped:        1,
+				MinBandwidth:      -1,
+			},
 		},
 	}
 }
@@ -352,7 +354,7 @@ func TestCallsAfterCloseAreErrClosed(t *testing.T) {
 		"Forget":   func() error { return e.Forget(ctx, "u") },
 		"Ready":    func() error { return e.Ready(ctx) },
 		"Busy":     func() error { return e.Busy(ctx) },
-		"Analyze":  func() error { _, err := e.Analyze(ctx, bytes.NewReader(tiny)); return err },
+		"Analyze":  func() error { _, err := e.Analyze(ctx, bytes.NewReader(tiny), nil); return err },
 	}
 	for name, call := range calls {
 		if err := call(); !errors.Is(err, voicescreen.ErrClosed) {

@@ -71,7 +71,7 @@ func ExampleEngine_Analyze() {
 		log.Fatal(err)
 	}
 	defer file.Close()
-	a, err := e.Analyze(ctx, file)
+	a, err := e.Analyze(ctx, file, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func ExampleOptions_models() {
 		log.Fatal(err)
 	}
 	defer file.Close()
-	a, err := e.Analyze(ctx, file)
+	a, err := e.Analyze(ctx, file, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

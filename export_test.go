@@ -1,6 +1,9 @@
 package voicescreen
 
-import "github.com/voicescreen/voicescreen/store"
+import (
+	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/store"
+)
 
 // What follows lets a test take the part of an engine's goroutines, one step at
 // a time, on an engine that has none: Workers is negative and neither Retain
@@ -14,8 +17,8 @@ func (e *Engine) SetResults(r ResultOptions) { e.opts.Results = r }
 
 // SetMeasurers makes the engine use these, one for each of its analyses at a
 // time.
-func (e *Engine) SetMeasurers(ms ...*Measurer) {
-	e.measurers = make(chan *Measurer, len(ms))
+func (e *Engine) SetMeasurers(ms ...*features.Measurer) {
+	e.measurers = make(chan *features.Measurer, len(ms))
 	for _, m := range ms {
 		e.measurers <- m
 	}

@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/bolt"
@@ -195,11 +196,11 @@ func (h *history) end() {
 
 // measurers are used by one engine after the other: making one takes longer
 // than what it measures here.
-var measurers = [4]*voicescreen.Measurer{}
+var measurers = [4]*features.Measurer{}
 
 func init() {
 	for i := range measurers {
-		measurers[i] = voicescreen.NewMeasurer()
+		measurers[i] = features.NewMeasurer()
 	}
 }
 
@@ -208,7 +209,7 @@ func (h *history) options(p *player) *voicescreen.Options {
 	return &voicescreen.Options{
 		Workers: -1,
 		Queue:   voicescreen.QueueOptions{Limit: worldLimit, Lease: worldLease, Attempts: worldAttempts, Poll: time.Millisecond},
-		Audio:   voicescreen.AudioOptions{MaxBytes: maxWorldBytes, MinSpeech: 50 * time.Millisecond, MinSNR: math.Inf(-1), MaxClipped: 1, MinBandwidth: -1},
+		Audio:   voicescreen.AudioOptions{MaxBytes: maxWorldBytes, Limits: features.Limits{MinSpeech: 50 * time.Millisecond, MinSNR: math.Inf(-1), MaxClipped: 1, MinBandwidth: -1}},
 		Models:  []models.Scorer{newFake(h.score(p))},
 		Now:     h.now.Now,
 		NewID:   func() string { h.made++; return fmt.Sprintf("s%03d", h.made) },

@@ -6,10 +6,10 @@ import (
 	"encoding/base32"
 	"fmt"
 	"log/slog"
-	"math"
 	"runtime"
 	"time"
 
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store/bolt"
@@ -192,41 +192,18 @@ type AudioOptions struct {
 	// Default: 10 minutes.
 	MaxDuration time.Duration
 
-	// MinSpeech is the least speech, pauses not counted, for a score of
-	// depression or anxiety. Default: 30 s.
-	MinSpeech time.Duration
-
-	// MinSpeechDeepfake is the least speech for a deepfake score. Default: 2 s.
-	MinSpeechDeepfake time.Duration
-
-	// MinSNR is the least level of speech over noise, in dB, as
-	// dsp.Quality.SNR. Default: 0, speech no louder than the noise: features
-	// of such a recording describe the noise. Negative infinity takes all.
-	MinSNR float64
-
-	// MaxClipped is the largest share of clipped samples, as
-	// dsp.Quality.Clipped. Default: 0.1, chosen far above the few per mille of
-	// a recording that is set a little too loud. 1 takes all.
-	MaxClipped float64
-
-	// MinBandwidth is the least bandwidth in Hz, as dsp.Quality.Bandwidth.
-	// Default: 2000, chosen well below the 3400 of a telephone and above what
-	// leaves no second formant. Negative takes all.
-	MinBandwidth float64
+	// Limits say which recordings are good enough for a score. Default: see
+	// features.Limits.
+	Limits features.Limits
 }
 
 const (
-	defaultQueueLimit  = 1000             // chosen: a quarter of an hour for two workers at two seconds each
-	defaultLease       = 15 * time.Second // chosen: several times the longest pause of a busy machine
-	defaultPoll        = time.Second      // chosen: a waiting caller does not notice it, nor does the disk
-	defaultAttempts    = 3                // the service ends a session after three failures
-	defaultRetryDelay  = time.Second      // chosen: longer than a disk's hiccup
-	defaultMaxBytes    = 100 << 20        // decided with the interface of the service
-	defaultMaxDuration = 10 * time.Minute // chosen: longer than prompted speech, at 0.65 GB for each worker
-	defaultMinSpeech   = 30 * time.Second // decided with the interface of the service
-	defaultMinDeepfake = 2 * time.Second  // decided with the interface of the service
-	defaultMaxClipped  = 0.1              // see AudioOptions
-	defaultMinBand     = 2000.0           // Hz, see AudioOptions
+	defaultQueueLimit = 1000             // chosen: a quarter of an hour for two workers at two seconds each
+	defaultLease      = 15 * time.Second // chosen: several times the longest pause of a busy machine
+	defaultPoll       = time.Second      // chosen: a waiting caller does not notice it, nor does the disk
+	defaultAttempts   = 3                // the service ends a session after three failures
+	defaultRetryDelay = time.Second      // chosen: longer than a disk's hiccup
+	defaultMaxBytes   = 100 << 20        // decided with the interface of the service
 )
 
 // withDefaults returns a copy of o, which may be nil, without zero fields.
@@ -252,14 +229,7 @@ func (o *Options) withDefaults() Options {
 	positive(&c.Queue.Attempts, defaultAttempts)
 	positive(&c.Queue.RetryDelay, defaultRetryDelay)
 	positive(&c.Audio.MaxBytes, defaultMaxBytes)
-	positive(&c.Audio.MaxDuration, defaultMaxDuration)
-	positive(&c.Audio.MinSpeech, defaultMinSpeech)
-	positive(&c.Audio.MinSpeechDeepfake, defaultMinDeepfake)
-	def(&c.Audio.MaxClipped, defaultMaxClipped)
-	def(&c.Audio.MinBandwidth, defaultMinBand)
-	if math.IsNaN(c.Audio.MinSNR) {
-		c.Audio.MinSNR = 0
-	}
+	positive(&c.Audio.MaxDuration, features.MaxDuration)
 	return c
 }
 

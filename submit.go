@@ -7,15 +7,9 @@ import (
 	"io"
 
 	"github.com/voicescreen/voicescreen/dsp/wav"
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
-)
-
-// The sample rates that are analysed, in Hz. Below the first there is no
-// second formant; above the second are no recordings of voices.
-const (
-	MinSampleRate = 8000
-	MaxSampleRate = 192000
 )
 
 // Submit hands in the recording of a session, a WAV file, and returns once it
@@ -150,8 +144,8 @@ func (o *SubmitOptions) withDefaults() (SubmitOptions, error) {
 	switch {
 	case !c.Product.Valid():
 		return c, malformed("product", fmt.Sprintf("there is no product %d", uint8(c.Product)))
-	case c.SampleRate != 0 && (c.SampleRate < MinSampleRate || c.SampleRate > MaxSampleRate):
-		return c, malformed("sample_rate", fmt.Sprintf("sample rate is %d Hz, want %d to %d", c.SampleRate, MinSampleRate, MaxSampleRate))
+	case c.SampleRate != 0 && (c.SampleRate < features.MinSampleRate || c.SampleRate > features.MaxSampleRate):
+		return c, malformed("sample_rate", fmt.Sprintf("sample rate is %d Hz, want %d to %d", c.SampleRate, features.MinSampleRate, features.MaxSampleRate))
 	case c.Channel < 0:
 		return c, malformed("channel", fmt.Sprintf("channel is %d, want 1 or more", c.Channel))
 	}
@@ -160,15 +154,11 @@ func (o *SubmitOptions) withDefaults() (SubmitOptions, error) {
 
 // checkFormat returns ErrAudio, with the fault, unless f is what o asks for.
 func (o *SubmitOptions) checkFormat(f wav.Format) error {
-	switch {
-	case o.SampleRate != 0 && f.SampleRate != o.SampleRate:
+	if o.SampleRate != 0 && f.SampleRate != o.SampleRate {
 		return fmt.Errorf("%w: sample rate is %d Hz, want %d", ErrAudio, f.SampleRate, o.SampleRate)
-	case f.SampleRate < MinSampleRate || f.SampleRate > MaxSampleRate:
-		return fmt.Errorf("%w: sample rate is %d Hz, want %d to %d", ErrAudio, f.SampleRate, MinSampleRate, MaxSampleRate)
-	case o.Channel == 0 && f.Channels != 1:
-		return fmt.Errorf("%w: recording has %d channels, want 1", ErrAudio, f.Channels)
-	case o.Channel > f.Channels:
-		return fmt.Errorf("%w: channel %d of a recording with %d", ErrAudio, o.Channel, f.Channels)
+	}
+	if err := features.CheckFormat(f, o.Channel); err != nil {
+		return fmt.Errorf("%w: %w", ErrAudio, err)
 	}
 	return nil
 }
@@ -308,5 +298,7 @@ func isAudioFault(err error) bool {
 	var format wav.FormatError
 	var unsupported wav.UnsupportedError
 	var channel *wav.ChannelError
-	return errors.Is(err, ErrAudio) || errors.As(err, &format) || errors.As(err, &unsupported) || errors.As(err, &channel)
+	var unsuitable features.UnsuitableError
+	return errors.Is(err, ErrAudio) || errors.As(err, &format) || errors.As(err, &unsupported) ||
+		errors.As(err, &channel) || errors.As(err, &unsuitable)
 }

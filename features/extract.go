@@ -62,7 +62,7 @@ func (e *extraction) set(name string, v float64) {
 	}
 	i := voiceSchema.Index(name)
 	if i < 0 {
-		panic("models: no feature " + name)
+		panic("features: no feature " + name)
 	}
 	e.values[i] = v
 }

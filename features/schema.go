@@ -11,7 +11,7 @@ func NewSchema(name string, pairs [][2]string) *Schema {
 	s := &Schema{name: name, index: make(map[string]int, len(pairs))}
 	for i, p := range pairs {
 		if _, dup := s.index[p[0]]; dup {
-			panic("models: schema " + name + " has two features " + p[0])
+			panic("features: schema " + name + " has two features " + p[0])
 		}
 		s.names = append(s.names, p[0])
 		s.units = append(s.units, p[1])

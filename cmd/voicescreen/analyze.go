@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store/memory"
 )
@@ -125,7 +126,7 @@ func (o *analyzeOptions) about(ctx context.Context) (*voicescreen.AnalyzeOptions
 		}
 		a.Metadata.Gender = g
 	}
-	m := voicescreen.NewMeasurer()
+	m := features.NewMeasurer()
 	for _, path := range o.earlier {
 		c, err := readFile(ctx, path, nil, o.channel)
 		if err != nil {
@@ -148,7 +149,7 @@ func analyzeFile(ctx context.Context, e *voicescreen.Engine, path string, stdin 
 	if err != nil {
 		return nil, err
 	}
-	return e.AnalyzeWith(ctx, c, about)
+	return e.AnalyzeChannel(ctx, c, about)
 }
 
 // analysisJSON is one line of "analyze --json".

@@ -236,7 +236,7 @@ func (s *rowScorer) row(ctx context.Context, r *fit.Row, in *features.Recording)
 	if r.HasTotal {
 		row.Class = screen.SeverityOf(s.task, r.Total)
 	}
-	if f := (voicescreen.AudioOptions{}).Refusal(s.task, in.Analysis); f != nil {
+	if f := (features.Limits{}).Refuse(s.task, in.Analysis); f != nil {
 		row.Refused = f.Code
 	}
 	in.Metadata, in.FixedGain = r.Metadata, s.scoring.FixedGain

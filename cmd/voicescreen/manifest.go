@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/models/fit"
 	"github.com/voicescreen/voicescreen/screen"
@@ -82,7 +81,7 @@ func each[T any](m *manifest, cmd *cobra.Command, what string, work func(ctx con
 		err      error
 	}
 	newWork := func() func(i int) result {
-		measurer := voicescreen.NewMeasurer()
+		measurer := features.NewMeasurer()
 		return func(i int) (r result) {
 			c, err := readFile(cmd.Context(), m.file(m.rows[i].Path), nil, 0)
 			if err != nil {

@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/features"
 )
 
 // checkFiles returns a usage error if more than one file is standard input.
@@ -53,17 +53,17 @@ func bare(err error) error {
 
 // readFile reads one channel of the file at path, 0 for the only one; path is as
 // of openFile. The error says what is wrong and not the path.
-func readFile(ctx context.Context, path string, stdin io.Reader, channel int) (*voicescreen.Channel, error) {
+func readFile(ctx context.Context, path string, stdin io.Reader, channel int) (*features.Channel, error) {
 	f, err := openFile(path, stdin)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return voicescreen.ReadChannel(ctx, f, channel, 0)
+	return features.ReadChannel(ctx, f, channel, 0)
 }
 
 // warnings says what of the file is not in c.
-func warnings(c *voicescreen.Channel) []string {
+func warnings(c *features.Channel) []string {
 	return notWhole(c.Truncated, c.Partial, float64(len(c.Samples))/float64(c.Rate))
 }
 
