@@ -15,7 +15,11 @@ import (
 // Account is what one tenant sees of an Engine. The sessions and users of
 // other accounts do not exist for it: asking for one is ErrNotFound, exactly
 // as for what was never there. It is safe for concurrent use.
-type Account struct {
+type Account struct{ flow }
+
+// flow has the methods of Account, and through it of Engine: go doc shows the
+// methods of an embedded type only where that type is unexported.
+type flow struct {
 	engine *Engine
 	name   string
 }
@@ -24,7 +28,7 @@ type Account struct {
 //
 // The error is an InvalidError with every field at fault, or else, if consent
 // was not given, ErrConsent: then nothing at all is stored.
-func (a *Account) Initiate(ctx context.Context, r InitiateRequest) (sessionID string, err error) {
+func (a *flow) Initiate(ctx context.Context, r InitiateRequest) (sessionID string, err error) {
 	if err := r.Validate(); err != nil {
 		return "", err
 	}
@@ -124,7 +128,7 @@ func checkUserID(s string) error {
 // Result returns what is known of a session. One that waits for its audio has
 // StatusInitiated. The error is ErrNotFound where the account has no such
 // session. The Result is the caller's.
-func (a *Account) Result(ctx context.Context, sessionID string) (*Result, error) {
+func (a *flow) Result(ctx context.Context, sessionID string) (*Result, error) {
 	ctx, leave, err := a.engine.enter(ctx)
 	if err != nil {
 		return nil, err
@@ -137,7 +141,7 @@ func (a *Account) Result(ctx context.Context, sessionID string) (*Result, error)
 	return newResult(s), nil
 }
 
-func (a *Account) get(ctx context.Context, sessionID string) (*store.Session, error) {
+func (a *flow) get(ctx context.Context, sessionID string) (*store.Session, error) {
 	s, err := a.engine.store.Get(ctx, a.name, sessionID)
 	if err != nil {
 		return nil, a.engine.internal("get a session", err)
@@ -150,7 +154,7 @@ func (a *Account) get(ctx context.Context, sessionID string) (*store.Session, er
 // error is ErrNotFound where the account has no such session or it was
 // deleted meanwhile, ctx's error if that is done first, ErrClosed when the
 // engine closes.
-func (a *Account) Wait(ctx context.Context, sessionID string) (*Result, error) {
+func (a *flow) Wait(ctx context.Context, sessionID string) (*Result, error) {
 	e := a.engine
 	ctx, leave, err := e.enter(ctx)
 	if err != nil {
@@ -183,7 +187,7 @@ func (a *Account) Wait(ctx context.Context, sessionID string) (*Result, error) {
 // Delete erases a session: its record, its audio, its scores and labels. If it
 // is being analysed, the result is dropped. The error is ErrNotFound where the
 // account has no such session.
-func (a *Account) Delete(ctx context.Context, sessionID string) error {
+func (a *flow) Delete(ctx context.Context, sessionID string) error {
 	e := a.engine
 	ctx, leave, err := e.enter(ctx)
 	if err != nil {
@@ -200,7 +204,7 @@ func (a *Account) Delete(ctx context.Context, sessionID string) error {
 // Forget erases every trace of a user of the account: all sessions, with
 // audio, scores and labels. Results of analyses under way are dropped. A user
 // who was never there is no error.
-func (a *Account) Forget(ctx context.Context, userID string) error {
+func (a *flow) Forget(ctx context.Context, userID string) error {
 	if err := checkUserID(userID); err != nil {
 		return err
 	}

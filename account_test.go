@@ -120,7 +120,7 @@ func TestTakenIdentifiersAreNotReused(t *testing.T) {
 func TestAccountsAreApart(t *testing.T) {
 	eachStore(t, func(t *testing.T, st store.Store) {
 		e := newEngine(t, st, testOptions())
-		a, b := e.Account("a"), e.Account("b")
+		a, b := e.Tenant("a"), e.Tenant("b")
 		ctx := testContext(t)
 		id := initiate(t, a, "shared")
 		calls := map[string]func(id string) error{
@@ -349,7 +349,7 @@ func TestNothingOfAPatientIsLogged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := e.Account("account-" + canary)
+	a := e.Tenant("account-" + canary)
 	id, err := a.Initiate(t.Context(), voicescreen.InitiateRequest{UserID: canary, Consent: true, Metadata: screen.Metadata{Age: 7301, Zipcode: "73017"}})
 	if err != nil {
 		t.Fatal(err)

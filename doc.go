@@ -17,7 +17,7 @@
 // [Engine.Analyze] scores a file without any of this.
 //
 // An [Engine] has the methods of one Account, for programs with a single
-// tenant, and makes others with [Engine.Account].
+// tenant, and makes others with [Engine.Tenant].
 //
 // # What is promised
 //

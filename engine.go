@@ -16,9 +16,9 @@ import (
 )
 
 // Engine takes recordings, analyses them in the background and keeps the
-// results. It embeds an [Account], the one named "", and so has all of its
-// methods, which is all that a program with one tenant needs. It is safe for
-// concurrent use.
+// results. It embeds the [Account] of the name "", which is enough for a program
+// with one tenant; [Engine.Tenant] returns the others. It is safe for concurrent
+// use.
 //
 //	e, err := voicescreen.Open("clinic.db", nil)
 //	…
@@ -26,7 +26,7 @@ import (
 //	ack, err := e.Submit(ctx, id, file, nil)
 //	result, err := e.Wait(ctx, id)
 type Engine struct {
-	*defaultAccount
+	*Account // the account ""
 
 	opts      Options // without zero fields
 	store     store.Store
@@ -56,10 +56,6 @@ type Engine struct {
 	done  bool       // Close was called: no call may begin
 	calls sync.WaitGroup
 }
-
-// defaultAccount is Account by another name: an embedded field of the name
-// Account would stand in the way of the method.
-type defaultAccount = Account
 
 // Open opens or creates the bbolt store at path and returns an Engine on it
 // with the shipped scorers. It begins at once with what was queued or in work
@@ -122,7 +118,7 @@ func start(st store.Store, opts *Options, owned bool) (*Engine, error) {
 	}
 	e.models.Store(scorers)
 	e.orphaned = e.now().Add(o.Queue.Lease)
-	e.defaultAccount = e.Account("")
+	e.Account = e.Tenant("")
 	for range cap(e.measurers) {
 		e.measurers <- nil
 	}
@@ -138,10 +134,10 @@ func start(st store.Store, opts *Options, owned bool) (*Engine, error) {
 	return e, nil
 }
 
-// Account returns the part of the engine that a tenant sees: sessions and
-// users of one account do not exist for another. Any name is an account,
-// known to nobody until it is used; "" is the one that Engine embeds.
-func (e *Engine) Account(name string) *Account { return &Account{engine: e, name: name} }
+// Tenant returns the account of the name. The sessions and users of one account
+// do not exist for another. Every name is an account, and needs no registration;
+// "" is the account that Engine embeds.
+func (e *Engine) Tenant(name string) *Account { return &Account{flow{engine: e, name: name}} }
 
 // Ready returns nil if the engine can do what it is for: the store can be
 // written to, the queue is below its limit and there is a scorer for every

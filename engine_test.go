@@ -387,7 +387,7 @@ func TestOnResultIsCalledOnce(t *testing.T) {
 		panic("a hook that panics harms nobody")
 	}
 	e := newEngine(t, newMemory(t), opts)
-	a := e.Account("clinic")
+	a := e.Tenant("clinic")
 	id := initiate(t, a, "u")
 	if _, err := a.Submit(t.Context(), id, bytes.NewReader(tiny), nil); err != nil {
 		t.Fatal(err)

@@ -88,18 +88,18 @@ func ExampleEngine_Analyze() {
 }
 
 // Two tenants share an engine and nothing else.
-func ExampleEngine_Account() {
+func ExampleEngine_Tenant() {
 	ctx := context.Background()
 	e, err := voicescreen.New(memory.New(), nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer e.Close(ctx)
-	id, err := e.Account("north clinic").Initiate(ctx, voicescreen.InitiateRequest{UserID: "patient-17", Consent: true})
+	id, err := e.Tenant("north clinic").Initiate(ctx, voicescreen.InitiateRequest{UserID: "patient-17", Consent: true})
 	if err != nil {
 		log.Fatal(err)
 	}
-	_, err = e.Account("south clinic").Result(ctx, id)
+	_, err = e.Tenant("south clinic").Result(ctx, id)
 	fmt.Println(errors.Is(err, voicescreen.ErrNotFound))
 	// Output: true
 }

@@ -23,7 +23,7 @@ const FeedbackWindow = 24 * time.Hour
 // ErrNotFound where the account has no such session, ErrConflict before the
 // submission, ErrTooLate more than FeedbackWindow after it by the engine's
 // clock.
-func (a *Account) Feedback(ctx context.Context, sessionID string, f Feedback) error {
+func (a *flow) Feedback(ctx context.Context, sessionID string, f Feedback) error {
 	if err := f.validate(); err != nil {
 		return err
 	}

@@ -138,7 +138,7 @@ func (h *history) check(*rapid.T) {
 		waiting[s.ref] = true
 		for _, p := range h.engines {
 			if p.Engine != nil {
-				r, err := p.Account(s.account).Result(h.ctx, s.id)
+				r, err := p.Tenant(s.account).Result(h.ctx, s.id)
 				h.want("Result", err, nil)
 				h.checkResult(r, s)
 			}

@@ -23,7 +23,7 @@ const listBatch = 64
 //
 // A malformed cursor and a negative limit are an InvalidError. Sessions that
 // come or go between two pages neither repeat nor hide others.
-func (a *Account) Results(ctx context.Context, userID string, page Page) (results []*Result, next string, err error) {
+func (a *flow) Results(ctx context.Context, userID string, page Page) (results []*Result, next string, err error) {
 	if err := checkUserID(userID); err != nil {
 		return nil, "", err
 	}

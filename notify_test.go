@@ -93,7 +93,7 @@ func TestAResultIsToldOnce(t *testing.T) {
 		e := newEngine(t, st, in.options(now, "", "a"))
 		id := initiate(t, e, "u")
 		submit(t, e, id, speech())
-		other := e.Account("b") // whom nobody wants told
+		other := e.Tenant("b") // whom nobody wants told
 		unwanted := initiate(t, other, "u")
 		if err := submitTo(t, other, unwanted); err != nil {
 			t.Fatal(err)
@@ -277,7 +277,7 @@ func TestAReceiverThatHangsHoldsUpNobody(t *testing.T) {
 	const sessions = 12
 	for range sessions {
 		for _, name := range []string{"hangs", "other"} {
-			a := e.Account(name)
+			a := e.Tenant(name)
 			id := initiate(t, a, "u")
 			if err := submitTo(t, a, id); err != nil {
 				t.Fatal(err)

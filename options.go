@@ -54,7 +54,7 @@ type Options struct {
 	// OnResult, if not nil, is called once for each session that this engine
 	// brought to its end, after that is durable, by the worker that did it: a
 	// slow OnResult holds a worker up. The account is the name given to
-	// Engine.Account. A process that ends in between never calls it: what must
+	// Engine.Tenant. A process that ends in between never calls it: what must
 	// not be missed is for ResultOptions.Notify.
 	OnResult func(ctx context.Context, account string, r *Result)
 }

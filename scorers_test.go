@@ -24,7 +24,7 @@ func TestThresholdsOfAnAccount(t *testing.T) {
 		decision screen.Decision
 		severity screen.Severity
 	}{"a": {screen.Positive, 3}, "b": {screen.Negative, 1}} {
-		a := e.Account(account)
+		a := e.Tenant(account)
 		id := initiate(t, a, "u")
 		if _, err := a.Submit(t.Context(), id, bytes.NewReader(speech()), nil); err != nil {
 			t.Fatal(err)

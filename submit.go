@@ -29,7 +29,7 @@ import (
 //     empty, or has another rate or channels than asked for.
 //
 // Submit reads audio to its end unless it fails, and does not close it.
-func (a *Account) Submit(ctx context.Context, sessionID string, audio io.Reader, opts *SubmitOptions) (Ack, error) {
+func (a *flow) Submit(ctx context.Context, sessionID string, audio io.Reader, opts *SubmitOptions) (Ack, error) {
 	e := a.engine
 	ctx, leave, err := e.enter(ctx)
 	if err != nil {
@@ -108,7 +108,7 @@ func (e *Engine) receive(ctx context.Context, audio io.Reader, o *SubmitOptions)
 
 // enqueue moves the session from initiated to queued, with the audio, unless
 // another submission did.
-func (a *Account) enqueue(ctx context.Context, sessionID, ref string, channel int, o *SubmitOptions) error {
+func (a *flow) enqueue(ctx context.Context, sessionID, ref string, channel int, o *SubmitOptions) error {
 	now := a.engine.now()
 	_, err := a.engine.store.Update(ctx, a.name, sessionID, func(s *store.Session) error {
 		if s.Status != screen.StatusInitiated {

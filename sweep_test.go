@@ -162,12 +162,12 @@ func TestWhatIsErasedIsTold(t *testing.T) {
 			return nil
 		}
 		e := newEngine(t, st, opts)
-		want := []screen.SessionKey{{Account: "", ID: initiate(t, e, "u")}, {Account: "a", ID: initiate(t, e.Account("a"), "u")}}
+		want := []screen.SessionKey{{Account: "", ID: initiate(t, e, "u")}, {Account: "a", ID: initiate(t, e.Tenant("a"), "u")}}
 		<-asked // at the start
 		now.Add(2 * retain)
 		<-asked
 		for _, key := range want {
-			if _, err := e.Account(key.Account).Result(t.Context(), key.ID); err != nil {
+			if _, err := e.Tenant(key.Account).Result(t.Context(), key.ID); err != nil {
 				t.Errorf("while nobody can be told: %v", err)
 			}
 		}

@@ -20,7 +20,7 @@ func TestFlowWithShippedModels(t *testing.T) {
 	id := s.submit("patient", "/v2/prediction/", speech(t, "interview_en.wav"))
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	if _, err := s.engine.Account("clinic").Wait(ctx, id); err != nil {
+	if _, err := s.engine.Tenant("clinic").Wait(ctx, id); err != nil {
 		t.Fatal(err)
 	}
 	got := s.want(http.StatusOK, request{method: "GET", path: "/v2/predict/sessions/" + id + "?detail=full"})
