@@ -3,7 +3,7 @@ package features
 import "github.com/voicescreen/voicescreen/screen"
 
 const (
-	cautionSpeech = 2.0 // seconds: what the service wants of a recording
+	cautionSpeech = 2.0 // seconds: the least that the service asks of a recording
 
 	// cautionSNR in dB is not reached by 5 % of the 1,337 clips that the model
 	// was made with and measured on, and by 31 % of those to which noise was
@@ -15,8 +15,8 @@ const (
 	cautionBandwidth = 5000.0
 )
 
-// Cautions lists what is known against any score of the recording, in
-// ascending order. Where nothing was analysed nothing is known.
+// Cautions lists the reasons to doubt any score of the recording, in ascending
+// order. It is nil where Analysis is nil.
 func (in *Recording) Cautions() []screen.Caution {
 	a := in.Analysis
 	if a == nil {

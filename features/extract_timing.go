@@ -9,7 +9,7 @@ import (
 
 // timing computes the measures of speech and pauses. The span is the time
 // from the start of the first to the end of the last speech segment; silence
-// before and after it belongs to whoever held the microphone.
+// before and after it depends on when the recording was started and stopped.
 //
 //   - speech.duration_s: time in speech segments
 //   - speech.ratio: that over the whole recording
@@ -20,8 +20,8 @@ import (
 //   - pause.mean_s, pause.sd_s: of their durations; need one and two pauses
 //   - pause.ratio: time in pauses over the span
 //
-// Without speech all are NaN but the first two, which are 0 (a recording of
-// no length has no ratio).
+// Without speech the first two are 0 and the others NaN. The ratio of a
+// recording of no length is NaN too.
 func (e *extraction) timing() {
 	a := e.a
 	speech := a.SpeechDuration()
@@ -45,7 +45,8 @@ func (e *extraction) timing() {
 	e.set("pause.ratio", total/span)
 }
 
-// span is the time in seconds from the first speech to the last, 0 without.
+// span is the time in seconds from the first speech to the last, 0 without
+// speech.
 func (e *extraction) span() float64 {
 	s := e.a.Speech
 	if len(s) == 0 {

@@ -55,8 +55,8 @@ func (v Vector) Map() map[string]float64 {
 	return m
 }
 
-// Vector is the inverse of [Vector.Map]. A name that the schema does not have
-// is passed over.
+// Vector is the inverse of [Vector.Map]. Names that the schema does
+// not have are ignored.
 func (s *Schema) Vector(features map[string]float64) Vector {
 	v := Vector{Schema: s, Values: make([]float64, s.Len())}
 	for i := range v.Values {

@@ -12,7 +12,7 @@ const (
 	// leastTurn is how many voiced frames a stretch of speech needs to say how
 	// high the voice is: 0.4 s. Chosen: two or three syllables.
 	leastTurn = 40
-	// leastTurns is how many such stretches must be there to tell voices apart.
+	// leastTurns is how many such stretches are needed to distinguish voices.
 	leastTurns = 4
 	// voicesApart is the difference, in semitones, from which two groups of
 	// stretches of equal length are taken for two voices. Measured on
@@ -20,8 +20,8 @@ const (
 	// it takes 2 of 34 recordings of one person for several (6 %, 95 % interval
 	// 2 to 19), and finds 45 % of 80 recordings in which two people take
 	// turns: 92 % of the 26 pairs whose medians are more than 7 semitones
-	// apart, as a woman's and a man's are, and 22 % of the others. It hears
-	// pitch alone: cepstra and formants told clips apart, and not people. Of
+	// apart, as a woman's and a man's are, and 22 % of the others. It uses
+	// pitch alone: cepstra and formants distinguished clips, but not people. Of
 	// 182 recordings of 40 s of one speaker each it takes 6 for several (3 %).
 	voicesApart = 4.95
 )
