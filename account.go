@@ -42,14 +42,11 @@ func (a *flow) Initiate(ctx context.Context, r InitiateRequest) (sessionID strin
 	}
 	defer leave()
 
-	now := e.now().Truncate(time.Second) // listings are ordered by what is displayed
 	s := &store.Session{
-		Account:   a.name,
-		UserID:    r.UserID,
-		Metadata:  r.Metadata,
-		Status:    screen.StatusInitiated,
-		CreatedAt: now,
-		UpdatedAt: now,
+		Account:  a.name,
+		UserID:   r.UserID,
+		Metadata: r.Metadata,
+		Status:   screen.StatusInitiated,
 	}
 	if r.Metadata.English != nil {
 		english := *r.Metadata.English

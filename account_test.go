@@ -198,7 +198,7 @@ func TestForgetAndDeleteErase(t *testing.T) {
 			}
 		}
 		for _, ref := range refs {
-			if _, err := st.OpenAudio(ctx, ref); !errors.Is(err, store.ErrNotFound) {
+			if _, err := st.Audio().Open(ctx, ref); !errors.Is(err, store.ErrNotFound) {
 				t.Errorf("audio of a forgotten user: got %v, want ErrNotFound", err)
 			}
 		}
@@ -273,7 +273,8 @@ func TestResultsPages(t *testing.T) {
 	eachStore(t, func(t *testing.T, st store.Store) {
 		now := newClock()
 		opts := testOptions()
-		opts.Workers, opts.Now = -1, now.Now
+		setClock(opts, st, now)
+		opts.Workers = -1
 		e := newEngine(t, st, opts)
 		ctx := testContext(t)
 		const n = 150 // more than are asked of the store at once
@@ -284,7 +285,10 @@ func TestResultsPages(t *testing.T) {
 				submit(t, e, id, tiny)
 				want = append(want, id)
 			}
-			if i%10 == 9 {
+			switch i % 10 {
+			case 4:
+				now.Add(time.Millisecond) // within a second the newest is first too
+			case 9:
 				now.Add(time.Second)
 			}
 		}
@@ -301,8 +305,8 @@ func TestResultsPages(t *testing.T) {
 		if !ordered {
 			t.Error("results are not by CreatedAt descending, then SessionID")
 		}
-		if at := all[0].CreatedAt; !at.Equal(at.Truncate(time.Second)) {
-			t.Errorf("got CreatedAt %v, want whole seconds", at)
+		if first := all[0].CreatedAt; !first.Add(time.Second).Equal(now.Now()) {
+			t.Errorf("got CreatedAt %v first, want the newest, of a second before %v", first, now.Now())
 		}
 		for _, limit := range []int{1, 7, len(want) - 1, len(want), len(want) + 1} {
 			var paged []*voicescreen.Result

@@ -209,7 +209,7 @@ func decodeFailure(err error) *screen.Failure {
 }
 
 func (e *Engine) openRecording(ctx context.Context, s *store.Session) (*features.Channel, error) {
-	f, err := e.store.OpenAudio(ctx, s.Audio)
+	f, err := e.store.Audio().Open(ctx, s.Audio)
 	if err != nil {
 		return nil, fmt.Errorf("voicescreen: open the audio: %w", err)
 	}

@@ -14,7 +14,8 @@ func TestBaselinePassesOverDamage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "test.db")
 	clock := newClock()
 	o := testOptions()
-	o.Now, o.Scoring.Baseline = clock.Now, true
+	o.SetClock(clock.Now)
+	o.Scoring.Baseline = true
 	e := open(t, path, o)
 	file := encodeWAV(44100, 1, syllables(44100, 3))
 	run := func(want int) (id string) {

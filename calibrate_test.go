@@ -186,7 +186,7 @@ func TestCalibrateKeepsWhatIsBetter(t *testing.T) {
 	if got := calibrate(t, e, voicescreen.CalibrateOptions{DryRun: true}); got.Activated || got.Learned == nil || !got.Learned.Better {
 		t.Errorf("got %+v, want it learned and not activated", got)
 	}
-	if got := calibrate(t, e, voicescreen.CalibrateOptions{Since: labelledAt.Add(1)}); got.Learned != nil {
+	if got := calibrate(t, e, voicescreen.CalibrateOptions{Since: labelledAt.Add(time.Microsecond)}); got.Learned != nil {
 		t.Errorf("got %+v from labels of before, want too few", got)
 	}
 	if got := calibrate(t, e, voicescreen.CalibrateOptions{Accounts: []string{"nobody"}}); got.Learned != nil {
@@ -209,7 +209,7 @@ func TestCalibrateLeavesOutWhatIsNoLabel(t *testing.T) {
 	st := newMemory(t)
 	addLabelled(t, st, "a", 100, 1)
 	change := func(id string, f func(*store.Session)) {
-		if _, err := st.Update(t.Context(), "a", id, func(s *store.Session) error { f(s); return nil }); err != nil {
+		if _, err := st.Update(t.Context(), "a", id, func(s *store.Session, _ time.Time) error { f(s); return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -317,12 +317,12 @@ func TestCalibrateReturnsWhatWasDone(t *testing.T) {
 	opts.Scoring.ModelFile = filepath.Join(t.TempDir(), "models")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	opts.Now = func() time.Time {
+	opts.SetClock(func() time.Time {
 		if _, err := os.Stat(opts.Scoring.ModelFile); err == nil {
 			cancel()
 		}
 		return time.Now()
-	}
+	})
 	e := newEngine(t, st, opts)
 	again := &voicescreen.CalibrateOptions{Categories: []screen.Category{screen.Depression, screen.Depression}}
 	found, err := e.Calibrate(ctx, again)
@@ -388,8 +388,10 @@ func TestBaseRatesMoveProbabilities(t *testing.T) {
 func TestBaselineIsTheUsersOwnSessions(t *testing.T) {
 	clock := newClock()
 	o := testOptions()
-	o.Now, o.Models = clock.Now, nil
-	e := newEngine(t, newMemory(t), o)
+	o.Models = nil
+	st := newMemory(t)
+	setClock(o, st, clock)
+	e := newEngine(t, st, o)
 	file := encodeWAV(44100, 1, syllables(44100, 3))
 	run := func(user string, opts *voicescreen.SubmitOptions) screen.Score {
 		clock.Add(time.Minute)
@@ -429,7 +431,7 @@ func BenchmarkCalibrate10000(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	filled := memory.New()
+	filled := memory.New(nil)
 	addLabelled(b, filled, "a", 10000, 1)
 	list, err := filled.Scan(b.Context(), "", 10000)
 	if err != nil {

@@ -23,7 +23,8 @@ func TestAClockSetBackHoldsUpNoWork(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "test.db")
 	now := newClock()
 	opts := testOptions()
-	opts.Now, opts.Workers = now.Now, -1
+	opts.SetClock(now.Now)
+	opts.Workers = -1
 	e := open(t, path, opts)
 	var ids []string
 	for range 3 {
@@ -33,12 +34,12 @@ func TestAClockSetBackHoldsUpNoWork(t *testing.T) {
 		ids = append(ids, id)
 	}
 	closeEngine(t, e)
-	st, err := bolt.Open(path, nil)
+	st, err := bolt.Open(path, &bolt.Options{Now: now.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
-	leaseAs(t, st, "dead", now.Now(), now.Now().Add(15*time.Second))
-	_, err = st.Update(t.Context(), "", ids[1], func(s *store.Session) error {
+	leaseAs(t, st, "dead", now.Now().Add(15*time.Second))
+	_, err = st.Update(t.Context(), "", ids[1], func(s *store.Session, _ time.Time) error {
 		s.Attempts, s.Due = 1, now.Now().Add(opts.Queue.RetryDelay)
 		return nil
 	})
@@ -60,7 +61,8 @@ func TestAClockSetBackLetsOthersGoFirst(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "test.db")
 	now := newClock()
 	opts := testOptions()
-	opts.Now, opts.Workers = now.Now, -1
+	opts.SetClock(now.Now)
+	opts.Workers = -1
 	e := open(t, path, opts)
 	var ids []string
 	for range 2 {
@@ -88,7 +90,8 @@ func TestAClockSetBackTakesNoLease(t *testing.T) {
 	now := newClock()
 	fake, entered, release := blocked()
 	opts := testOptions()
-	opts.Now, opts.Models = now.Now, []models.Scorer{fake}
+	opts.SetClock(now.Now)
+	opts.Models = []models.Scorer{fake}
 	e := open(t, filepath.Join(t.TempDir(), "test.db"), opts)
 	id := initiate(t, e, "u")
 	submit(t, e, id, speech())
@@ -107,12 +110,13 @@ func TestAClockAheadKeepsItsLeases(t *testing.T) {
 	st := newMemory(t)
 	now := newClock()
 	opts := testOptions()
-	opts.Now, opts.Workers = now.Now, -1
+	setClock(opts, st, now)
+	opts.Workers = -1
 	e := newEngine(t, st, opts)
 	id := initiate(t, e, "u")
 	submit(t, e, id, tiny)
 	const ahead = time.Hour
-	leased := leaseAs(t, st, "another", now.Now(), now.Now().Add(ahead+15*time.Second))
+	leased := leaseAs(t, st, "another", now.Now().Add(ahead+15*time.Second))
 	opts.Workers = 2
 	newEngine(t, st, opts)
 	time.Sleep(30 * time.Millisecond) // several polls
@@ -127,11 +131,12 @@ func TestAClockSetBackMakesTheLeasesOfTheDeadLonger(t *testing.T) {
 	eachStore(t, func(t *testing.T, st store.Store) {
 		now := newClock()
 		opts := testOptions()
-		opts.Now, opts.Workers = now.Now, -1
+		setClock(opts, st, now)
+		opts.Workers = -1
 		e := newEngine(t, st, opts)
 		id := initiate(t, e, "u")
 		submit(t, e, id, tiny)
-		leaseAs(t, st, "dead", now.Now(), now.Now().Add(time.Minute))
+		leaseAs(t, st, "dead", now.Now().Add(time.Minute))
 		now.Add(-time.Hour)
 		opts.Workers = 1
 		e = newEngine(t, st, opts)
@@ -152,7 +157,7 @@ func TestAClockSetBackPutsNoticesOff(t *testing.T) {
 	eachStore(t, func(t *testing.T, st store.Store) {
 		in := inbox{fail: true}
 		now := newClock()
-		e := newEngine(t, st, in.options(now, ""))
+		e := newEngine(t, st, in.options(st, now, ""))
 		id := initiate(t, e, "u")
 		submit(t, e, id, tiny)
 		in.wait(t, 1)
@@ -160,7 +165,7 @@ func TestAClockSetBackPutsNoticesOff(t *testing.T) {
 		closeEngine(t, e)
 		now.Add(due.Sub(now.Now()))
 		now.Add(-time.Hour)
-		newEngine(t, st, in.options(now, ""))
+		newEngine(t, st, in.options(st, now, ""))
 		for _, d := range []time.Duration{0, time.Hour - time.Second} {
 			now.Add(d)
 			time.Sleep(50 * time.Millisecond) // ten polls
@@ -181,7 +186,8 @@ func TestAClockSetBackMakesPeriodsLonger(t *testing.T) {
 	eachStore(t, func(t *testing.T, st store.Store) {
 		now := newClock()
 		opts := testOptions()
-		opts.Now, opts.Results.Retain = now.Now, retain
+		setClock(opts, st, now)
+		opts.Results.Retain = retain
 		e := newEngine(t, st, opts)
 		labelled, kept := initiate(t, e, "u"), initiate(t, e, "u")
 		submit(t, e, labelled, tiny)
@@ -214,7 +220,7 @@ func TestAClockSetBackReordersNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "test.db")
 	now := newClock()
 	opts := testOptions()
-	opts.Now = now.Now
+	opts.SetClock(now.Now)
 	e := open(t, path, opts)
 	var ids []string
 	for range 2 {

@@ -36,7 +36,6 @@ type Engine struct {
 	learning  sync.Mutex              // one Calibrate at a time
 	measurers chan *features.Measurer // one for each analysis at a time; nil entries are made on first use
 	owner     string                  // of the leases of this engine
-	orphaned  time.Time               // when the leases of a process that ended before this one have run out
 	watchers  watchers
 	notifier  notifier
 
@@ -117,7 +116,6 @@ func start(st store.Store, opts *Options, owned bool) (*Engine, error) {
 		notifier:  newNotifier(),
 	}
 	e.models.Store(scorers)
-	e.orphaned = e.now().Add(o.Queue.Lease)
 	e.Account = e.Tenant("")
 	for range cap(e.measurers) {
 		e.measurers <- nil
@@ -290,8 +288,9 @@ func (e *Engine) enter(ctx context.Context) (_ context.Context, leave func(), er
 	return ctx, func() { stop(); cancel(); e.calls.Done() }, nil
 }
 
-// now is the time in UTC, to the precision that every store keeps.
-func (e *Engine) now() time.Time { return e.opts.Now().UTC().Round(0) }
+// now is the time by which the engine paces itself. What is stored has the
+// store's.
+func (e *Engine) now() time.Time { return e.opts.clock().UTC().Round(0) }
 
 // internal turns an error of the store into one of this package.
 func (e *Engine) internal(doing string, err error) error {

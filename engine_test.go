@@ -55,15 +55,18 @@ func eachStore[T interface {
 	Run(name string, f func(T)) bool
 }](t T, test func(t T, st store.Store)) {
 	t.Run("memory", func(t T) {
-		st := memory.New()
+		st := newClocked(nil, func(now func() time.Time) store.Store { return memory.New(&memory.Options{Now: now}) })
 		defer st.Close()
 		test(t, st)
 	})
 	t.Run("bolt", func(t T) {
-		st, err := bolt.Open(filepath.Join(t.TempDir(), "test.db"), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		st := newClocked(nil, func(now func() time.Time) store.Store {
+			st, err := bolt.Open(filepath.Join(t.TempDir(), "test.db"), &bolt.Options{Now: now})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return st
+		})
 		defer st.Close()
 		test(t, st)
 	})
@@ -82,9 +85,33 @@ func newEngine(t *testing.T, st store.Store, opts *voicescreen.Options) *voicesc
 }
 
 func newMemory(t testing.TB) store.Store {
-	st := memory.New()
+	st := newClocked(nil, func(now func() time.Time) store.Store { return memory.New(&memory.Options{Now: now}) })
 	t.Cleanup(func() { st.Close() })
 	return st
+}
+
+// clockedStore is a store whose clock can be replaced.
+type clockedStore struct {
+	store.Store
+	clock *atomic.Pointer[clock] // the machine's if there is none
+}
+
+func newClocked(c *clock, open func(now func() time.Time) store.Store) clockedStore {
+	st := clockedStore{clock: &atomic.Pointer[clock]{}}
+	st.clock.Store(c)
+	st.Store = open(func() time.Time {
+		if c := st.clock.Load(); c != nil {
+			return c.Now()
+		}
+		return time.Now()
+	})
+	return st
+}
+
+// setClock gives an engine, and the store st under it, a clock.
+func setClock(opts *voicescreen.Options, st store.Store, now *clock) {
+	opts.SetClock(now.Now)
+	st.(clockedStore).clock.Store(now)
 }
 
 func closeEngine(t *testing.T, e *voicescreen.Engine) {
@@ -226,7 +253,7 @@ type clock struct{ nano atomic.Int64 }
 
 func newClock() *clock {
 	c := &clock{}
-	c.nano.Store(time.Date(2026, 3, 1, 12, 0, 0, 123456789, time.UTC).UnixNano())
+	c.nano.Store(time.Date(2026, 3, 1, 12, 0, 0, 123456000, time.UTC).UnixNano())
 	return c
 }
 
@@ -287,7 +314,7 @@ func TestAudioIsErasedWithTheResult(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := st.OpenAudio(t.Context(), s.Audio)
+		f, err := st.Audio().Open(t.Context(), s.Audio)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -299,7 +326,7 @@ func TestAudioIsErasedWithTheResult(t *testing.T) {
 		worker := newEngine(t, st, testOptions())
 		wait(t, worker, id)
 		eventually(t, "the audio is removed", func() bool { // which is after the commit
-			f, err := st.OpenAudio(t.Context(), s.Audio)
+			f, err := st.Audio().Open(t.Context(), s.Audio)
 			if err == nil {
 				f.Close()
 			}
@@ -309,7 +336,7 @@ func TestAudioIsErasedWithTheResult(t *testing.T) {
 }
 
 func TestReadySaysWhatIsWrong(t *testing.T) {
-	st := memory.New()
+	st := memory.New(nil)
 	opts := testOptions()
 	opts.Workers, opts.Queue.Limit = -1, 1
 	e, err := voicescreen.New(st, opts)

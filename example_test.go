@@ -61,7 +61,7 @@ func ExampleOpen() {
 // Without a session and a store: one file, every score that it is good for.
 func ExampleEngine_Analyze() {
 	ctx := context.Background()
-	e, err := voicescreen.New(memory.New(), nil)
+	e, err := voicescreen.New(memory.New(nil), nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func ExampleEngine_Analyze() {
 // Two tenants share an engine and nothing else.
 func ExampleEngine_Tenant() {
 	ctx := context.Background()
-	e, err := voicescreen.New(memory.New(), nil)
+	e, err := voicescreen.New(memory.New(nil), nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func ExampleEngine_Tenant() {
 // A label that a clinician gives within a day of the recording.
 func ExampleAccount_Feedback() {
 	ctx := context.Background()
-	e, err := voicescreen.New(memory.New(), nil)
+	e, err := voicescreen.New(memory.New(nil), nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func (half) Score(_ context.Context, in *features.Recording) ([]screen.Score, er
 // A scorer of one's own replaces the shipped one of its category.
 func ExampleOptions_models() {
 	ctx := context.Background()
-	e, err := voicescreen.New(memory.New(), &voicescreen.Options{Models: []models.Scorer{half{}}})
+	e, err := voicescreen.New(memory.New(nil), &voicescreen.Options{Models: []models.Scorer{half{}}})
 	if err != nil {
 		log.Fatal(err)
 	}

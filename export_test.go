@@ -1,6 +1,8 @@
 package voicescreen
 
 import (
+	"time"
+
 	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/store"
 )
@@ -43,7 +45,7 @@ func (e *Engine) Renew() {
 }
 
 // Expire erases what was retained for long enough by now.
-func (e *Engine) Expire() { e.expire(e.now().Add(-e.opts.Results.Retain)) }
+func (e *Engine) Expire() { e.expire(e.opts.Results.Retain) }
 
 // SendNotices is what a sender of the account's notices does. It returns false
 // where there may be none now.
@@ -54,3 +56,7 @@ func (e *Engine) SendNotices(account string) bool {
 	e.sendAll(account)
 	return true
 }
+
+// SetClock sets the clock by which the engine paces itself, and that of the
+// store that Open opens.
+func (o *Options) SetClock(now func() time.Time) { o.clock, o.Store.Now = now, now }

@@ -33,8 +33,7 @@ func (a *flow) Feedback(ctx context.Context, sessionID string, f Feedback) error
 		return err
 	}
 	defer leave()
-	now := e.now()
-	_, err = e.store.Update(ctx, a.name, sessionID, func(s *store.Session) error {
+	_, err = e.store.Update(ctx, a.name, sessionID, func(s *store.Session, now time.Time) error {
 		if s.Status == screen.StatusInitiated {
 			return fmt.Errorf("%w: feedback before the submission", ErrConflict)
 		}

@@ -45,7 +45,7 @@ func TestFeedbackRules(t *testing.T) {
 	eachStore(t, func(t *testing.T, st store.Store) {
 		now := newClock()
 		opts := testOptions()
-		opts.Now = now.Now
+		setClock(opts, st, now)
 		e := newEngine(t, st, opts)
 		ctx := testContext(t)
 		phq2 := voicescreen.Feedback{PHQ2: []int{3, 0}}
@@ -92,7 +92,7 @@ func TestFeedbackRules(t *testing.T) {
 		}
 		now.Add(r.SubmittedAt.Add(voicescreen.FeedbackWindow - time.Second).Sub(now.Now()))
 		give(gad7, func() {}) // the last moment
-		now.Add(1)
+		now.Add(time.Microsecond)
 		if err := e.Feedback(ctx, id, gad7); !errors.Is(err, voicescreen.ErrTooLate) || !strings.Contains(err.Error(), "24 hours") {
 			t.Errorf("a moment later: got %v, want ErrTooLate", err)
 		}

@@ -20,10 +20,10 @@ import (
 type faultyStore struct {
 	store.Store
 	get    func(account, id string) (*store.Session, error)
-	update func(account, id string, change func(*store.Session) error) (*store.Session, error)
-	next   func(now time.Time, change func(*store.Session) error) (*store.Session, error)
+	update func(account, id string, change store.Change) (*store.Session, error)
+	next   func(change store.Change) (*store.Session, error)
 	list   func(list []*store.Session) []*store.Session
-	expire func(before time.Time, limit int) ([]screen.SessionKey, error)
+	expire func(age time.Duration, limit int) ([]screen.SessionKey, error)
 	forget func(account, userID string) (int, error)
 	keep   bool // audio that was let go of
 }
@@ -35,18 +35,18 @@ func (f *faultyStore) Get(ctx context.Context, account, id string) (*store.Sessi
 	return f.Store.Get(ctx, account, id)
 }
 
-func (f *faultyStore) Update(ctx context.Context, account, id string, change func(*store.Session) error) (*store.Session, error) {
+func (f *faultyStore) Update(ctx context.Context, account, id string, change store.Change) (*store.Session, error) {
 	if f.update != nil {
 		return f.update(account, id, change)
 	}
 	return f.Store.Update(ctx, account, id, change)
 }
 
-func (f *faultyStore) Next(ctx context.Context, now time.Time, change func(*store.Session) error) (*store.Session, error) {
+func (f *faultyStore) Next(ctx context.Context, change store.Change) (*store.Session, error) {
 	if f.next != nil {
-		return f.next(now, change)
+		return f.next(change)
 	}
-	return f.Store.Next(ctx, now, change)
+	return f.Store.Next(ctx, change)
 }
 
 func (f *faultyStore) List(ctx context.Context, account, userID string, after *store.Cursor, limit int) ([]*store.Session, error) {
@@ -57,11 +57,11 @@ func (f *faultyStore) List(ctx context.Context, account, userID string, after *s
 	return list, err
 }
 
-func (f *faultyStore) Expire(ctx context.Context, before time.Time, limit int) ([]screen.SessionKey, error) {
+func (f *faultyStore) Expire(ctx context.Context, age time.Duration, limit int) ([]screen.SessionKey, error) {
 	if f.expire != nil {
-		return f.expire(before, limit)
+		return f.expire(age, limit)
 	}
-	return f.Store.Expire(ctx, before, limit)
+	return f.Store.Expire(ctx, age, limit)
 }
 
 func (f *faultyStore) Forget(ctx context.Context, account, userID string) (int, error) {
@@ -71,43 +71,68 @@ func (f *faultyStore) Forget(ctx context.Context, account, userID string) (int, 
 	return f.Store.Forget(ctx, account, userID)
 }
 
-func (f *faultyStore) RemoveAudio(ctx context.Context, ref string) error {
+func (f *faultyStore) Audio() store.Audio {
+	audio := hookedAudio{Audio: f.Store.Audio()}
 	if f.keep {
-		return nil
+		audio.remove = func(context.Context, string) error { return nil }
 	}
-	return f.Store.RemoveAudio(ctx, ref)
+	return audio
 }
+
+// hookedAudio is store.Audio but for what replaces its calls.
+type hookedAudio struct {
+	store.Audio
+	put    func(ctx context.Context, r io.Reader) (string, error)
+	remove func(ctx context.Context, ref string) error
+}
+
+func (a hookedAudio) Put(ctx context.Context, r io.Reader) (string, error) {
+	if a.put != nil {
+		return a.put(ctx, r)
+	}
+	return a.Audio.Put(ctx, r)
+}
+
+func (a hookedAudio) Remove(ctx context.Context, ref string) error {
+	if a.remove != nil {
+		return a.remove(ctx, ref)
+	}
+	return a.Audio.Remove(ctx, ref)
+}
+
+// faultClock is that of the history, for faults in time.
+var faultClock *clock
 
 // faults are planted one at a time, each in a store that is right otherwise.
 // Those of the store stand for those of the engine that would have the same
 // effect: what a change is shown is what its check sees.
 var faults = map[string]func(store.Store) store.Store{
-	"two submissions win": onUpdate(func(s *store.Session, change func(*store.Session) error) error {
+	"two submissions win": onUpdate(func(s *store.Session, now time.Time, change store.Change) error {
 		if s.Status == screen.StatusProcessing && !s.Leased() {
 			s.Status = screen.StatusInitiated
 		}
-		return change(s)
+		return change(s, now)
 	}),
-	"the feedback window is not checked": onUpdate(func(s *store.Session, change func(*store.Session) error) error {
+	"the feedback window is not checked": onUpdate(func(s *store.Session, now time.Time, change store.Change) error {
 		submitted := s.SubmittedAt
 		if s.Status.Final() {
 			s.SubmittedAt = s.SubmittedAt.Add(1000 * time.Hour)
 		}
-		err := change(s)
+		err := change(s, now)
 		if s.Status.Final() {
 			s.SubmittedAt = submitted
 		}
 		return err
 	}),
-	"a label is lost when another one comes": onUpdate(func(s *store.Session, change func(*store.Session) error) error {
-		err := change(s)
+	"a label is lost when another one comes": onUpdate(func(s *store.Session, now time.Time, change store.Change) error {
+		err := change(s, now)
 		if s.Labels.PHQ9 != nil {
 			s.Labels.GAD7 = nil
 		}
 		return err
 	}),
-	"a notice is lost": onUpdate(func(s *store.Session, change func(*store.Session) error) error {
-		err := change(s)
+	"a notice is lost": onUpdate(func(s *store.Session, now time.Time, change store.Change) error {
+		err := change(s, now)
 		if s.Status == screen.StatusFailed {
 			s.Notify = time.Time{}
 		}
@@ -121,18 +146,18 @@ var faults = map[string]func(store.Store) store.Store{
 		owners := map[lease]string{}
 		return &faultyStore{
 			Store: st,
-			next: func(now time.Time, change func(*store.Session) error) (*store.Session, error) {
-				s, err := st.Next(context.Background(), now, change)
+			next: func(change store.Change) (*store.Session, error) {
+				s, err := st.Next(context.Background(), change)
 				if err == nil {
 					owners[lease{s.ID, s.Token}] = s.Owner
 				}
 				return s, err
 			},
-			update: func(account, id string, change func(*store.Session) error) (*store.Session, error) {
-				return st.Update(context.Background(), account, id, func(s *store.Session) error {
+			update: func(account, id string, change store.Change) (*store.Session, error) {
+				return st.Update(context.Background(), account, id, func(s *store.Session, now time.Time) error {
 					whole := *s
-					err := change(s)
-					for ; err != nil && whole.Leased() && s.Token > 1; err = change(s) { // as one who held it before
+					err := change(s, now)
+					for ; err != nil && whole.Leased() && s.Token > 1; err = change(s, now) { // as one who held it before
 						token := s.Token - 1
 						*s = whole
 						s.Token, s.Owner = token, owners[lease{id, token}]
@@ -153,24 +178,28 @@ var faults = map[string]func(store.Store) store.Store{
 				}
 				return s, err
 			},
-			update: func(account, id string, change func(*store.Session) error) (*store.Session, error) {
-				return st.Update(context.Background(), account, id, func(s *store.Session) error {
+			update: func(account, id string, change store.Change) (*store.Session, error) {
+				return st.Update(context.Background(), account, id, func(s *store.Session, now time.Time) error {
 					before[id] = s.Clone()
-					return change(s)
+					return change(s, now)
 				})
 			},
 		}
 	},
 	"a lease is taken too early": func(st store.Store) store.Store {
-		return &faultyStore{Store: st, next: func(now time.Time, change func(*store.Session) error) (*store.Session, error) {
-			return st.Next(context.Background(), now.Add(time.Millisecond), change)
+		return &faultyStore{Store: st, next: func(change store.Change) (*store.Session, error) {
+			faultClock.Add(time.Millisecond)
+			defer faultClock.Add(-time.Millisecond)
+			return st.Next(context.Background(), func(s *store.Session, now time.Time) error {
+				return change(s, now.Add(-time.Millisecond))
+			})
 		}}
 	},
 	"attempts are not counted": func(st store.Store) store.Store {
-		return &faultyStore{Store: st, next: func(now time.Time, change func(*store.Session) error) (*store.Session, error) {
-			return st.Next(context.Background(), now, func(s *store.Session) error {
+		return &faultyStore{Store: st, next: func(change store.Change) (*store.Session, error) {
+			return st.Next(context.Background(), func(s *store.Session, now time.Time) error {
 				s.Attempts = min(s.Attempts, 1)
-				return change(s)
+				return change(s, now)
 			})
 		}}
 	},
@@ -180,8 +209,8 @@ var faults = map[string]func(store.Store) store.Store{
 		}}
 	},
 	"results expire early": func(st store.Store) store.Store {
-		return &faultyStore{Store: st, expire: func(before time.Time, limit int) ([]screen.SessionKey, error) {
-			return st.Expire(context.Background(), before.Add(time.Second), limit)
+		return &faultyStore{Store: st, expire: func(age time.Duration, limit int) ([]screen.SessionKey, error) {
+			return st.Expire(context.Background(), age-time.Second, limit)
 		}}
 	},
 	"a session of a forgotten user stays": func(st store.Store) store.Store {
@@ -198,10 +227,10 @@ var faults = map[string]func(store.Store) store.Store{
 }
 
 // onUpdate is a fault of the changes that Update makes.
-func onUpdate(fault func(s *store.Session, change func(*store.Session) error) error) func(store.Store) store.Store {
+func onUpdate(fault func(s *store.Session, now time.Time, change store.Change) error) func(store.Store) store.Store {
 	return func(st store.Store) store.Store {
-		return &faultyStore{Store: st, update: func(account, id string, change func(*store.Session) error) (*store.Session, error) {
-			return st.Update(context.Background(), account, id, func(s *store.Session) error { return fault(s, change) })
+		return &faultyStore{Store: st, update: func(account, id string, change store.Change) (*store.Session, error) {
+			return st.Update(context.Background(), account, id, func(s *store.Session, now time.Time) error { return fault(s, now, change) })
 		}}
 	}
 }
@@ -209,12 +238,15 @@ func onUpdate(fault func(s *store.Session, change func(*store.Session) error) er
 // cutStore loses the last byte of audio.
 type cutStore struct{ store.Store }
 
-func (st *cutStore) PutAudio(ctx context.Context, r io.Reader) (string, error) {
-	b, err := io.ReadAll(r)
-	if err != nil {
-		return "", err
-	}
-	return st.Store.PutAudio(ctx, strings.NewReader(string(b[:len(b)-1])))
+func (st *cutStore) Audio() store.Audio {
+	audio := st.Store.Audio()
+	return hookedAudio{Audio: audio, put: func(ctx context.Context, r io.Reader) (string, error) {
+		b, err := io.ReadAll(r)
+		if err != nil {
+			return "", err
+		}
+		return audio.Put(ctx, strings.NewReader(string(b[:len(b)-1])))
+	}}
 }
 
 // TestHistoriesFindFaults runs the histories once for each fault, in a process

@@ -145,7 +145,7 @@ func (h *history) check(*rapid.T) {
 		}
 	}
 	for ref, content := range h.audio {
-		f, err := h.st.OpenAudio(h.ctx, ref)
+		f, err := h.st.Audio().Open(h.ctx, ref)
 		if !waiting[ref] {
 			h.want("OpenAudio of what is to be erased", err, store.ErrNotFound)
 			continue

@@ -50,11 +50,11 @@ func (h *history) notices() {
 		p.receivers[account] = r
 	}
 	rests := r.rest > 0 && (r.senders > 0 || h.time().Before(r.until))
-	h.sending = append(h.sending, nil)
+	h.sending, h.senders = append(h.sending, nil), append(h.senders, account)
 	r.senders++
 	sent := p.SendNotices(account)
 	r.senders--
-	h.sending = h.sending[:len(h.sending)-1]
+	h.sending, h.senders = h.sending[:len(h.sending)-1], h.senders[:len(h.senders)-1]
 	if sent == rests {
 		h.Fatalf("notices of %q: may send is %v, and it rests is %v", account, sent, rests)
 	}

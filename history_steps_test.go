@@ -80,7 +80,7 @@ func (h *history) initiate() {
 		if h.sessions[id] != nil {
 			h.Fatalf("Initiate: got session %s a second time", id)
 		}
-		now := h.time().Truncate(time.Second)
+		now := h.time()
 		h.sessions[id] = &expected{account: account, user: user, id: id, state: screen.StatusInitiated, created: now, updated: now}
 	}
 }
@@ -327,8 +327,8 @@ func (h *history) forget() {
 // advance sets the clock on: by little, to about when something ends, or far.
 func (h *history) advance() {
 	d := rapid.SampledFrom([]time.Duration{
-		time.Millisecond, time.Second, 4 * time.Second, time.Minute, worldLease - 1, worldLease,
-		voicescreen.FeedbackWindow, voicescreen.FeedbackWindow + 1, worldRetain - 1, 8 * 24 * time.Hour,
+		time.Millisecond, time.Second, 4 * time.Second, time.Minute, worldLease - time.Microsecond, worldLease,
+		voicescreen.FeedbackWindow, voicescreen.FeedbackWindow + time.Microsecond, worldRetain - time.Microsecond, 8 * 24 * time.Hour,
 	}).Draw(h.T, "later by")
 	h.now.Add(d)
 }

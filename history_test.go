@@ -86,7 +86,7 @@ var (
 	reached   = map[string]int{}
 	mustReach = []string{
 		"a recording is scored", "an attempt fails", "a recording has killed its workers", "a lease is lost",
-		"the lease of a dead process is taken over", "an engine is closed during an analysis", "a session is submitted twice at once",
+		"the lease of a dead process is released", "an engine is closed during an analysis", "a session is submitted twice at once",
 		"a session is erased while its upload comes", "the queue is full", "a label comes too late", "a label is replaced",
 		"a listing goes on from a page", "a result is told", "a notice is sent by two", "a notice was too old", "a session expires",
 	}
@@ -109,26 +109,27 @@ type history struct {
 
 	attempts []*attempt  // steps of workers under way, the innermost last
 	sending  []*expected // the notices under way, likewise
+	senders  []string    // of what accounts they are
 }
 
 // player is an engine of the history. Its engine is nil while it is down.
 type player struct {
 	*voicescreen.Engine
-	owner    string    // of its leases, once it had one
-	orphaned time.Time // until when it takes over leases; zero if it is not alone
-	uploads  int
-	closed   bool // by a step within one of its own
+	owner   string // of its leases, once it had one
+	uploads int
+	closed  bool // by a step within one of its own
 
 	receivers map[string]*receiver // by account
 }
 
 func runHistory(rt *rapid.T, ctx context.Context, kind, dir string, rounds int) {
 	h := &history{T: rt, ctx: ctx, now: newClock()}
+	faultClock = h.now
 	h.model.sessions = map[string]*expected{}
 	h.model.audio = map[string][]byte{}
 	h.st = &hookedStore{h: h}
 	if kind == "memory" {
-		h.st.Store = planted(memory.New())
+		h.st.Store = planted(memory.New(&memory.Options{Now: h.now.Now}))
 	} else {
 		dir, err := os.MkdirTemp(dir, "")
 		if err != nil {
@@ -136,7 +137,7 @@ func runHistory(rt *rapid.T, ctx context.Context, kind, dir string, rounds int) 
 		}
 		defer os.RemoveAll(dir) // a test has as many as it has histories
 		path := filepath.Join(dir, "history.db")
-		opts := &bolt.Options{}
+		opts := &bolt.Options{Now: h.now.Now}
 		if kind == "encrypted" {
 			opts.Key = bytes.Repeat([]byte{7}, bolt.KeySize)
 		}
@@ -206,17 +207,18 @@ func init() {
 
 // options are those of all engines of the history.
 func (h *history) options(p *player) *voicescreen.Options {
-	return &voicescreen.Options{
+	opts := &voicescreen.Options{
 		Workers: -1,
 		Queue:   voicescreen.QueueOptions{Limit: worldLimit, Lease: worldLease, Attempts: worldAttempts, Poll: time.Millisecond},
 		Audio:   voicescreen.AudioOptions{MaxBytes: maxWorldBytes, Limits: features.Limits{MinSpeech: 50 * time.Millisecond, MinSNR: math.Inf(-1), MaxClipped: 1, MinBandwidth: -1}},
 		Models:  []models.Scorer{newFake(h.score(p))},
-		Now:     h.now.Now,
 		NewID:   func() string { h.made++; return fmt.Sprintf("s%03d", h.made) },
 		OnResult: func(_ context.Context, account string, r *voicescreen.Result) {
 			h.told = append(h.told, fmt.Sprint(account, "/", r.SessionID, " ", r.Status))
 		},
 	}
+	opts.SetClock(h.now.Now)
+	return opts
 }
 
 // start starts an engine anew.
@@ -226,7 +228,6 @@ func (h *history) start(p *player) {
 	newEngine := voicescreen.New
 	if h.owned {
 		newEngine = voicescreen.NewOwned
-		p.orphaned = h.time().Add(worldLease)
 	}
 	e, err := newEngine(h.st, h.options(p))
 	if err != nil {
@@ -239,7 +240,7 @@ func (h *history) start(p *player) {
 	}})
 }
 
-func (h *history) time() time.Time { return h.now.Now().UTC() }
+func (h *history) time() time.Time { return h.now.Now().UTC().Truncate(time.Microsecond) }
 
 // player draws an engine that is up.
 func (h *history) player() *player {

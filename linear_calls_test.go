@@ -147,17 +147,17 @@ func randomLabel(r *rand.Rand) (f voicescreen.Feedback) {
 // calls meet.
 var concurrentFaults = map[string]func(store.Store) store.Store{
 	"labels are read and written apart": func(st store.Store) store.Store {
-		return &faultyStore{Store: st, update: func(account, id string, change func(*store.Session) error) (*store.Session, error) {
+		return &faultyStore{Store: st, update: func(account, id string, change store.Change) (*store.Session, error) {
 			s, err := st.Get(context.Background(), account, id)
 			if err != nil {
 				return nil, err
 			}
 			before := s.Labels.UpdatedAt
-			if err := change(s); err != nil || s.Labels.UpdatedAt.Equal(before) {
+			if err := change(s, time.Now()); err != nil || s.Labels.UpdatedAt.Equal(before) {
 				return st.Update(context.Background(), account, id, change)
 			}
 			time.Sleep(100 * time.Microsecond)
-			return st.Update(context.Background(), account, id, func(now *store.Session) error { now.Labels = s.Labels; return nil })
+			return st.Update(context.Background(), account, id, func(now *store.Session, _ time.Time) error { now.Labels = s.Labels; return nil })
 		}}
 	},
 	"reads are a moment old": func(st store.Store) store.Store {
@@ -178,16 +178,16 @@ var concurrentFaults = map[string]func(store.Store) store.Store{
 			return s.Clone(), nil
 		}}
 	},
-	"a label is lost when a result comes": onUpdate(func(s *store.Session, change func(*store.Session) error) error {
+	"a label is lost when a result comes": onUpdate(func(s *store.Session, now time.Time, change store.Change) error {
 		leased := s.Leased()
-		err := change(s)
+		err := change(s, now)
 		if leased && s.Status.Final() {
 			s.Labels = screen.Labels{}
 		}
 		return err
 	}),
-	"a label opens a session again": onUpdate(func(s *store.Session, change func(*store.Session) error) error {
-		err := change(s)
+	"a label opens a session again": onUpdate(func(s *store.Session, now time.Time, change store.Change) error {
+		err := change(s, now)
 		if s.Status.Final() && s.Labels.GAD7 != nil {
 			s.Status = screen.StatusInitiated
 		}

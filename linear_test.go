@@ -226,7 +226,7 @@ func TestLinearizable(t *testing.T) {
 }
 
 func openKind(t *testing.T, kind string) store.Store {
-	var st store.Store = memory.New()
+	var st store.Store = memory.New(nil)
 	if kind != "memory" {
 		opts := &bolt.Options{}
 		if kind == "encrypted" {
@@ -300,7 +300,7 @@ func (c *concurrent) die(done chan struct{}) {
 			return
 		case <-time.After(2 * time.Millisecond):
 		}
-		_, err := c.st.Next(c.t.Context(), time.Now(), func(s *store.Session) error {
+		_, err := c.st.Next(c.t.Context(), func(s *store.Session, _ time.Time) error {
 			s.Status, s.Owner, s.Due = screen.StatusProcessing, "dead", time.Now().Add(5*time.Millisecond)
 			s.Token++
 			s.Attempts++

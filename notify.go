@@ -193,8 +193,8 @@ func (e *Engine) sendAll(account string) {
 		if !e.wanted(account) {
 			return
 		}
-		now, dropped := e.now(), false
-		s, err := e.store.NextNotice(e.ctx, account, now, func(s *store.Session) error {
+		dropped := false
+		s, err := e.nextNotice(account, func(s *store.Session, now time.Time) error {
 			if dropped = now.Sub(s.UpdatedAt) > noticeAge || s.Notices > len(noticeDelays); dropped {
 				s.Notify = time.Time{}
 				return nil
@@ -225,6 +225,28 @@ func (e *Engine) sendAll(account string) {
 	}
 }
 
+// nextNotice takes the notice of an account that has been due longest.
+func (e *Engine) nextNotice(account string, change store.Change) (*store.Session, error) {
+	var without []string
+	for {
+		other := ""
+		s, err := e.store.NextNotice(e.ctx, without, func(s *store.Session, now time.Time) error {
+			if s.Account != account {
+				other = s.Account
+				return errOtherAccount
+			}
+			return change(s, now)
+		})
+		if !errors.Is(err, errOtherAccount) {
+			return s, err
+		}
+		without = append(without, other)
+	}
+}
+
+// errOtherAccount says that a notice is of another account than was asked for.
+var errOtherAccount = errors.New("voicescreen: a notice of another account")
+
 // sendOne makes one attempt at a notice that was taken, stores what came of
 // it, and says whether it was sent.
 func (e *Engine) sendOne(s *store.Session) bool {
@@ -234,20 +256,23 @@ func (e *Engine) sendOne(s *store.Session) bool {
 		return false // Close gave up waiting; it is sent again when the lease is over, unless it was the last attempt
 	}
 	log := e.opts.Logger.With("session", s.ID, "attempt", s.Notices)
-	var next time.Time
+	var again time.Duration // after it, or never if it is zero
 	switch {
 	case err == nil:
 	case s.Notices > len(noticeDelays):
 		log.Error("a notice was not sent; that was the last attempt", "error", err)
 	default:
-		next = e.now().Add(jitter(noticeDelays[s.Notices-1]))
+		again = jitter(noticeDelays[s.Notices-1])
 		log.Warn("a notice was not sent", "error", err)
 	}
-	_, serr := e.store.Update(e.ctx, s.Account, s.ID, func(r *store.Session) error {
+	_, serr := e.store.Update(e.ctx, s.Account, s.ID, func(r *store.Session, now time.Time) error {
 		if r.Notices != s.Notices {
 			return errLeaseLost // it took longer than the lease
 		}
-		r.Notify = next
+		r.Notify = time.Time{}
+		if again > 0 {
+			r.Notify = now.Add(again)
+		}
 		return nil
 	})
 	if serr != nil && !errors.Is(serr, errLeaseLost) && !errors.Is(serr, store.ErrNotFound) {

@@ -60,10 +60,13 @@ func (i *inbox) wait(t *testing.T, n int) []voicescreen.Notice {
 	}
 }
 
-// options are those by which the accounts are told.
-func (i *inbox) options(now *clock, accounts ...string) *voicescreen.Options {
+// options are those by which the accounts are notified, on a store of newMemory
+// or eachStore; on nil for Open.
+func (i *inbox) options(st store.Store, now *clock, accounts ...string) *voicescreen.Options {
 	opts := testOptions()
-	opts.Now = now.Now
+	if opts.SetClock(now.Now); st != nil {
+		setClock(opts, st, now)
+	}
 	opts.Results.Notify = voicescreen.NotifyOptions{Accounts: func() []string { return accounts }, Send: i.send}
 	return opts
 }
@@ -90,7 +93,7 @@ func TestAResultIsToldOnce(t *testing.T) {
 	eachStore(t, func(t *testing.T, st store.Store) {
 		var in inbox
 		now := newClock()
-		e := newEngine(t, st, in.options(now, "", "a"))
+		e := newEngine(t, st, in.options(st, now, "", "a"))
 		id := initiate(t, e, "u")
 		submit(t, e, id, speech())
 		other := e.Tenant("b") // whom nobody wants told
@@ -135,10 +138,10 @@ func TestNoticesAreRetriedByTheSchedule(t *testing.T) {
 	start := func() {
 		t.Helper()
 		var err error
-		if st, err = bolt.Open(path, nil); err != nil {
+		if st, err = bolt.Open(path, &bolt.Options{Now: now.Now}); err != nil {
 			t.Fatal(err)
 		}
-		if e, err = voicescreen.New(st, in.options(now, "")); err != nil {
+		if e, err = voicescreen.New(st, in.options(nil, now, "")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -187,7 +190,7 @@ func TestANoticeSurvivesACrash(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "test.db")
 	var in inbox
 	now := newClock()
-	opts := in.options(now, "")
+	opts := in.options(nil, now, "")
 	dead := *opts
 	called := make(chan struct{}, 9)
 	dead.Results.Notify.Send = func(ctx context.Context, _ voicescreen.Notice) error { // what the process is at when it ends
@@ -233,7 +236,7 @@ func TestTheTenthAttemptIsTheLast(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		opts := in.options(now, "")
+		opts := in.options(st, now, "")
 		dead := *opts
 		called := make(chan voicescreen.Notice, 9)
 		dead.Results.Notify.Send = func(ctx context.Context, n voicescreen.Notice) error {
@@ -269,8 +272,8 @@ func TestTheTenthAttemptIsTheLast(t *testing.T) {
 
 func TestAReceiverThatHangsHoldsUpNobody(t *testing.T) {
 	in := inbox{hang: map[string]bool{"hangs": true}}
-	now := newClock()
-	e, err := voicescreen.New(newMemory(t), in.options(now, "hangs", "other"))
+	st, now := newMemory(t), newClock()
+	e, err := voicescreen.New(st, in.options(st, now, "hangs", "other"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,7 +315,7 @@ func TestThereIsNoNoticeOfWhatWasErased(t *testing.T) {
 	eachStore(t, func(t *testing.T, st store.Store) {
 		in := inbox{fail: true}
 		now := newClock()
-		e := newEngine(t, st, in.options(now, ""))
+		e := newEngine(t, st, in.options(st, now, ""))
 		deleted, forgotten := initiate(t, e, "u"), initiate(t, e, "v")
 		for _, id := range []string{deleted, forgotten} {
 			submit(t, e, id, tiny)
@@ -346,7 +349,7 @@ func TestAnOldNoticeIsDropped(t *testing.T) {
 		t.Fatal(err)
 	}
 	now.Add(8 * 24 * time.Hour)
-	newEngine(t, st, in.options(now, ""))
+	newEngine(t, st, in.options(st, now, ""))
 	for end := time.Now().Add(soon); ; time.Sleep(time.Millisecond) {
 		if s, err := st.Get(t.Context(), "", "s"); err != nil || s.Notify.IsZero() {
 			break
@@ -364,11 +367,11 @@ func TestAnOldNoticeIsDropped(t *testing.T) {
 // every look.
 func TestADamagedNoticeIsPassedOver(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "test.db")
-	st, err := bolt.Open(path, nil)
+	now := newClock()
+	st, err := bolt.Open(path, &bolt.Options{Now: now.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
-	now := newClock()
 	at := now.Now()
 	for _, id := range []string{"damaged", "whole"} {
 		s := &store.Session{ID: id, UserID: "u", Status: screen.StatusSuccess, CreatedAt: at, UpdatedAt: at, Notify: at}
@@ -382,7 +385,7 @@ func TestADamagedNoticeIsPassedOver(t *testing.T) {
 	damage(t, path, "damaged")
 	var in inbox
 	var log bytes.Buffer
-	opts := in.options(now, "")
+	opts := in.options(nil, now, "")
 	opts.Logger = slog.New(slog.NewTextHandler(&log, nil))
 	e := open(t, path, opts)
 	if got := in.wait(t, 1); got[0].SessionID != "whole" {
@@ -399,7 +402,7 @@ func TestAPanicOfSendIsAFailedAttempt(t *testing.T) {
 	st := newMemory(t)
 	var in inbox
 	now := newClock()
-	opts := in.options(now, "")
+	opts := in.options(st, now, "")
 	opts.Results.Notify.Send = func(context.Context, voicescreen.Notice) error { panic("canary") }
 	e := newEngine(t, st, opts)
 	id := initiate(t, e, "u")

@@ -69,7 +69,8 @@ func TestWorkOfADeadProcessIsTakenOver(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "test.db")
 	now := newClock()
 	opts := testOptions()
-	opts.Now, opts.Workers = now.Now, -1
+	opts.SetClock(now.Now)
+	opts.Workers = -1
 	opts.Queue.Lease = time.Minute
 	e := open(t, path, opts)
 	var ids []string
@@ -79,12 +80,12 @@ func TestWorkOfADeadProcessIsTakenOver(t *testing.T) {
 		ids = append(ids, id)
 	}
 	closeEngine(t, e)
-	st, err := bolt.Open(path, nil)
+	st, err := bolt.Open(path, &bolt.Options{Now: now.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		leaseAs(t, st, "dead", now.Now(), now.Now().Add(opts.Queue.Lease-time.Second))
+		leaseAs(t, st, "dead", now.Now().Add(opts.Queue.Lease-time.Second))
 	}
 	if err := st.Close(); err != nil {
 		t.Fatal(err)
@@ -104,7 +105,7 @@ func TestOwnWorkIsNotTakenOver(t *testing.T) {
 	fake, entered, release := blocked()
 	now := newClock()
 	opts := testOptions()
-	opts.Now = now.Now
+	opts.SetClock(now.Now)
 	opts.Models = []models.Scorer{fake}
 	e := open(t, filepath.Join(t.TempDir(), "test.db"), opts)
 	now.Add(-time.Second) // set back, the lease looks as if it were from before the start

@@ -38,9 +38,6 @@ type Options struct {
 	// New is given a store that is open.
 	Store bolt.Options
 
-	// Now is the clock. It must be safe for concurrent use. Default: time.Now.
-	Now func() time.Time
-
 	// NewID makes session identifiers, which must be unique and, as whoever
 	// has one can ask for its result, not guessable. It must be safe for
 	// concurrent use. Default: 160 random bits in base 32.
@@ -57,6 +54,8 @@ type Options struct {
 	// Engine.Tenant. A process that ends in between never calls it: what must
 	// not be missed is for ResultOptions.Notify.
 	OnResult func(ctx context.Context, account string, r *Result)
+
+	clock func() time.Time // by which the engine paces itself; tests set it
 }
 
 // ResultOptions says what becomes of results.
@@ -214,8 +213,8 @@ func (o *Options) withDefaults() Options {
 	}
 	def(&c.Workers, runtime.GOMAXPROCS(0))
 	c.Workers = max(c.Workers, 0)
-	if c.Now == nil {
-		c.Now = time.Now
+	if c.clock == nil {
+		c.clock = time.Now
 	}
 	if c.NewID == nil {
 		c.NewID = newID

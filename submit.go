@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/voicescreen/voicescreen/dsp/wav"
 	"github.com/voicescreen/voicescreen/features"
@@ -57,9 +58,9 @@ func (a *flow) Submit(ctx context.Context, sessionID string, audio io.Reader, op
 		return Ack{}, err
 	}
 	if err := a.enqueue(ctx, sessionID, ref, channel, &o); err != nil {
-		// The audio is nobody's. Should it not be removed now, the store does
-		// it later, at the latest when it is next opened.
-		if rerr := e.store.RemoveAudio(context.WithoutCancel(ctx), ref); rerr != nil {
+		// No session refers to the audio. If it cannot be removed now, a later
+		// sweep removes it.
+		if rerr := e.store.Audio().Remove(context.WithoutCancel(ctx), ref); rerr != nil {
 			e.opts.Logger.Warn("remove the audio of a refused submission", "error", rerr)
 		}
 		return Ack{}, err
@@ -90,7 +91,7 @@ func (e *Engine) receive(ctx context.Context, audio io.Reader, o *SubmitOptions)
 	if err != nil {
 		return "", 0, err
 	}
-	ref, err = e.store.PutAudio(ctx, u)
+	ref, err = e.store.Audio().Put(ctx, u)
 	if u.err != nil {
 		return "", 0, u.err
 	}
@@ -109,8 +110,7 @@ func (e *Engine) receive(ctx context.Context, audio io.Reader, o *SubmitOptions)
 // enqueue moves the session from initiated to queued, with the audio, unless
 // another submission did.
 func (a *flow) enqueue(ctx context.Context, sessionID, ref string, channel int, o *SubmitOptions) error {
-	now := a.engine.now()
-	_, err := a.engine.store.Update(ctx, a.name, sessionID, func(s *store.Session) error {
+	_, err := a.engine.store.Update(ctx, a.name, sessionID, func(s *store.Session, now time.Time) error {
 		if s.Status != screen.StatusInitiated {
 			return errSubmitted
 		}

@@ -78,8 +78,12 @@ type audioStore struct {
 	refs map[string]bool
 }
 
-func (a *audioStore) PutAudio(ctx context.Context, r io.Reader) (string, error) {
-	ref, err := a.Store.PutAudio(ctx, r)
+func (a *audioStore) Audio() store.Audio {
+	return hookedAudio{Audio: a.Store.Audio(), put: a.putAudio, remove: a.removeAudio}
+}
+
+func (a *audioStore) putAudio(ctx context.Context, r io.Reader) (string, error) {
+	ref, err := a.Store.Audio().Put(ctx, r)
 	if err == nil {
 		a.mu.Lock()
 		defer a.mu.Unlock()
@@ -88,11 +92,11 @@ func (a *audioStore) PutAudio(ctx context.Context, r io.Reader) (string, error) 
 	return ref, err
 }
 
-func (a *audioStore) RemoveAudio(ctx context.Context, ref string) error {
+func (a *audioStore) removeAudio(ctx context.Context, ref string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.refs, ref)
-	return a.Store.RemoveAudio(ctx, ref)
+	return a.Store.Audio().Remove(ctx, ref)
 }
 
 func TestRefusedSubmissionLeavesTheSessionUsable(t *testing.T) {
@@ -214,7 +218,7 @@ func TestSubmissionIsTakenAsSpecified(t *testing.T) {
 			if s.Status != screen.StatusProcessing || s.Channel != c.channel || s.Product != want || s.Due.IsZero() || s.SubmittedAt.IsZero() {
 				t.Errorf("got record %+v, want it queued, channel %d, %v", s, c.channel, want)
 			}
-			f, err := st.OpenAudio(t.Context(), s.Audio)
+			f, err := st.Audio().Open(t.Context(), s.Audio)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -40,7 +40,7 @@ func (e *Engine) sweep() {
 	var swept time.Time
 	for {
 		if now := e.now(); now.Sub(swept) >= SweepEvery || now.Before(swept) { // the clock was set back
-			if e.expire(now.Add(-e.opts.Results.Retain)) {
+			if e.expire(e.opts.Results.Retain) {
 				swept = now
 			}
 		}
@@ -52,9 +52,9 @@ func (e *Engine) sweep() {
 	}
 }
 
-// expire erases, step by step, all sessions that are kept since the time or
+// expire erases, step by step, all sessions that have been kept for age or
 // longer. It returns false if that was not to be done now.
-func (e *Engine) expire(before time.Time) bool {
+func (e *Engine) expire(age time.Duration) bool {
 	erased := 0
 	defer func() {
 		if erased > 0 {
@@ -63,7 +63,7 @@ func (e *Engine) expire(before time.Time) bool {
 		}
 	}()
 	for {
-		n, err := e.expireStep(before)
+		n, err := e.expireStep(age)
 		erased += n
 		switch {
 		case err != nil && e.ctx.Err() != nil:
@@ -83,14 +83,14 @@ func (e *Engine) expire(before time.Time) bool {
 }
 
 // expireStep erases at most sweepStep sessions and tells which.
-func (e *Engine) expireStep(before time.Time) (n int, err error) {
+func (e *Engine) expireStep(age time.Duration) (n int, err error) {
 	tell := e.opts.Results.Erased
 	if tell != nil {
 		if err := tell(nil); err != nil {
 			return 0, fmt.Errorf("nobody could be told: %w", err)
 		}
 	}
-	list, err := e.store.Expire(e.ctx, before, sweepStep)
+	list, err := e.store.Expire(e.ctx, age, sweepStep)
 	if tell != nil && len(list) > 0 {
 		if terr := tell(list); terr != nil {
 			err = errors.Join(err, fmt.Errorf("%d sessions were erased and nobody was told: %w", len(list), terr))

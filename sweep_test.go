@@ -50,7 +50,8 @@ func TestResultsAreErasedAfterTheRetentionPeriod(t *testing.T) {
 	eachStore(t, func(t *testing.T, st store.Store) {
 		now := newClock()
 		opts := testOptions()
-		opts.Now, opts.Results.Retain = now.Now, retain
+		setClock(opts, st, now)
+		opts.Results.Retain = retain
 		e := newEngine(t, st, opts)
 		done, open := initiate(t, e, "u"), initiate(t, e, "u")
 		submit(t, e, done, tiny)
@@ -73,10 +74,10 @@ func TestResultsAreErasedAfterTheRetentionPeriod(t *testing.T) {
 }
 
 func TestALabelKeepsASessionForAnotherPeriod(t *testing.T) {
-	now := newClock()
+	st, now := newMemory(t), newClock()
 	opts := testOptions()
-	opts.Now, opts.Results.Retain = now.Now, retain
-	st := newMemory(t)
+	setClock(opts, st, now)
+	opts.Results.Retain = retain
 	e := newEngine(t, st, opts)
 	id := initiate(t, e, "u")
 	submit(t, e, id, tiny)
@@ -96,10 +97,10 @@ func TestALabelKeepsASessionForAnotherPeriod(t *testing.T) {
 }
 
 func TestWhatIsNotAnalysedIsNotErased(t *testing.T) {
-	now := newClock()
+	st, now := newMemory(t), newClock()
 	opts := testOptions()
-	opts.Now, opts.Workers, opts.Results.Retain = now.Now, -1, retain
-	st := newMemory(t)
+	setClock(opts, st, now)
+	opts.Workers, opts.Results.Retain = -1, retain
 	e := newEngine(t, st, opts)
 	id := initiate(t, e, "u")
 	submit(t, e, id, tiny)
@@ -115,7 +116,7 @@ func TestAPeriodHoldsForWhatIsStored(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "test.db")
 	now := newClock()
 	opts := testOptions()
-	opts.Now = now.Now
+	opts.SetClock(now.Now)
 	e, err := voicescreen.Open(path, opts)
 	if err != nil {
 		t.Fatal(err)
@@ -150,7 +151,8 @@ func TestWhatIsErasedIsTold(t *testing.T) {
 		asked := make(chan struct{}, 1000)
 		now := newClock()
 		opts := testOptions()
-		opts.Now, opts.Results.Retain = now.Now, retain
+		setClock(opts, st, now)
+		opts.Results.Retain = retain
 		opts.Results.Erased = func(sessions []screen.SessionKey) error {
 			mu.Lock()
 			defer mu.Unlock()

@@ -86,63 +86,8 @@ func (s *seldom) due() bool {
 // attempt ended without a word, with the process perhaps, comes back Failed.
 // The error is store.ErrDamaged where one in the queue cannot be read, and there
 // is no other to take.
-//
-// Where the store is this engine's alone, whoever else holds a lease is dead,
-// and it need not run out.
 func (e *Engine) lease() (*store.Session, error) {
-	now := e.now()
-	take := func(s *store.Session) error { e.take(s, e.now()); return nil } // now, however long the change waited
-	s, err := e.store.Next(e.ctx, now, take)
-	first := err
-	if e.owned && noneToTake(err) && !now.After(e.orphaned) {
-		s, err = e.store.Next(e.ctx, e.orphaned, func(s *store.Session) error {
-			if !s.Leased() || s.Owner == e.owner {
-				return store.ErrNoneDue
-			}
-			return take(s)
-		})
-	}
-	if !noneToTake(err) {
-		return s, err
-	}
-	s, err = e.store.Next(e.ctx, endOfTime, func(s *store.Session) error {
-		if s.Owner == e.owner || s.Leased() && !e.owned || !s.Due.After(now.Add(e.putOff(s)+maxSkew)) {
-			return store.ErrNoneDue // or the lease of another process, which may have a longer one
-		}
-		return take(s)
-	})
-	if errors.Is(err, store.ErrNoneDue) {
-		err = first
-	}
-	return s, err
-}
-
-// noneToTake says whether an error of Next is that no session is due, or none
-// that can be read.
-func noneToTake(err error) bool {
-	return errors.Is(err, store.ErrNoneDue) || errors.Is(err, store.ErrDamaged)
-}
-
-// endOfTime is after all times that are stored.
-var endOfTime = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
-
-// maxSkew is by how much the clocks of processes that share a store may differ.
-// A session that is due later than it can be by more than that was put off
-// before the clock was set back, and is taken, if it is the first of the queue
-// that can be read: behind a lease or a pause that goes on it waits until that
-// is over. Chosen: clocks that are set by the network differ by far less, and a
-// clock that is set back by less holds a session up no longer than that.
-const maxSkew = time.Minute
-
-// putOff returns for how long a session in its state is put off.
-func (e *Engine) putOff(s *store.Session) time.Duration {
-	switch {
-	case s.Leased():
-		return e.opts.Queue.Lease
-	case s.Attempts > 0:
-		return e.retryDelay(s.Attempts)
-	}
-	return 0
+	return e.store.Next(e.ctx, func(s *store.Session, now time.Time) error { e.take(s, now); return nil })
 }
 
 // retryDelay is the pause after so many attempts.
@@ -257,11 +202,11 @@ func (e *Engine) beat(ctx context.Context, s *store.Session, lost func()) {
 // renew makes the lease of s last from now on. The error is errLeaseLost or
 // store.ErrNotFound where s is no longer under it.
 func (e *Engine) renew(ctx context.Context, s *store.Session) error {
-	_, err := e.store.Update(ctx, s.Account, s.ID, func(r *store.Session) error {
+	_, err := e.store.Update(ctx, s.Account, s.ID, func(r *store.Session, now time.Time) error {
 		if !holds(r, s) {
 			return errLeaseLost
 		}
-		r.Due = e.now().Add(e.opts.Queue.Lease) // now, however long the change waited
+		r.Due = now.Add(e.opts.Queue.Lease)
 		return nil
 	})
 	return err
@@ -297,8 +242,7 @@ func panicError(v any) error {
 // complete stores what came of an attempt, under the token of the lease: if
 // somebody else has the session by now, nothing happens.
 func (e *Engine) complete(ctx context.Context, s *store.Session, out outcome, failed error) {
-	now := e.now()
-	final, err := e.store.Update(ctx, s.Account, s.ID, func(r *store.Session) error {
+	final, err := e.store.Update(ctx, s.Account, s.ID, func(r *store.Session, now time.Time) error {
 		if !holds(r, s) {
 			return errLeaseLost
 		}
@@ -347,8 +291,7 @@ func release(s *store.Session, due time.Time) {
 // handBack puts a session in work back into the queue, as if it had not been
 // taken. The token stays, so that a result that still comes is dropped.
 func (e *Engine) handBack(ctx context.Context, s *store.Session) {
-	now := e.now()
-	_, err := e.store.Update(ctx, s.Account, s.ID, func(r *store.Session) error {
+	_, err := e.store.Update(ctx, s.Account, s.ID, func(r *store.Session, now time.Time) error {
 		if !holds(r, s) {
 			return errLeaseLost
 		}

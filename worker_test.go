@@ -19,9 +19,9 @@ import (
 )
 
 // leaseAs takes the session that is due as a worker of another process would.
-func leaseAs(t *testing.T, st store.Store, owner string, now, until time.Time) *store.Session {
+func leaseAs(t *testing.T, st store.Store, owner string, until time.Time) *store.Session {
 	t.Helper()
-	s, err := st.Next(t.Context(), now, func(s *store.Session) error {
+	s, err := st.Next(t.Context(), func(s *store.Session, _ time.Time) error {
 		s.Status = screen.StatusProcessing
 		s.Owner = owner
 		s.Token++
@@ -39,10 +39,11 @@ func TestWorkOfADeadWorkerGoesOn(t *testing.T) {
 	eachStore(t, func(t *testing.T, st store.Store) {
 		now := newClock()
 		opts := testOptions()
-		opts.Now, opts.Workers = now.Now, -1
+		setClock(opts, st, now)
+		opts.Workers = -1
 		id := initiate(t, newEngine(t, st, opts), "u")
 		submit(t, newEngine(t, st, opts), id, tiny)
-		dead := leaseAs(t, st, "dead", now.Now(), now.Now().Add(time.Minute))
+		dead := leaseAs(t, st, "dead", now.Now().Add(time.Minute))
 
 		opts.Workers = 1
 		e := newEngine(t, st, opts)
@@ -65,12 +66,13 @@ func TestWorkThatKilledItsWorkersFails(t *testing.T) {
 	st := newMemory(t)
 	now := newClock()
 	opts := testOptions()
-	opts.Now, opts.Workers = now.Now, -1
+	setClock(opts, st, now)
+	opts.Workers = -1
 	e := newEngine(t, st, opts)
 	id := initiate(t, e, "u")
 	submit(t, e, id, speech())
 	for range 3 {
-		leaseAs(t, st, "dead", now.Now(), now.Now().Add(time.Minute))
+		leaseAs(t, st, "dead", now.Now().Add(time.Minute))
 		now.Add(time.Minute)
 	}
 	fake := newFake(nil)
@@ -98,7 +100,8 @@ func TestResultUnderAnOldTokenIsDropped(t *testing.T) {
 		now := newClock()
 		fake, entered, release := blocked()
 		opts := testOptions()
-		opts.Now, opts.Workers, opts.Models = now.Now, 1, []models.Scorer{fake}
+		setClock(opts, st, now)
+		opts.Workers, opts.Models = 1, []models.Scorer{fake}
 		e := newEngine(t, st, opts)
 		id := initiate(t, e, "u")
 		submit(t, e, id, speech())
@@ -106,7 +109,7 @@ func TestResultUnderAnOldTokenIsDropped(t *testing.T) {
 		// The worker is cut off for longer than its lease, and another one
 		// takes the session.
 		now.Add(time.Hour)
-		other := leaseAs(t, st, "other", now.Now(), now.Now().Add(time.Hour))
+		other := leaseAs(t, st, "other", now.Now().Add(time.Hour))
 		close(release)
 		submit(t, e, initiate(t, e, "u"), speech())
 		<-entered // the worker is through with the first
@@ -145,17 +148,18 @@ func TestLeaseIsRenewed(t *testing.T) {
 func TestALeaseLastsFromWhenItIsStored(t *testing.T) {
 	now := newClock()
 	st := &faultyStore{Store: newMemory(t)}
-	st.update = func(account, id string, change func(*store.Session) error) (*store.Session, error) {
+	st.update = func(account, id string, change store.Change) (*store.Session, error) {
 		now.Add(time.Hour)
 		return st.Store.Update(t.Context(), account, id, change)
 	}
-	st.next = func(at time.Time, change func(*store.Session) error) (*store.Session, error) {
+	st.next = func(change store.Change) (*store.Session, error) {
 		now.Add(time.Hour)
-		return st.Store.Next(t.Context(), at, change)
+		return st.Store.Next(t.Context(), change)
 	}
 	fake, entered, release := blocked()
 	opts := testOptions()
-	opts.Now, opts.Workers, opts.Models = now.Now, -1, []models.Scorer{fake}
+	setClock(opts, st.Store, now)
+	opts.Workers, opts.Models = -1, []models.Scorer{fake}
 	opts.Queue.Lease = 15 * time.Second
 	e := newEngine(t, st, opts)
 	id := initiate(t, e, "u")
@@ -352,12 +356,12 @@ func TestMissingOrBrokenAudio(t *testing.T) {
 	lost, broken := initiate(t, e, "u"), initiate(t, e, "u")
 	submit(t, e, lost, speech())
 	submit(t, e, broken, speech())
-	ref, err := st.PutAudio(t.Context(), bytes.NewReader([]byte("no WAV file")))
+	ref, err := st.Audio().Put(t.Context(), bytes.NewReader([]byte("no WAV file")))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for id, audio := range map[string]string{lost: "none", broken: ref} {
-		if _, err := st.Update(t.Context(), "", id, func(s *store.Session) error { s.Audio = audio; return nil }); err != nil {
+		if _, err := st.Update(t.Context(), "", id, func(s *store.Session, _ time.Time) error { s.Audio = audio; return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -378,7 +382,8 @@ func TestDamageInTheQueueHoldsUpNothing(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "test.db")
 			now := newClock()
 			opts := testOptions()
-			opts.Now, opts.Workers = now.Now, -1
+			opts.SetClock(now.Now)
+			opts.Workers = -1
 			e := open(t, path, opts)
 			damaged, id := initiate(t, e, "u"), initiate(t, e, "u")
 			submit(t, e, damaged, tiny)
@@ -386,11 +391,11 @@ func TestDamageInTheQueueHoldsUpNothing(t *testing.T) {
 			submit(t, e, id, tiny)
 			closeEngine(t, e)
 			damage(t, path, damaged)
-			st, err := bolt.Open(path, nil)
+			st, err := bolt.Open(path, &bolt.Options{Now: now.Now})
 			if err != nil {
 				t.Fatal(err)
 			}
-			leaseAs(t, st, "dead", now.Now(), now.Now().Add(14*time.Second))
+			leaseAs(t, st, "dead", now.Now().Add(14*time.Second))
 			if err := st.Close(); err != nil {
 				t.Fatal(err)
 			}

@@ -14,7 +14,7 @@ import (
 
 // The service under a prefix of a program's own server.
 func ExampleNew() {
-	st := memory.New()
+	st := memory.New(nil)
 	defer st.Close()
 	engine, err := voicescreen.New(st, nil)
 	if err != nil {

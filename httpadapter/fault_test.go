@@ -90,12 +90,12 @@ func (f *faultyStore) Get(ctx context.Context, account, id string) (*store.Sessi
 	return tryCall(f, "Get", func() (*store.Session, error) { return f.Store.Get(ctx, account, id) })
 }
 
-func (f *faultyStore) Update(ctx context.Context, account, id string, change func(*store.Session) error) (*store.Session, error) {
+func (f *faultyStore) Update(ctx context.Context, account, id string, change store.Change) (*store.Session, error) {
 	return tryCall(f, "Update", func() (*store.Session, error) { return f.Store.Update(ctx, account, id, change) })
 }
 
-func (f *faultyStore) Next(ctx context.Context, now time.Time, change func(*store.Session) error) (*store.Session, error) {
-	return tryCall(f, "Next", func() (*store.Session, error) { return f.Store.Next(ctx, now, change) })
+func (f *faultyStore) Next(ctx context.Context, change store.Change) (*store.Session, error) {
+	return tryCall(f, "Next", func() (*store.Session, error) { return f.Store.Next(ctx, change) })
 }
 
 func (f *faultyStore) Due(ctx context.Context) (int, error) {
@@ -115,9 +115,18 @@ func (f *faultyStore) Forget(ctx context.Context, account, user string) (int, er
 	return tryCall(f, "Forget", func() (int, error) { return f.Store.Forget(ctx, account, user) })
 }
 
-func (f *faultyStore) PutAudio(ctx context.Context, r io.Reader) (string, error) {
+func (f *faultyStore) Audio() store.Audio { return faultyAudio{f.Store.Audio(), f} }
+
+// faultyAudio is the audio of a faultyStore.
+type faultyAudio struct {
+	store.Audio
+	f *faultyStore
+}
+
+func (a faultyAudio) Put(ctx context.Context, r io.Reader) (string, error) {
+	f := a.f
 	return tryCall(f, "PutAudio", func() (string, error) {
-		ref, err := f.Store.PutAudio(ctx, r)
+		ref, err := a.Audio.Put(ctx, r)
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		f.audio = append(f.audio, ref)
@@ -125,8 +134,8 @@ func (f *faultyStore) PutAudio(ctx context.Context, r io.Reader) (string, error)
 	})
 }
 
-func (f *faultyStore) OpenAudio(ctx context.Context, ref string) (io.ReadCloser, error) {
-	return tryCall(f, "OpenAudio", func() (io.ReadCloser, error) { return f.Store.OpenAudio(ctx, ref) })
+func (a faultyAudio) Open(ctx context.Context, ref string) (io.ReadCloser, error) {
+	return tryCall(a.f, "OpenAudio", func() (io.ReadCloser, error) { return a.Audio.Open(ctx, ref) })
 }
 
 func (f *faultyStore) Ping(ctx context.Context) error {
@@ -145,7 +154,7 @@ type patient struct {
 // newPatient starts a service with a worker on a store with a fault.
 func newPatient(t testing.TB, f *faultyStore) *patient {
 	t.Helper()
-	f.Store = memory.New()
+	f.Store = memory.New(nil)
 	s := &service{t: t, keys: NewKeys(), log: &lockedBuffer{}, store: f.Store}
 	e, err := voicescreen.New(f, &voicescreen.Options{
 		Workers: 1, Models: []models.Scorer{fixedScorer{}}, Logger: slog.New(slog.NewTextHandler(s.log, nil)),
@@ -247,7 +256,7 @@ func (p *patient) flow(recording []byte) {
 		p.t.Errorf("got %d sessions (%v) after all were erased", len(list), err)
 	}
 	for _, ref := range p.f.audio {
-		f, err := p.store.OpenAudio(p.t.Context(), ref)
+		f, err := p.store.Audio().Open(p.t.Context(), ref)
 		if err == nil {
 			err = f.Close()
 		}

@@ -213,7 +213,7 @@ func benchmarkLoad(b *testing.B, o loadOptions) {
 			if _, err := l.account.Submit(ctx, id, bytes.NewReader(recording), nil); err != nil {
 				b.Fatal(err)
 			}
-			if _, err := l.store.Update(ctx, "clinic", id, func(r *store.Session) error { return become(r, "succeeded") }); err != nil {
+			if _, err := l.store.Update(ctx, "clinic", id, func(r *store.Session, _ time.Time) error { return become(r, "succeeded") }); err != nil {
 				b.Fatal(err)
 			}
 			texts[i] = []byte("GET /v2/predict/sessions/" + id + " HTTP/1.1\r\n" + l.head + "\r\n")

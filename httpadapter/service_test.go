@@ -52,12 +52,11 @@ func newService(t testing.TB) *service { t.Helper(); return newServiceWith(t, ni
 
 func newServiceWith(t testing.TB, eo func(*voicescreen.Options), ho *Options) *service {
 	t.Helper()
-	s := &service{t: t, keys: NewKeys(), log: &lockedBuffer{}, store: memory.New(),
-		now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)}
+	s := &service{t: t, keys: NewKeys(), log: &lockedBuffer{}, now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)}
+	s.store = memory.New(&memory.Options{Now: s.time})
 	var ids atomic.Int64
 	opts := &voicescreen.Options{
 		Workers: -1,
-		Now:     func() time.Time { s.mu.Lock(); defer s.mu.Unlock(); return s.now },
 		NewID:   func() string { return fmt.Sprintf("session-%d", ids.Add(1)) },
 		Models:  []models.Scorer{fixedScorer{}},
 	}
@@ -96,6 +95,12 @@ func newServiceWith(t testing.TB, eo func(*voicescreen.Options), ho *Options) *s
 
 func (s *service) newKey(account string, scopes ...Scope) string {
 	return mustCreate(s.t, s.keys, account, scopes...)
+}
+
+func (s *service) time() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now
 }
 
 func (s *service) advance(d time.Duration) {
@@ -205,7 +210,7 @@ func (s *service) submit(user, path string, recording []byte) string {
 // failure.
 func (s *service) finish(id string, failure *screen.Failure, change func(*store.Session)) {
 	s.t.Helper()
-	_, err := s.store.Update(context.Background(), "clinic", id, func(r *store.Session) error {
+	_, err := s.store.Update(context.Background(), "clinic", id, func(r *store.Session, _ time.Time) error {
 		r.Status, r.Scores = screen.StatusSuccess, testScores(r.Product.Categories())
 		r.Features = map[string]float64{"f0.mean_hz": 120, "quality.snr_db": 30}
 		if failure != nil {

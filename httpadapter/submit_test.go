@@ -67,7 +67,7 @@ func TestSubmitOrderOfParts(t *testing.T) {
 			send := form("POST", "/v2/prediction/", fields...)
 			send.beyond = name == "more fields"
 			s.want(http.StatusAccepted, send)
-			r, err := s.store.OpenAudio(context.Background(), s.session("session-1").Audio)
+			r, err := s.store.Audio().Open(context.Background(), s.session("session-1").Audio)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -47,7 +47,7 @@ func (s *service) newTenant(account string) tenant {
 		if _, err := a.Submit(ctx, id, strings.NewReader(recording), &voicescreen.SubmitOptions{Product: product}); err != nil {
 			s.t.Fatal(err)
 		}
-		if _, err := s.store.Update(ctx, account, id, func(r *store.Session) error { return become(r, state) }); err != nil {
+		if _, err := s.store.Update(ctx, account, id, func(r *store.Session, _ time.Time) error { return become(r, state) }); err != nil {
 			s.t.Fatal(err)
 		}
 	}

@@ -5,8 +5,6 @@ import (
 	"maps"
 	"slices"
 	"time"
-
-	"github.com/voicescreen/voicescreen/screen"
 )
 
 // Clone returns a copy that shares no memory with s, in the form of
@@ -37,10 +35,11 @@ func (s *Session) Clone() *Session {
 }
 
 // Normalize brings s into the form in which records come out of a store: times
-// in UTC without a monotonic reading, empty slices and maps nil.
+// in UTC, in whole microseconds (rounded down), without a monotonic reading;
+// empty slices and maps nil.
 func (s *Session) Normalize() {
 	for _, t := range s.times() {
-		*t = t.Round(0).UTC()
+		*t = t.UTC().Truncate(time.Microsecond)
 	}
 	orNil(&s.Scores)
 	for i := range s.Scores {
@@ -66,39 +65,24 @@ func orNil[T any](s *[]T) {
 	}
 }
 
+// Created fills the times of a session that is created now where they are zero.
+// Implementations of Store.Create call it.
+func (s *Session) Created(now time.Time) {
+	if s.CreatedAt.IsZero() {
+		s.CreatedAt = now
+	}
+	if s.UpdatedAt.IsZero() {
+		s.UpdatedAt = s.CreatedAt
+	}
+}
+
 // times returns where the times of s stand.
 func (s *Session) times() []*time.Time {
 	return []*time.Time{&s.CreatedAt, &s.UpdatedAt, &s.SubmittedAt, &s.Due, &s.Labels.UpdatedAt, &s.Notify}
 }
 
-// What lies before or at these cannot be stored.
-var (
-	firstTime  = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)
-	endOfTimes = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
-)
-
 // Analyzed says whether s has scores or features.
 func (s *Session) Analyzed() bool { return len(s.Scores) > 0 || len(s.Features) > 0 }
-
-// Check returns ErrInvalid, wrapped, if s cannot be stored: the ID is empty or
-// longer than MaxID, the state or the product is none, or a time lies outside
-// the years 1 to 9999. Implementations call it before they store a record.
-func (s *Session) Check() error {
-	switch {
-	case s.ID == "" || len(s.ID) > screen.MaxID:
-		return fmt.Errorf("%w: the ID has %d bytes, want 1 to %d", ErrInvalid, len(s.ID), screen.MaxID)
-	case !s.Status.Valid():
-		return fmt.Errorf("%w: %d is an invalid status", ErrInvalid, uint8(s.Status))
-	case s.Product != 0 && !s.Product.Valid():
-		return fmt.Errorf("%w: %d is no product", ErrInvalid, uint8(s.Product))
-	}
-	for _, t := range s.times() {
-		if t.Before(firstTime) || !t.Before(endOfTimes) {
-			return fmt.Errorf("%w: a time lies in the year %d, want 1 to 9999", ErrInvalid, t.UTC().Year())
-		}
-	}
-	return nil
-}
 
 // CheckChange returns ErrInvalid, wrapped, if after cannot replace s: it is
 // not storable, or Account, ID, UserID or CreatedAt differ.

@@ -77,7 +77,7 @@ func runAnalyze(cmd *cobra.Command, files []string, o analyzeOptions) error {
 	if err != nil {
 		return err
 	}
-	st := memory.New()
+	st := memory.New(nil)
 	defer st.Close()
 	engine, err := voicescreen.New(st, &voicescreen.Options{
 		Workers: -1, // nothing is queued

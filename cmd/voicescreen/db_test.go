@@ -38,7 +38,7 @@ func TestDB(t *testing.T) {
 	}
 	now := time.Now()
 	for _, id := range []string{"a", "b"} {
-		ref, err := st.PutAudio(t.Context(), strings.NewReader("audio"))
+		ref, err := st.Audio().Put(t.Context(), strings.NewReader("audio"))
 		s := &store.Session{ID: id, UserID: "patient-41", Status: screen.StatusProcessing, CreatedAt: now, UpdatedAt: now, Due: now, Audio: ref}
 		if err := errors.Join(err, st.Create(t.Context(), s)); err != nil {
 			t.Fatal(err)

@@ -287,7 +287,6 @@ var plantedFaults = map[string]plantedFault{
 	"a submission is acknowledged before it is stored": {
 		file: "submit.go",
 		changes: [][2]string{
-			{"import (", "import (\n\t\"time\""},
 			{"if err := a.enqueue(ctx, sessionID, ref, channel, &o); err != nil {",
 				"time.AfterFunc(100*time.Millisecond, func() { _ = a.enqueue(context.Background(), sessionID, ref, channel, &o) })\n\tif err := ctx.Err(); err != nil {"},
 		},

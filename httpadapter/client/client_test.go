@@ -51,7 +51,7 @@ const (
 
 func newService(t *testing.T, workers int) *service {
 	t.Helper()
-	st := memory.New()
+	st := memory.New(nil)
 	engine, err := voicescreen.New(st, &voicescreen.Options{Workers: workers})
 	if err != nil {
 		t.Fatal(err)

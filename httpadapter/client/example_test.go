@@ -16,7 +16,7 @@ import (
 // One recording, from the consent to the result. The service is one of the
 // example's own.
 func Example() {
-	st := memory.New()
+	st := memory.New(nil)
 	defer st.Close()
 	engine, err := voicescreen.New(st, nil)
 	if err != nil {

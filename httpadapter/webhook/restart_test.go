@@ -27,14 +27,14 @@ func TestResultsAreToldOverARestart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "test.db")
 	var mu sync.Mutex // protects now
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	clock := func() time.Time { mu.Lock(); defer mu.Unlock(); return now }
 	opts := &voicescreen.Options{
 		Workers: 1,
 		Queue:   voicescreen.QueueOptions{Poll: 5 * time.Millisecond},
 		Results: voicescreen.ResultOptions{Notify: r.sender.NotifyOptions()},
-		Now:     func() time.Time { mu.Lock(); defer mu.Unlock(); return now },
 		Logger:  slog.New(slog.NewTextHandler(r.log, nil)),
 	}
-	st, engine := openAll(t, path, opts)
+	st, engine := openAll(t, path, clock, opts)
 	id := submitAs(t, engine.Tenant("clinic"), "canary")
 	first := r.wait(t, 1)[0]
 	for end := time.Now().Add(soon); ; time.Sleep(time.Millisecond) { // until the failure is stored
@@ -52,7 +52,7 @@ func TestResultsAreToldOverARestart(t *testing.T) {
 	mu.Lock()
 	now = now.Add(time.Minute)
 	mu.Unlock()
-	st, engine = openAll(t, path, opts)
+	st, engine = openAll(t, path, clock, opts)
 	second := r.wait(t, 2)[1]
 	closeAll(t, engine, st)
 	if !verify(t, second, r.secret) || !strings.Contains(string(second.body), `"session_id":"`+id+`"`) {
@@ -66,9 +66,9 @@ func TestResultsAreToldOverARestart(t *testing.T) {
 	}
 }
 
-func openAll(t *testing.T, path string, opts *voicescreen.Options) (store.Store, *voicescreen.Engine) {
+func openAll(t *testing.T, path string, now func() time.Time, opts *voicescreen.Options) (store.Store, *voicescreen.Engine) {
 	t.Helper()
-	st, err := bolt.Open(path, nil)
+	st, err := bolt.Open(path, &bolt.Options{Now: now})
 	if err != nil {
 		t.Fatal(err)
 	}

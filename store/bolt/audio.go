@@ -11,10 +11,12 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"go.etcd.io/bbolt"
 
 	"github.com/voicescreen/voicescreen/internal/durable"
+	"github.com/voicescreen/voicescreen/store"
 )
 
 const (
@@ -92,14 +94,15 @@ func isRef(ref string) bool {
 	return true
 }
 
-// sweep removes what a crash left: unfinished audio, and audio that nobody
-// refers to. It leaves all files that are not audio.
-func (a *audio) sweep(referred func(ref string) bool) error {
+// sweep removes what was written at least age ago and nobody refers to, and what
+// interrupted writes left. It leaves all files that are not audio.
+func (a *audio) sweep(age time.Duration, referred func(ref string) bool) error {
 	dir, err := os.Open(a.dir)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = dir.Close() }() // it was only read
+	before := time.Now().Add(-age)
 	var gone []string
 	for {
 		entries, err := dir.ReadDir(1000) // chosen: bounds the memory
@@ -108,7 +111,7 @@ func (a *audio) sweep(referred func(ref string) bool) error {
 			if !part {
 				ref, _ = strings.CutSuffix(e.Name(), suffixAudio)
 			}
-			if isRef(ref) && ref != e.Name() && (part || !referred(ref)) {
+			if isRef(ref) && ref != e.Name() && (part || !referred(ref)) && (age <= 0 || writtenBefore(e, before)) {
 				gone = append(gone, e.Name())
 			}
 		}
@@ -120,6 +123,12 @@ func (a *audio) sweep(referred func(ref string) bool) error {
 			return err
 		}
 	}
+}
+
+// writtenBefore says whether a file was last written before a time.
+func writtenBefore(e fs.DirEntry, t time.Time) bool {
+	info, err := e.Info()
+	return err == nil && info.ModTime().Before(t)
 }
 
 // letGo removes the audio of sessions that no longer refer to it. What cannot
@@ -270,8 +279,14 @@ func (a *audio) probe() error {
 	return err
 }
 
-// PutAudio is described at [store.Store].
-func (s *Store) PutAudio(ctx context.Context, r io.Reader) (string, error) {
+// Audio is described at [store.Store].
+func (s *Store) Audio() store.Audio { return (*storeAudio)(s) }
+
+// storeAudio is the Store as a store.Audio.
+type storeAudio Store
+
+// Put is described at [store.Audio].
+func (s *storeAudio) Put(ctx context.Context, r io.Reader) (string, error) {
 	if err := s.calls.Begin(ctx); err != nil {
 		return "", err
 	}
@@ -279,8 +294,8 @@ func (s *Store) PutAudio(ctx context.Context, r io.Reader) (string, error) {
 	return s.audio.put(ctx, r)
 }
 
-// OpenAudio is described at [store.Store].
-func (s *Store) OpenAudio(ctx context.Context, ref string) (io.ReadCloser, error) {
+// Open is described at [store.Audio].
+func (s *storeAudio) Open(ctx context.Context, ref string) (io.ReadCloser, error) {
 	if err := s.calls.Begin(ctx); err != nil {
 		return nil, err
 	}
@@ -288,8 +303,30 @@ func (s *Store) OpenAudio(ctx context.Context, ref string) (io.ReadCloser, error
 	return s.audio.openStored(ref)
 }
 
-// RemoveAudio is described at [store.Store].
-func (s *Store) RemoveAudio(ctx context.Context, ref string) error {
+// Sweep is described at [store.Audio].
+func (s *storeAudio) Sweep(ctx context.Context, age time.Duration, referred func(ref string) bool) error {
+	if err := s.calls.Begin(ctx); err != nil {
+		return err
+	}
+	defer s.calls.End()
+	if err := (*Store)(s).sweepAudio(age, referred); err != nil {
+		return fmt.Errorf("store/bolt: sweep audio: %w", err)
+	}
+	return nil
+}
+
+// sweepAudio sweeps audio that no session refers to.
+func (s *Store) sweepAudio(age time.Duration, referred func(ref string) bool) error {
+	return s.view(func(tx *bbolt.Tx) error {
+		refs := tx.Bucket(bucketAudio)
+		return s.audio.sweep(age, func(ref string) bool {
+			return refs.Get([]byte(ref)) != nil || referred != nil && referred(ref)
+		})
+	})
+}
+
+// Remove is described at [store.Audio].
+func (s *storeAudio) Remove(ctx context.Context, ref string) error {
 	if err := s.calls.Begin(ctx); err != nil {
 		return err
 	}
@@ -298,7 +335,7 @@ func (s *Store) RemoveAudio(ctx context.Context, ref string) error {
 		return nil
 	}
 	referred := false
-	if err := s.view(func(tx *bbolt.Tx) error { referred = tx.Bucket(bucketAudio).Get([]byte(ref)) != nil; return nil }); err != nil || referred {
+	if err := (*Store)(s).view(func(tx *bbolt.Tx) error { referred = tx.Bucket(bucketAudio).Get([]byte(ref)) != nil; return nil }); err != nil || referred {
 		return err
 	}
 	name := ref + suffixAudio

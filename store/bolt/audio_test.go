@@ -61,7 +61,7 @@ func TestAudioThatCannotBeStoredLeavesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			st := opened(t)
 			plant(&st.audio.files)
-			ref, err := st.PutAudio(t.Context(), strings.NewReader("audio"))
+			ref, err := st.Audio().Put(t.Context(), strings.NewReader("audio"))
 			if ref != "" || !errors.Is(err, fault) {
 				t.Errorf("got reference %q and error %v, want %v", ref, err, fault)
 			}
@@ -75,7 +75,7 @@ func TestAudioThatCannotBeStoredLeavesNothing(t *testing.T) {
 			if err := st.Ping(t.Context()); err != nil {
 				t.Errorf("Ping after the fault: %v", err)
 			}
-			if _, err := st.PutAudio(t.Context(), strings.NewReader("audio")); err != nil {
+			if _, err := st.Audio().Put(t.Context(), strings.NewReader("audio")); err != nil {
 				t.Errorf("after the fault: %v", err)
 			}
 		})
@@ -93,7 +93,7 @@ func TestAudioIsDurableBeforeItIsAcknowledged(t *testing.T) {
 	st.audio.files.sync = func(f *os.File) error { calls = append(calls, "sync"); return system.sync(f) }
 	st.audio.files.rename = func(from, to string) error { calls = append(calls, "rename"); return system.rename(from, to) }
 	st.audio.files.syncDir = func(dir string) error { calls = append(calls, "sync directory"); return system.syncDir(dir) }
-	if _, err := st.PutAudio(t.Context(), strings.NewReader("audio")); err != nil {
+	if _, err := st.Audio().Put(t.Context(), strings.NewReader("audio")); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := strings.Join(calls, ", "), "write, sync, rename, sync directory"; got != want {
@@ -104,15 +104,15 @@ func TestAudioIsDurableBeforeItIsAcknowledged(t *testing.T) {
 func TestAReaderThatFailsOrPanicsLeavesNoFile(t *testing.T) {
 	t.Parallel()
 	st := opened(t)
-	_, err := st.PutAudio(t.Context(), io.MultiReader(strings.NewReader("audio"), iotestReader(func() (int, error) { return 0, io.ErrUnexpectedEOF })))
+	_, err := st.Audio().Put(t.Context(), io.MultiReader(strings.NewReader("audio"), iotestReader(func() (int, error) { return 0, io.ErrUnexpectedEOF })))
 	if err != io.ErrUnexpectedEOF { // as it is
 		t.Errorf("got error %v, want %v", err, io.ErrUnexpectedEOF)
 	}
 	func() {
 		defer func() { _ = recover() }()
-		_, _ = st.PutAudio(t.Context(), iotestReader(func() (int, error) { panic("reader") }))
+		_, _ = st.Audio().Put(t.Context(), iotestReader(func() (int, error) { panic("reader") }))
 	}()
-	if _, err := st.PutAudio(t.Context(), iotestReader(func() (int, error) { return 0, nil })); err != io.ErrNoProgress {
+	if _, err := st.Audio().Put(t.Context(), iotestReader(func() (int, error) { return 0, nil })); err != io.ErrNoProgress {
 		t.Errorf("a reader that gives nothing: got error %v, want %v", err, io.ErrNoProgress)
 	}
 	if left := audioFiles(t, st); len(left) != 0 {
@@ -129,7 +129,7 @@ func (r iotestReader) Read([]byte) (int, error) { return r() }
 func TestAudioThatCannotBeRemovedIsRemovedLater(t *testing.T) {
 	t.Parallel()
 	st := opened(t)
-	ref, err := st.PutAudio(t.Context(), strings.NewReader("audio"))
+	ref, err := st.Audio().Put(t.Context(), strings.NewReader("audio"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestAudioThatCannotBeRemovedIsRemovedLater(t *testing.T) {
 	if err := st.Delete(t.Context(), s.Account, s.ID); err != nil {
 		t.Fatal(err)
 	}
-	if err := st.RemoveAudio(t.Context(), ref); !errors.Is(err, fs.ErrPermission) {
+	if err := st.Audio().Remove(t.Context(), ref); !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("RemoveAudio: got error %v, want %v", err, fs.ErrPermission)
 	}
 	st.audio.files = systemFiles()
@@ -152,7 +152,7 @@ func TestAudioThatCannotBeRemovedIsRemovedLater(t *testing.T) {
 	if left := audioFiles(t, st); len(left) != 0 {
 		t.Errorf("got files %v left", left)
 	}
-	if _, err := st.OpenAudio(t.Context(), ref); !errors.Is(err, store.ErrNotFound) {
+	if _, err := st.Audio().Open(t.Context(), ref); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("OpenAudio: got error %v, want %v", err, store.ErrNotFound)
 	}
 }
@@ -222,12 +222,12 @@ func TestAFileThatCannotBeWipedDoesNotKeepAStoreClosed(t *testing.T) {
 func TestAudioOfNobodyIsRemovedLater(t *testing.T) {
 	t.Parallel()
 	st := opened(t)
-	ref, err := st.PutAudio(t.Context(), strings.NewReader("audio"))
+	ref, err := st.Audio().Put(t.Context(), strings.NewReader("audio"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	st.audio.files.remove = func(string) error { return fs.ErrPermission }
-	if err := st.RemoveAudio(t.Context(), ref); !errors.Is(err, fs.ErrPermission) {
+	if err := st.Audio().Remove(t.Context(), ref); !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("RemoveAudio: got error %v, want %v", err, fs.ErrPermission)
 	}
 	st.audio.files = systemFiles()
@@ -247,7 +247,7 @@ func TestNothingOnDiskNamesAPerson(t *testing.T) {
 	s := sample()
 	s.Account, s.ID, s.UserID = "canaryaccount", "canarysession", "canaryuser"
 	var err error
-	if s.Audio, err = st.PutAudio(t.Context(), strings.NewReader("audio")); err != nil {
+	if s.Audio, err = st.Audio().Put(t.Context(), strings.NewReader("audio")); err != nil {
 		t.Fatal(err)
 	}
 	if err := st.Create(t.Context(), s); err != nil {

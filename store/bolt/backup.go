@@ -324,9 +324,9 @@ func copySessions(ctx context.Context, to, from *Store, list []*store.Session, l
 // [store.DamagedError] if that cannot be read.
 func copySession(ctx context.Context, to, from *Store, session *store.Session) error {
 	if session.Audio != "" {
-		r, err := from.OpenAudio(ctx, session.Audio)
+		r, err := from.Audio().Open(ctx, session.Audio)
 		if err == nil {
-			session.Audio, err = to.PutAudio(ctx, r)
+			session.Audio, err = to.Audio().Put(ctx, r)
 			err = errors.Join(err, r.Close())
 		}
 		if errors.Is(err, store.ErrNotFound) || errors.Is(err, ErrCorrupt) {
@@ -338,7 +338,7 @@ func copySession(ctx context.Context, to, from *Store, session *store.Session) e
 	}
 	err := to.Create(ctx, session)
 	if err != nil && session.Audio != "" {
-		err = errors.Join(err, to.RemoveAudio(context.WithoutCancel(ctx), session.Audio))
+		err = errors.Join(err, to.Audio().Remove(context.WithoutCancel(ctx), session.Audio))
 	}
 	return err
 }

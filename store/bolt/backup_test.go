@@ -44,7 +44,7 @@ func busy(t *testing.T, st *Store) (stop func()) {
 				s.Audio = putAudio(t, st, audioOf(s))
 				err := st.Create(t.Context(), s)
 				if err == nil && i%2 == 0 {
-					_, err = st.Update(t.Context(), s.Account, s.ID, func(s *store.Session) error { s.Audio, s.Due = "", time.Time{}; return nil })
+					_, err = st.Update(t.Context(), s.Account, s.ID, func(s *store.Session, _ time.Time) error { s.Audio, s.Due = "", time.Time{}; return nil })
 				}
 				if err == nil && i%3 == 0 {
 					err = st.Delete(t.Context(), s.Account, s.ID)

@@ -78,11 +78,11 @@ func clients(b *testing.B, n int, f func(i int) error) {
 // have changed, and bbolt all, some 4 KB. Those that are completed get a new
 // result each time, which the store writes too.
 func BenchmarkUpdate(b *testing.B) {
-	attempt := func(s *store.Session) error { s.Attempts++; return nil }
+	attempt := func(s *store.Session, _ time.Time) error { s.Attempts++; return nil }
 	scores := result(1)
-	complete := func(s *store.Session) error {
+	complete := func(s *store.Session, _ time.Time) error {
 		s.Scores, s.Features = scores.Scores, scores.Features
-		return attempt(s)
+		return attempt(s, time.Time{})
 	}
 	for _, n := range []int{1, 8, 64} {
 		b.Run(fmt.Sprintf("waiting/clients=%d", n), func(b *testing.B) { benchUpdate(b, n, initiated, attempt) })
@@ -91,7 +91,7 @@ func BenchmarkUpdate(b *testing.B) {
 	}
 }
 
-func benchUpdate(b *testing.B, n int, session func(i int) *store.Session, change func(*store.Session) error) {
+func benchUpdate(b *testing.B, n int, session func(i int) *store.Session, change store.Change) {
 	st := compacted(b, session)
 	size := bolt.RecordSize(session(1))
 	put, db := openRaw(b, benchSessions, func(tx *bbolt.Tx, i int) error {
@@ -329,8 +329,8 @@ func BenchmarkPutAudio(b *testing.B) {
 			b.SetBytes(int64(len(recording)))
 			b.ReportAllocs()
 			clients(b, n, func(int) error {
-				ref, err := st.PutAudio(b.Context(), bytes.NewReader(recording))
-				return errors.Join(err, st.RemoveAudio(b.Context(), ref))
+				ref, err := st.Audio().Put(b.Context(), bytes.NewReader(recording))
+				return errors.Join(err, st.Audio().Remove(b.Context(), ref))
 			})
 		})
 	}

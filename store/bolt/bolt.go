@@ -42,12 +42,17 @@ type Options struct {
 	// store only whether it is encrypted. Open keeps no copy. Default: nil, not
 	// encrypted.
 	Key []byte
+
+	// Now is the clock of the store: see [store.NewClock]. It must be safe for
+	// concurrent use. Default: time.Now, without going back.
+	Now func() time.Time
 }
 
 // Store is a store in a bbolt file and a directory. It is safe for concurrent
 // use by one process; a second one cannot open it.
 type Store struct {
 	path  string
+	now   func() time.Time
 	file  os.FileInfo // the database as it was opened
 	db    *bbolt.DB
 	group group

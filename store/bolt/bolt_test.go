@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/bolt"
@@ -12,12 +13,12 @@ import (
 
 func TestStore(t *testing.T) {
 	t.Parallel()
-	storetest.Run(t, func(t *testing.T) store.Store { return openIn(t, t.TempDir()) })
+	storetest.Run(t, func(t *testing.T, now func() time.Time) store.Store { return openIn(t, t.TempDir(), now) })
 }
 
 func TestEncryptedStore(t *testing.T) {
 	t.Parallel()
-	storetest.Run(t, func(t *testing.T) store.Store { return openEncrypted(t, t.TempDir()) })
+	storetest.Run(t, func(t *testing.T, now func() time.Time) store.Store { return openEncrypted(t, t.TempDir(), now) })
 }
 
 func TestEncryptedStoreIsDurable(t *testing.T) {
@@ -31,9 +32,9 @@ func TestStoreIsDurable(t *testing.T) {
 }
 
 // openIn opens the store of a test in a directory.
-func openIn(t *testing.T, dir string) store.Store {
+func openIn(t *testing.T, dir string, now func() time.Time) store.Store {
 	t.Helper()
-	st, err := bolt.Open(filepath.Join(dir, "test.db"), nil)
+	st, err := bolt.Open(filepath.Join(dir, "test.db"), &bolt.Options{Now: now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,9 +45,9 @@ func openIn(t *testing.T, dir string) store.Store {
 var testKey = bytes.Repeat([]byte{0x5a}, bolt.KeySize)
 
 // openEncrypted opens the encrypted store of a test in a directory.
-func openEncrypted(t *testing.T, dir string) store.Store {
+func openEncrypted(t *testing.T, dir string, now func() time.Time) store.Store {
 	t.Helper()
-	st, err := bolt.Open(filepath.Join(dir, "test.db"), &bolt.Options{Key: testKey})
+	st, err := bolt.Open(filepath.Join(dir, "test.db"), &bolt.Options{Key: testKey, Now: now})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,7 @@ func Check(ctx context.Context, path string, opts *Options, fault func(string) e
 			return err
 		}
 		c = k.found
-		return errors.Join(k.indexes(), k.keys())
+		return errors.Join(k.indexes(), k.documents(), k.keys())
 	})
 	return c, err
 }
@@ -167,7 +167,7 @@ func (k *checker) audio(name string, s *store.Session) error {
 // indexes checks that they hold nothing but what sessions ask for.
 func (k *checker) indexes() error {
 	for _, bucket := range buckets {
-		if bytes.Equal(bucket, bucketMeta) || bytes.Equal(bucket, bucketSessions) {
+		if bytes.Equal(bucket, bucketMeta) || bytes.Equal(bucket, bucketSessions) || bytes.Equal(bucket, bucketDocuments) {
 			continue
 		}
 		n := 0
@@ -182,6 +182,16 @@ func (k *checker) indexes() error {
 		return k.fault(fmt.Sprintf("the queue is said to hold %d sessions, want %d", got, want))
 	}
 	return nil
+}
+
+// documents checks that each can be read.
+func (k *checker) documents() error {
+	return k.tx.Bucket(bucketDocuments).ForEach(func(name, record []byte) error {
+		if _, _, err := k.s.vault.document(string(name), record); err != nil {
+			return k.fault(fmt.Sprintf("document %q: %v", name, err))
+		}
+		return nil
+	})
 }
 
 // keys checks that each slot is a session's, or is to be one's.

@@ -58,11 +58,11 @@ func work(path string) {
 				s := result(1)
 				s.ID = fmt.Sprintf("%d.%d.%d", start, worker, i)
 				s.Due = s.CreatedAt
-				ref, err := st.PutAudio(ctx, strings.NewReader(s.ID))
+				ref, err := st.Audio().Put(ctx, strings.NewReader(s.ID))
 				s.Audio = ref
 				acknowledge("created", s.ID, errors.Join(err, st.Create(ctx, s)))
 				if i%2 == 0 {
-					_, err := st.Update(ctx, "clinic", s.ID, func(s *store.Session) error { s.Audio, s.Due = "", time.Time{}; return nil })
+					_, err := st.Update(ctx, "clinic", s.ID, func(s *store.Session, _ time.Time) error { s.Audio, s.Due = "", time.Time{}; return nil })
 					acknowledge("final", s.ID, err)
 				}
 				if i%4 == 1 {
@@ -152,7 +152,7 @@ func checkAcknowledged(t *testing.T, st *bolt.Store, path string, last map[strin
 		case what == "final" && s.Audio != "":
 			t.Errorf("session %s: the update is lost", id)
 		case s.Audio != "":
-			f, err := st.OpenAudio(t.Context(), s.Audio)
+			f, err := st.Audio().Open(t.Context(), s.Audio)
 			if err != nil {
 				t.Errorf("session %s: %v", id, err)
 				continue

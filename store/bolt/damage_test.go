@@ -26,7 +26,7 @@ func damaged(t *testing.T, key []byte) (*Store, []*store.Session) {
 		s := sample()
 		s.ID, s.Due = id, s.CreatedAt.Add(time.Duration(i)*time.Second)
 		var err error
-		if s.Audio, err = st.PutAudio(t.Context(), strings.NewReader("audio")); err != nil {
+		if s.Audio, err = st.Audio().Put(t.Context(), strings.NewReader("audio")); err != nil {
 			t.Fatal(err)
 		}
 		if err := st.Create(t.Context(), s); err != nil {
@@ -57,7 +57,7 @@ func TestADamagedRecordIsAnErrorAndNeverAnAnswer(t *testing.T) {
 	eachKey(t, func(t *testing.T, key []byte) {
 		st, sessions := damaged(t, key)
 		_, getErr := st.Get(t.Context(), "clinic", "s0")
-		_, updateErr := st.Update(t.Context(), "clinic", "s0", func(*store.Session) error { t.Error("change was called"); return nil })
+		_, updateErr := st.Update(t.Context(), "clinic", "s0", func(*store.Session, time.Time) error { t.Error("change was called"); return nil })
 		_, listErr := st.List(t.Context(), "clinic", sessions[0].UserID, nil, 9)
 		for name, err := range map[string]error{"Get": getErr, "Update": updateErr, "List": listErr} {
 			if !errors.Is(err, ErrCorrupt) || errors.Is(err, store.ErrNotFound) {
@@ -77,14 +77,14 @@ func TestADamagedRecordDoesNotHoldUpTheQueue(t *testing.T) {
 	t.Parallel()
 	eachKey(t, func(t *testing.T, key []byte) {
 		st, sessions := damaged(t, key)
-		late := sessions[2].Due
+		st.now = func() time.Time { return sessions[2].Due }
 		for _, want := range []string{"s1", "s2"} {
-			s, err := st.Next(t.Context(), late, func(s *store.Session) error { s.Due = time.Time{}; return nil })
+			s, err := st.Next(t.Context(), func(s *store.Session, _ time.Time) error { s.Due = time.Time{}; return nil })
 			if err != nil || s.ID != want {
 				t.Fatalf("got %v and error %v, want %s", s, err, want)
 			}
 		}
-		if _, err := st.Next(t.Context(), late, func(*store.Session) error { return nil }); !errors.Is(err, ErrCorrupt) {
+		if _, err := st.Next(t.Context(), func(*store.Session, time.Time) error { return nil }); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("got error %v, want %v", err, ErrCorrupt)
 		}
 	})
@@ -234,14 +234,14 @@ func TestIndexesThatLieAreErrors(t *testing.T) {
 			t.Fatal(err)
 		}
 		primary := st.vault.primaryKey(s.Account, s.ID)
-		late := s.CreatedAt.Add(time.Hour)
+		st.now = func() time.Time { return s.CreatedAt.Add(24 * time.Hour) }
 		err := st.db.Update(func(tx *bbolt.Tx) error {
 			due := tx.Bucket(bucketDue)
 			return errors.Join(
 				due.Put([]byte("short"), nil),
 				due.Put(dueKey(s.Due, st.vault.primaryKey("clinic", "gone")), nil),
-				due.Put(dueKey(s.Due.Add(-1), primary), nil),
-				tx.Bucket(bucketNotices).Put(st.vault.noticesOf("clinic"), nil),
+				due.Put(dueKey(s.Due.Add(-time.Microsecond), primary), nil),
+				tx.Bucket(bucketNotices).Put(st.vault.appendSum(nil, "clinic"), nil),
 				tx.Bucket(bucketNotices).Put(st.vault.noticeKey("clinic", s.CreatedAt, primary), nil),
 				tx.Bucket(bucketKept).Put([]byte("\x00short"), nil),
 				tx.Bucket(bucketKept).Put(dueKey(s.CreatedAt, st.vault.primaryKey("clinic", "gone")), nil),
@@ -258,24 +258,24 @@ func TestIndexesThatLieAreErrors(t *testing.T) {
 				t.Errorf("List of %s: got %d sessions and error %v, want %v", user, len(list), err, ErrCorrupt)
 			}
 		}
-		got, err := st.Next(t.Context(), late, func(s *store.Session) error { s.Due = time.Time{}; return nil })
+		got, err := st.Next(t.Context(), func(s *store.Session, _ time.Time) error { s.Due = time.Time{}; return nil })
 		if err != nil || got.ID != s.ID {
 			t.Errorf("Next: got %v and error %v, want the session that is due", got, err)
 		}
-		if _, err := st.Next(t.Context(), late, func(*store.Session) error { return nil }); !errors.Is(err, ErrCorrupt) {
+		if _, err := st.Next(t.Context(), func(*store.Session, time.Time) error { return nil }); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("Next: got error %v, want %v", err, ErrCorrupt)
 		}
-		got, err = st.NextNotice(t.Context(), "clinic", s.Notify, func(s *store.Session) error { s.Notify = time.Time{}; return nil })
+		got, err = st.NextNotice(t.Context(), nil, func(s *store.Session, _ time.Time) error { s.Notify = time.Time{}; return nil })
 		if err != nil || got.ID != s.ID {
 			t.Errorf("NextNotice: got %v and error %v, want the session that has a notice", got, err)
 		}
-		if _, err := st.NextNotice(t.Context(), "clinic", s.Notify, func(*store.Session) error { return nil }); !errors.Is(err, ErrCorrupt) {
+		if _, err := st.NextNotice(t.Context(), nil, func(*store.Session, time.Time) error { return nil }); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("NextNotice: got error %v, want %v", err, ErrCorrupt)
 		}
-		if list, err := st.Expire(t.Context(), s.UpdatedAt.Add(-1), 9); len(list) != 0 || err != nil {
+		if list, err := st.Expire(t.Context(), st.now().Sub(s.UpdatedAt)+time.Microsecond, 9); len(list) != 0 || err != nil {
 			t.Errorf("Expire before the session may: got %v and error %v, want 0", list, err)
 		}
-		if list, err := st.Expire(t.Context(), s.UpdatedAt, 9); len(list) != 1 || err != nil {
+		if list, err := st.Expire(t.Context(), st.now().Sub(s.UpdatedAt), 9); len(list) != 1 || err != nil {
 			t.Errorf("Expire: got %v and error %v, want 1", list, err)
 		}
 		err = st.db.View(func(tx *bbolt.Tx) error {
@@ -329,7 +329,7 @@ func TestDamagedScoresAreLostAlone(t *testing.T) {
 				}
 				update := func(change func(s *store.Session)) {
 					t.Helper()
-					_, err := st.Update(t.Context(), damaged.Account, damaged.ID, func(s *store.Session) error { change(s); return nil })
+					_, err := st.Update(t.Context(), damaged.Account, damaged.ID, func(s *store.Session, _ time.Time) error { change(s); return nil })
 					if err != nil {
 						t.Errorf("Update: %v", err)
 					}

@@ -51,17 +51,17 @@ func BenchmarkEncryption(b *testing.B) {
 			st := with(b)
 			b.SetBytes(int64(len(recording)))
 			clients(b, 8, func(int) error {
-				ref, err := st.PutAudio(b.Context(), bytes.NewReader(recording))
+				ref, err := st.Audio().Put(b.Context(), bytes.NewReader(recording))
 				if err != nil {
 					return err
 				}
-				f, err := st.OpenAudio(b.Context(), ref)
+				f, err := st.Audio().Open(b.Context(), ref)
 				if err != nil {
 					return err
 				}
 				var got bytes.Buffer
 				_, err = got.ReadFrom(f)
-				return errors.Join(err, f.Close(), st.RemoveAudio(b.Context(), ref))
+				return errors.Join(err, f.Close(), st.Audio().Remove(b.Context(), ref))
 			})
 		})
 	}

@@ -22,7 +22,7 @@ func RecordSize(session *store.Session) int {
 
 // PlainUpdate is Update in a transaction that no other call shares, as bbolt
 // makes it.
-func (s *Store) PlainUpdate(account, id string, change func(*store.Session) error) error {
+func (s *Store) PlainUpdate(account, id string, change store.Change) error {
 	primary := s.vault.primaryKey(account, id)
 	find := func(b *batch) (stored, error) { return s.vault.findIn(b, primary, account, id) }
 	c := changing{store: s, change: change, check: (*store.Session).CheckChange, find: find}

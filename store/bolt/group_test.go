@@ -11,6 +11,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -125,10 +126,10 @@ func TestACommitThatFailsStoresNothing(t *testing.T) {
 	}
 	st.db.MaxSize = 1
 	large := make(map[string]float64)
-	for i := range 20_000 {
-		large[fmt.Sprint(i)] = 1
+	for i := range screen.MaxFeatures {
+		large[fmt.Sprintf("%0100d", i)] = 1
 	}
-	_, err := st.Update(t.Context(), s.Account, s.ID, func(s *store.Session) error { s.Features, s.Audio = large, ""; return nil })
+	_, err := st.Update(t.Context(), s.Account, s.ID, func(s *store.Session, _ time.Time) error { s.Features, s.Audio = large, ""; return nil })
 	if err == nil {
 		t.Fatal("got no error from a full disk")
 	}
@@ -137,7 +138,7 @@ func TestACommitThatFailsStoresNothing(t *testing.T) {
 		t.Errorf("got %d features and error %v, want the former %d", len(got.Features), err, len(s.Features))
 	}
 	st.db.MaxSize = 0
-	if _, err := st.Update(t.Context(), s.Account, s.ID, func(s *store.Session) error { s.Features = large; return nil }); err != nil {
+	if _, err := st.Update(t.Context(), s.Account, s.ID, func(s *store.Session, _ time.Time) error { s.Features = large; return nil }); err != nil {
 		t.Errorf("after the fault: %v", err)
 	}
 }
@@ -177,7 +178,7 @@ func TestASingleCallerCommitsAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 9 {
-		if _, err := st.Update(t.Context(), s.Account, s.ID, func(*store.Session) error { return nil }); err != nil {
+		if _, err := st.Update(t.Context(), s.Account, s.ID, func(*store.Session, time.Time) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -185,7 +186,7 @@ func TestASingleCallerCommitsAtOnce(t *testing.T) {
 		t.Errorf("got %d commits for 10 calls", got)
 	}
 	before = st.Commits()
-	_, _ = st.Next(t.Context(), time.Time{}, func(*store.Session) error { return nil })
+	_, _ = st.Next(t.Context(), func(*store.Session, time.Time) error { return errors.New("refused") })
 	_ = st.Create(t.Context(), s)
 	if got := st.Commits() - before; got != 0 {
 		t.Errorf("got %d commits for calls that stored nothing", got)

@@ -33,7 +33,7 @@ const (
 
 // makeHistories is the process that is recorded.
 func makeHistories(path string) {
-	var opts bolt.Options
+	opts := bolt.Options{Now: historyNow}
 	if os.Getenv(envCrashKey) != "" {
 		opts.Key = testKey
 	}
@@ -117,18 +117,22 @@ func (h *history) next() operation {
 			s.Labels.PHQ2, s.Labels.UpdatedAt, s.UpdatedAt = []int{k % 4, 3}, now, now
 		})
 	case 5:
-		return h.notice(now)
+		return h.notice()
 	case 6:
 		return func(ctx context.Context, st store.Store) error { // a submission that is refused
-			ref, err := st.PutAudio(ctx, strings.NewReader(id))
+			ref, err := st.Audio().Put(ctx, strings.NewReader(id))
 			if err != nil {
 				return err
 			}
-			return st.RemoveAudio(ctx, ref)
+			return st.Audio().Remove(ctx, ref)
 		}
 	}
 	return h.remove(k, now)
 }
+
+// historyNow is the clock of stores with histories: it shows a time after them
+// all.
+func historyNow() time.Time { return time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC) }
 
 // epoch is when a history plays. Of those whose name ends in 0 it is long ago:
 // Expire takes theirs and no other.
@@ -152,13 +156,13 @@ func (h *history) submit(id string, k int, now time.Time) operation {
 	change(h.sessions[id])
 	h.sessions[id].Audio = audio
 	return func(ctx context.Context, st store.Store) error {
-		ref, err := st.PutAudio(ctx, strings.NewReader(audio))
+		ref, err := st.Audio().Put(ctx, strings.NewReader(audio))
 		if err != nil {
 			return err
 		}
-		_, err = st.Update(ctx, h.name, id, func(s *store.Session) error { change(s); s.Audio = ref; return nil })
+		_, err = st.Update(ctx, h.name, id, func(s *store.Session, _ time.Time) error { change(s); s.Audio = ref; return nil })
 		if err != nil {
-			err = errors.Join(err, st.RemoveAudio(ctx, ref))
+			err = errors.Join(err, st.Audio().Remove(ctx, ref))
 		}
 		return err
 	}
@@ -167,13 +171,13 @@ func (h *history) submit(id string, k int, now time.Time) operation {
 func (h *history) update(id string, change func(s *store.Session)) operation {
 	change(h.sessions[id])
 	return func(ctx context.Context, st store.Store) error {
-		_, err := st.Update(ctx, h.name, id, func(s *store.Session) error { change(s); return nil })
+		_, err := st.Update(ctx, h.name, id, func(s *store.Session, _ time.Time) error { change(s); return nil })
 		return err
 	}
 }
 
 // notice takes the first notice of the account, which is the history's.
-func (h *history) notice(now time.Time) operation {
+func (h *history) notice() operation {
 	var first *store.Session
 	for _, s := range h.sessions {
 		if !s.Notify.IsZero() && (first == nil || s.Notify.Before(first.Notify)) {
@@ -184,14 +188,32 @@ func (h *history) notice(now time.Time) operation {
 		first.Notify, first.Notices = time.Time{}, first.Notices+1
 	}
 	return func(ctx context.Context, st store.Store) error {
-		_, err := st.NextNotice(ctx, h.name, now, func(s *store.Session) error {
-			s.Notify, s.Notices = time.Time{}, s.Notices+1
-			return nil
-		})
+		err := h.nextNotice(ctx, st)
 		if first == nil && errors.Is(err, store.ErrNoneDue) {
 			return nil
 		}
 		return err
+	}
+}
+
+// nextNotice takes the first notice of the account.
+func (h *history) nextNotice(ctx context.Context, st store.Store) error {
+	errOther := errors.New("another history's")
+	var without []string
+	for {
+		other := ""
+		_, err := st.NextNotice(ctx, without, func(s *store.Session, _ time.Time) error {
+			if s.Account != h.name {
+				other = s.Account
+				return errOther
+			}
+			s.Notify, s.Notices = time.Time{}, s.Notices+1
+			return nil
+		})
+		if !errors.Is(err, errOther) {
+			return err
+		}
+		without = append(without, other)
 	}
 }
 
@@ -234,7 +256,10 @@ func (h *history) expire(now time.Time) operation {
 	for _, s := range kept[:min(3, len(kept))] {
 		delete(h.sessions, s.ID)
 	}
-	return func(ctx context.Context, st store.Store) error { _, err := st.Expire(ctx, now, 3); return err }
+	return func(ctx context.Context, st store.Store) error {
+		_, err := st.Expire(ctx, historyNow().Sub(now), 3)
+		return err
+	}
 }
 
 // differs says how what a store holds of a history differs from h.
@@ -264,7 +289,7 @@ type acknowledgement struct{ sure, seen int }
 // operations of each history were acknowledged. What was under way may be done
 // or not. Then it looks for audio that nobody needs, and at everything else.
 func holdsAcknowledged(path string, key []byte, acknowledged map[string]acknowledgement) error {
-	opts := &bolt.Options{Key: key}
+	opts := &bolt.Options{Key: key, Now: historyNow}
 	if err := holds(path, opts, acknowledged); err != nil {
 		return err
 	}
@@ -311,7 +336,7 @@ func holds(path string, opts *bolt.Options, acknowledged map[string]acknowledgem
 }
 
 func readAudio(ctx context.Context, st store.Store, ref string) (string, error) {
-	f, err := st.OpenAudio(ctx, ref)
+	f, err := st.Audio().Open(ctx, ref)
 	if err != nil {
 		return "", err
 	}

@@ -15,7 +15,7 @@ import (
 
 // Expire is described at [store.Store]. It removes damaged records too, of which
 // nobody knows the names any more: their keys are empty.
-func (s *Store) Expire(ctx context.Context, before time.Time, limit int) (expired []screen.SessionKey, err error) {
+func (s *Store) Expire(ctx context.Context, age time.Duration, limit int) (expired []screen.SessionKey, err error) {
 	if err := s.calls.Begin(ctx); err != nil {
 		return nil, err
 	}
@@ -23,6 +23,7 @@ func (s *Store) Expire(ctx context.Context, before time.Time, limit int) (expire
 	if limit < 1 {
 		return nil, nil
 	}
+	before := s.now().Add(-age)
 	err = s.view(func(tx *bbolt.Tx) error { // who looks in vain does not hold up who writes
 		if k, _ := tx.Bucket(bucketKept).Cursor().First(); k == nil || len(k) > timeLen && keyTime(k).After(before) {
 			return store.ErrNoneDue

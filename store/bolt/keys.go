@@ -14,19 +14,20 @@ import (
 
 // The buckets; doc.go has the layout.
 var (
-	bucketMeta     = []byte("meta")
-	bucketSessions = []byte("sessions")
-	bucketUsers    = []byte("users")
-	bucketDue      = []byte("due")
-	bucketAudio    = []byte("audio")
-	bucketNotices  = []byte("notices")
-	bucketKept     = []byte("kept")
-	bucketAnalyses = []byte("analyses")
-	bucketSlots    = []byte("slots") // of encrypted stores only
+	bucketMeta      = []byte("meta")
+	bucketSessions  = []byte("sessions")
+	bucketUsers     = []byte("users")
+	bucketDue       = []byte("due")
+	bucketAudio     = []byte("audio")
+	bucketNotices   = []byte("notices")
+	bucketKept      = []byte("kept")
+	bucketAnalyses  = []byte("analyses")
+	bucketDocuments = []byte("documents")
+	bucketSlots     = []byte("slots") // of encrypted stores only
 )
 
 // buckets are those of every store.
-var buckets = [][]byte{bucketMeta, bucketSessions, bucketUsers, bucketDue, bucketAudio, bucketNotices, bucketKept, bucketAnalyses}
+var buckets = [][]byte{bucketMeta, bucketSessions, bucketUsers, bucketDue, bucketAudio, bucketNotices, bucketKept, bucketAnalyses, bucketDocuments}
 
 // timeLen is the length of a time in a key and in a record: seconds and
 // nanoseconds.
@@ -111,15 +112,10 @@ func dueKey(due time.Time, primary []byte) []byte {
 	return append(appendTime(make([]byte, 0, timeLen+len(primary)), due), primary...)
 }
 
-// noticesOf is what the keys of an account's sessions in bucketNotices begin
-// with.
-func (v *vault) noticesOf(account string) []byte {
-	return v.appendSum(nil, account)
-}
-
-// noticeKey is the place of a session in the queue of the account's notices.
+// noticeKey is the place of a session in bucketNotices: among those of its
+// account, whose sum the keys begin with, in the order of the time.
 func (v *vault) noticeKey(account string, notify time.Time, primary []byte) []byte {
-	return append(v.noticesOf(account), dueKey(notify, primary)...)
+	return append(v.appendSum(nil, account), dueKey(notify, primary)...)
 }
 
 // isPrimary says whether k is a primary key under the given ID prefix:

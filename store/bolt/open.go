@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -17,16 +16,12 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 
 	"github.com/voicescreen/voicescreen/internal/durable"
+	"github.com/voicescreen/voicescreen/store"
 )
 
-// formatVersion is the version of the buckets and keys. It stands in every
-// store; a change that a former program would misread makes a new one.
-const formatVersion = 4
-
-// formatEncrypted is the version of encrypted stores: those of formatVersion
-// with records and keys as doc.go describes under Encryption. They were version
-// 3 when that was 2.
-const formatEncrypted = 5
+// formatVersion is the version of the buckets, keys and records. It stands in
+// every store; a change that a former program would misread makes a new one.
+const formatVersion = "1"
 
 // application stands in every store, so that the bbolt file of another program
 // is known as such.
@@ -39,9 +34,10 @@ var (
 )
 
 // Open opens the store at path, or creates one if there is no file; the
-// directory of path must exist. It removes audio that no session refers to and
-// what an interrupted write left; what cannot be removed then is at a later call
-// that removes something. The error is ErrLocked while another process
+// directory of path must exist. Nobody else has the store, so it removes all
+// audio that no session refers to and what an interrupted write left; what
+// cannot be removed then is at a later call that removes something. It makes due
+// what another process leased or put off, as [store.MaxDelay] describes. The error is ErrLocked while another process
 // has the store open, ErrFormat for a file that is no store or one of an
 // unknown version, ErrKey if Options.Key is not that of the store, and
 // ErrCorrupt for one that is damaged; none of them changes the file. The caller
@@ -76,7 +72,7 @@ func open(path string, opts Options) (_ *Store, err error) {
 	} else if err := durable.SyncDir(filepath.Dir(path)); err != nil { // who made the files may have been killed before it did
 		return nil, err
 	}
-	s := &Store{path: path}
+	s := &Store{path: path, now: store.NewClock(opts.Now)}
 	if err := s.openDatabase(opts.LockTimeout); err != nil {
 		return nil, err
 	}
@@ -87,11 +83,7 @@ func open(path string, opts Options) (_ *Store, err error) {
 		}
 	}()
 	s.group.db = s.db
-	var version int
-	err = s.view(func(tx *bbolt.Tx) (err error) {
-		version, err = s.check(tx)
-		return err
-	})
+	err = s.view(s.check)
 	if err == nil {
 		err = s.group.rewrite()
 	}
@@ -101,21 +93,16 @@ func open(path string, opts Options) (_ *Store, err error) {
 	if err := s.openKeys(opts.Key); err != nil {
 		return nil, err
 	}
-	if version < formatVersion {
-		if err := guard(func() error { return s.db.Update(func(tx *bbolt.Tx) error { return upgrade(tx, version) }) }); err != nil {
-			return nil, err
-		}
-	}
 	if err := sweepCreations(path); err != nil {
 		return nil, err
 	}
 	if err := s.audio.open(path+suffixAudioDir, s.vault); err != nil {
 		return nil, err
 	}
-	return s, s.view(func(tx *bbolt.Tx) error {
-		referred := tx.Bucket(bucketAudio)
-		return s.audio.sweep(func(ref string) bool { return referred.Get([]byte(ref)) != nil })
-	})
+	if err := s.sweepAudio(0, nil); err != nil {
+		return nil, err
+	}
+	return s, s.release()
 }
 
 // databaseOptions returns how databases are opened. The free pages are kept in
@@ -170,39 +157,34 @@ func (s *Store) openDatabase(timeout time.Duration) error {
 	return fmt.Errorf("%w: %w", ErrFormat, err)
 }
 
-// check says whether the database is a store of a version that is known, and
-// of which.
-func (s *Store) check(tx *bbolt.Tx) (version int, err error) {
+// check returns an error unless the database is a store of formatVersion.
+func (s *Store) check(tx *bbolt.Tx) error {
 	meta := tx.Bucket(bucketMeta)
 	if meta == nil || string(meta.Get(keyApplication)) != application {
-		return 0, fmt.Errorf("%w: it is the database of another program", ErrFormat)
+		return fmt.Errorf("%w: it is the database of another program", ErrFormat)
 	}
-	version, err = strconv.Atoi(string(meta.Get(keyFormat)))
-	if err != nil {
-		return 0, fmt.Errorf("%w: its format version is malformed", ErrFormat)
-	}
-	if version < 1 || version > formatEncrypted {
-		return 0, fmt.Errorf("%w: its format version is %d, this program knows 1 to %d", ErrFormat, version, formatEncrypted)
+	if format := meta.Get(keyFormat); string(format) != formatVersion {
+		return fmt.Errorf("%w: its format is %.20q, this program knows %q", ErrFormat, format, formatVersion)
 	}
 	for _, name := range buckets {
-		if since := sinceFormat[string(name)]; tx.Bucket(name) == nil && version >= since {
-			return 0, fmt.Errorf("%w: bucket %s is missing", ErrCorrupt, name)
+		if tx.Bucket(name) == nil {
+			return fmt.Errorf("%w: bucket %s is missing", ErrCorrupt, name)
 		}
 	}
-	if encrypted := meta.Get(keyEncryption) != nil; encrypted != (version == 3 || version == formatEncrypted) || encrypted && tx.Bucket(bucketSlots) == nil {
-		return 0, fmt.Errorf("%w: it is said to be encrypted and not to be", ErrCorrupt)
+	if encrypted := meta.Get(keyEncryption) != nil; encrypted != (tx.Bucket(bucketSlots) != nil) {
+		return fmt.Errorf("%w: one part of it is encrypted and another is not", ErrCorrupt)
 	}
 	now, err := os.Stat(s.path)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	if !os.SameFile(s.file, now) {
-		return 0, fmt.Errorf("%w: it was replaced meanwhile", ErrLocked)
+		return fmt.Errorf("%w: it was replaced meanwhile", ErrLocked)
 	}
 	if now.Size() < tx.Size() {
-		return 0, fmt.Errorf("%w: the file has %d bytes, want at least %d", ErrCorrupt, now.Size(), tx.Size())
+		return fmt.Errorf("%w: the file has %d bytes, want at least %d", ErrCorrupt, now.Size(), tx.Size())
 	}
-	return version, nil
+	return nil
 }
 
 // openKeys opens the keys of an encrypted store.
@@ -269,16 +251,13 @@ func initialize(tx *bbolt.Tx, id []byte) error {
 	if err := meta.Put(keyApplication, []byte(application)); err != nil {
 		return err
 	}
-	if id == nil {
-		return meta.Put(keyFormat, []byte(strconv.Itoa(formatVersion)))
+	if err := meta.Put(keyFormat, []byte(formatVersion)); err != nil || id == nil {
+		return err
 	}
 	if _, err := tx.CreateBucket(bucketSlots); err != nil {
 		return err
 	}
-	if err := meta.Put(keyEncryption, id); err != nil {
-		return err
-	}
-	return meta.Put(keyFormat, []byte(strconv.Itoa(formatEncrypted)))
+	return meta.Put(keyEncryption, id)
 }
 
 // publish gives tmp the name path. The error is fs.ErrExist if a file has it: a

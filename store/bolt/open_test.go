@@ -26,9 +26,9 @@ var foreign = map[string]struct {
 	"zeros":                         {content(strings.Repeat("\x00", 100_000)), "invalid"},
 	"an empty database":             {database(func(*bbolt.Tx) error { return nil }), "another program"},
 	"the database of another":       {database(func(tx *bbolt.Tx) error { _, err := tx.CreateBucket([]byte("meta")); return err }), "another program"},
-	"a newer version":               {version("6"), "version is 6, this program knows 1 to 5"},
-	"a version that is no number":   {version("new"), "malformed"},
-	"a version that stands nowhere": {version(""), "malformed"},
+	"a newer version":               {version("6"), "format is \"6\", this program knows \"1\""},
+	"a version that is no number":   {version("new"), "\"new\""},
+	"a version that stands nowhere": {version(""), "format is \"\""},
 }
 
 func content(b string) func(path string) error {
@@ -135,8 +135,8 @@ func TestFilesBelongToTheirOwner(t *testing.T) {
 		return // has no such permissions
 	}
 	dir := t.TempDir()
-	st := openIn(t, dir)
-	ref, err := st.PutAudio(t.Context(), strings.NewReader("audio"))
+	st := openIn(t, dir, nil)
+	ref, err := st.Audio().Put(t.Context(), strings.NewReader("audio"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,8 +156,8 @@ func TestFilesBelongToTheirOwner(t *testing.T) {
 func TestOpenSweepsWhatACrashLeft(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	st := openIn(t, dir)
-	kept, err := st.PutAudio(t.Context(), strings.NewReader("kept"))
+	st := openIn(t, dir, nil)
+	kept, err := st.Audio().Put(t.Context(), strings.NewReader("kept"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func TestOpenSweepsWhatACrashLeft(t *testing.T) {
 	if err := st.Create(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
-	orphan, err := st.PutAudio(t.Context(), strings.NewReader("orphan"))
+	orphan, err := st.Audio().Put(t.Context(), strings.NewReader("orphan"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestOpenSweepsWhatACrashLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	st = openIn(t, dir)
+	st = openIn(t, dir, nil)
 	if err := st.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +233,7 @@ func TestPingSeesThatTheDatabaseIsGone(t *testing.T) {
 		return // does not let go of a file that is open
 	}
 	dir := t.TempDir()
-	st := openIn(t, dir)
+	st := openIn(t, dir, nil)
 	defer st.Close()
 	if err := st.Ping(t.Context()); err != nil {
 		t.Fatal(err)

@@ -3,7 +3,10 @@ package bolt
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"fmt"
+	"iter"
+	"slices"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -12,68 +15,67 @@ import (
 )
 
 // Next is described at [store.Store]. A damaged record does not hold up the
-// queue: it is passed over, and its error returned when nothing else is due.
-func (s *Store) Next(ctx context.Context, now time.Time, change func(*store.Session) error) (*store.Session, error) {
+// queue: it is skipped, and its error returned when nothing else is due.
+func (s *Store) Next(ctx context.Context, change store.Change) (*store.Session, error) {
 	if err := s.calls.Begin(ctx); err != nil {
 		return nil, err
 	}
 	defer s.calls.End()
-	q := queue{bucket: bucketDue, due: func(s *store.Session) time.Time { return s.Due }}
-	return s.next(q, now, change, (*store.Session).CheckNext)
+	q := queue{dueBy: s.dueBy, due: func(s *store.Session) time.Time { return s.Due }}
+	return s.next(q, change, (*store.Session).CheckNext)
 }
 
 // NextNotice is described at [store.Store]. A damaged record does not hold up
-// the others, as in Next.
-func (s *Store) NextNotice(ctx context.Context, account string, now time.Time, change func(*store.Session) error) (*store.Session, error) {
+// the others, as in Next. The time it takes grows with the number of accounts
+// that have notices, and not with the number of notices.
+func (s *Store) NextNotice(ctx context.Context, without []string, change store.Change) (*store.Session, error) {
 	if err := s.calls.Begin(ctx); err != nil {
 		return nil, err
 	}
 	defer s.calls.End()
-	q := queue{bucket: bucketNotices, prefix: s.vault.noticesOf(account), due: func(s *store.Session) time.Time { return s.Notify }}
-	return s.next(q, now, change, (*store.Session).CheckNextNotice)
+	leaveOut := make(map[[sha256.Size]byte]bool, len(without))
+	for _, account := range without {
+		leaveOut[s.vault.sum(account)] = true
+	}
+	q := queue{
+		dueBy: func(tx *bbolt.Tx, now time.Time) iter.Seq2[time.Time, []byte] { return noticesBy(tx, now, leaveOut) },
+		due:   func(s *store.Session) time.Time { return s.Notify },
+	}
+	return s.next(q, change, (*store.Session).CheckNextNotice)
 }
 
-// queue is where sessions stand in the order of a time, under dueKey behind a
-// prefix.
+// queue is an order in which sessions are due.
 type queue struct {
-	bucket, prefix []byte
-	due            func(*store.Session) time.Time // what the order is that of
+	// dueBy yields when sessions are due and their primary keys, those that are
+	// due longest first, of all that are due by now. A nil key is that of a
+	// damaged entry.
+	dueBy func(tx *bbolt.Tx, now time.Time) iter.Seq2[time.Time, []byte]
+	due   func(*store.Session) time.Time // what the order is that of
 }
 
 // next changes the first session of a queue if it is due.
-func (s *Store) next(q queue, now time.Time, change func(*store.Session) error, check func(before, after *store.Session) error) (*store.Session, error) {
+func (s *Store) next(q queue, change store.Change, check func(before, after *store.Session) error) (*store.Session, error) {
 	err := s.view(func(tx *bbolt.Tx) error { // workers that look for work do not hold up who writes
-		k, _ := tx.Bucket(q.bucket).Cursor().Seek(q.prefix)
-		k, found := bytes.CutPrefix(k, q.prefix)
-		if k == nil || !found || len(k) > timeLen && keyTime(k).After(now) {
-			return store.ErrNoneDue
+		for range q.dueBy(tx, s.now()) {
+			return nil
 		}
-		return nil
+		return store.ErrNoneDue
 	})
 	if err != nil {
 		return nil, err
 	}
-	return s.change(change, check, func(b *batch) (stored, error) { return q.first(b.tx, s.vault, now) })
+	return s.change(change, check, func(b *batch) (stored, error) { return q.first(b.tx, s.vault, s.now()) })
 }
 
-// first returns the first session of the queue if it is due.
+// first returns the first session of the queue that can be read, if it is due.
 func (q queue) first(tx *bbolt.Tx, v *vault, now time.Time) (stored, error) {
 	err := store.ErrNoneDue
-	c := tx.Bucket(q.bucket).Cursor()
-	for key, _ := c.Seek(q.prefix); key != nil; key, _ = c.Next() {
-		k, found := bytes.CutPrefix(key, q.prefix)
-		if !found {
-			break
-		}
-		if len(k) <= timeLen {
+	for due, primary := range q.dueBy(tx, now) {
+		if primary == nil {
 			err = fmt.Errorf("%w: a place in the queue is cut short", ErrCorrupt)
 			continue
 		}
-		due := keyTime(k)
-		if due.After(now) {
-			break
-		}
-		s, findErr := v.find(tx, bytes.Clone(k[timeLen:]))
+		s, findErr := v.find(tx, bytes.Clone(primary))
 		switch {
 		case findErr != nil:
 			err = fmt.Errorf("%w: a session that is due: %v", ErrCorrupt, findErr)
@@ -84,6 +86,108 @@ func (q queue) first(tx *bbolt.Tx, v *vault, now time.Time) (stored, error) {
 		}
 	}
 	return stored{}, err
+}
+
+// dueBy is that of Next.
+func (s *Store) dueBy(tx *bbolt.Tx, now time.Time) iter.Seq2[time.Time, []byte] {
+	return func(yield func(time.Time, []byte) bool) {
+		c := tx.Bucket(bucketDue).Cursor()
+		for k, _ := c.First(); k != nil; k, _ = c.Next() {
+			due, primary := splitDue(k)
+			if due.After(now) || !yield(due, primary) {
+				return
+			}
+		}
+	}
+}
+
+// splitDue is the inverse of dueKey. Primary is nil if the key is cut short.
+func splitDue(k []byte) (due time.Time, primary []byte) {
+	if len(k) <= timeLen {
+		return time.Time{}, nil
+	}
+	return keyTime(k), k[timeLen:]
+}
+
+// noticesBy is the dueBy of NextNotice: it merges the notices of the accounts,
+// whose sums are not in leaveOut.
+func noticesBy(tx *bbolt.Tx, now time.Time, leaveOut map[[sha256.Size]byte]bool) iter.Seq2[time.Time, []byte] {
+	return func(yield func(time.Time, []byte) bool) {
+		var heads []noticeHead
+		c := tx.Bucket(bucketNotices).Cursor()
+		for k, _ := c.First(); k != nil; {
+			h, ok := newNoticeHead(k)
+			if !ok {
+				if !yield(time.Time{}, nil) {
+					return
+				}
+				k, _ = c.Next()
+				continue
+			}
+			if !leaveOut[[sha256.Size]byte(h.account)] && !h.due.After(now) {
+				heads = append(heads, h)
+			}
+			next, more := behind(h.account)
+			if !more {
+				break
+			}
+			k, _ = c.Seek(next)
+		}
+		for len(heads) > 0 {
+			i := longest(heads)
+			if !yield(heads[i].due, heads[i].primary) {
+				return
+			}
+			c.Seek(heads[i].key)
+			k, _ := c.Next()
+			h, ok := newNoticeHead(k)
+			if !ok || !bytes.Equal(h.account, heads[i].account) || h.due.After(now) {
+				heads = slices.Delete(heads, i, i+1) // a key that is cut short was met above
+				continue
+			}
+			heads[i] = h
+		}
+	}
+}
+
+// noticeHead is the first notice of an account.
+type noticeHead struct {
+	key, account []byte
+	due          time.Time
+	primary      []byte
+}
+
+// newNoticeHead reads a key of bucketNotices. Ok is false if it is cut short.
+func newNoticeHead(k []byte) (h noticeHead, ok bool) {
+	if len(k) <= sha256.Size+timeLen {
+		return h, false
+	}
+	h.key, h.account = k, k[:sha256.Size]
+	h.due, h.primary = splitDue(k[sha256.Size:])
+	return h, true
+}
+
+// longest returns which notice has been due longest, by primary key where times
+// agree.
+func longest(heads []noticeHead) (at int) {
+	for i := range heads {
+		if bytes.Compare(heads[i].key[sha256.Size:], heads[at].key[sha256.Size:]) < 0 {
+			at = i
+		}
+	}
+	return at
+}
+
+// behind returns the smallest key that does not begin with prefix and sorts
+// after it. More is false if there is none.
+func behind(prefix []byte) (key []byte, more bool) {
+	key = bytes.Clone(prefix)
+	for i := len(key) - 1; i >= 0; i-- {
+		if key[i]++; key[i] != 0 {
+			return key[:i+1], true
+		}
+	}
+	return nil, false
 }
 
 // Due is described at [store.Store].
@@ -116,7 +220,7 @@ func enqueue(tx *bbolt.Tx, primary []byte, due time.Time) error {
 func dequeue(tx *bbolt.Tx, primary []byte, due time.Time) error {
 	queue := tx.Bucket(bucketDue)
 	k := dueKey(due, primary)
-	if found, _ := queue.Cursor().Seek(k); !bytes.Equal(found, k) { // Get cannot tell an empty value from none
+	if found, _ := queue.Cursor().Seek(k); !bytes.Equal(found, k) { // Get returns nil for an empty value too
 		return nil
 	}
 	if err := queue.Delete(k); err != nil {

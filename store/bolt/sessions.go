@@ -17,10 +17,11 @@ func (s *Store) Create(ctx context.Context, session *store.Session) error {
 		return err
 	}
 	defer s.calls.End()
+	session = session.Clone()
+	session.Created(s.now())
 	if err := session.Check(); err != nil {
 		return err
 	}
-	session = session.Clone()
 	primary := s.vault.primaryKey(session.Account, session.ID)
 	to := recordsOf(primary, session) // not while others wait for their turn
 	return s.group.do(func(b *batch) error {
@@ -52,8 +53,22 @@ func (s *Store) Get(ctx context.Context, account, id string) (*store.Session, er
 	return session, err
 }
 
+// Head is described at [store.Store].
+func (s *Store) Head(ctx context.Context, account, id string) (*store.Session, error) {
+	if err := s.calls.Begin(ctx); err != nil {
+		return nil, err
+	}
+	defer s.calls.End()
+	var found stored
+	err := s.view(func(tx *bbolt.Tx) (err error) {
+		found, err = s.vault.find(tx, s.vault.primaryKey(account, id))
+		return err
+	})
+	return found.session, err
+}
+
 // Update is described at [store.Store].
-func (s *Store) Update(ctx context.Context, account, id string, change func(*store.Session) error) (*store.Session, error) {
+func (s *Store) Update(ctx context.Context, account, id string, change store.Change) (*store.Session, error) {
 	if err := s.calls.Begin(ctx); err != nil {
 		return nil, err
 	}
@@ -65,7 +80,7 @@ func (s *Store) Update(ctx context.Context, account, id string, change func(*sto
 // change replaces the session that find returns by what change makes of it, if
 // check has nothing against it.
 func (s *Store) change(
-	change func(*store.Session) error,
+	change store.Change,
 	check func(before, after *store.Session) error,
 	find func(b *batch) (stored, error),
 ) (*store.Session, error) {
@@ -77,17 +92,13 @@ func (s *Store) change(
 	if before.Audio != after.Audio {
 		_ = s.audio.letGo(before.Audio) // what cannot be removed now is removed later
 	}
-	if !after.Analyzed() {
-		after.Normalize()
-		return after, nil
-	}
-	return after.Clone(), nil // a scorer may have kept its scores
+	return after, nil
 }
 
 // changing is a change of a session, as change has it.
 type changing struct {
 	store  *Store
-	change func(*store.Session) error
+	change store.Change
 	check  func(before, after *store.Session) error
 	find   func(b *batch) (stored, error)
 	before store.Session // of the last attempt, as is after
@@ -105,10 +116,15 @@ func (c *changing) do(b *batch) error {
 		return err
 	}
 	c.before, c.after = *found.session, found.session // what both refer to change may overwrite, and nobody asks before for it
-	before, after := &c.before, c.after
-	if err := c.change(after); err != nil {
+	if err := c.change(c.after, c.store.now()); err != nil {
 		return err
 	}
+	if c.after.Analyzed() {
+		c.after = c.after.Clone() // a scorer may have kept its scores
+	} else {
+		c.after.Normalize()
+	}
+	before, after := &c.before, c.after
 	if err := c.check(before, after); err != nil {
 		return err
 	}

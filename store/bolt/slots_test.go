@@ -29,7 +29,7 @@ func TestRemovedSessionsCannotBeBroughtBack(t *testing.T) {
 			return err
 		},
 		"Expire": func(st *Store, s *store.Session) error {
-			_, err := st.Expire(t.Context(), s.UpdatedAt, 1)
+			_, err := st.Expire(t.Context(), st.now().Sub(s.UpdatedAt), 1)
 			return err
 		},
 	} {

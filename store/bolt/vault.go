@@ -35,6 +35,7 @@ type vault struct {
 	id    []byte      // of the store
 	slots cipher.AEAD // seals the data keys of sessions in the key file
 	audio cipher.AEAD // seals the data keys of audio in its files
+	texts cipher.AEAD // seals documents
 	index []byte      // key of appendSum
 	mac   []byte      // key of what says which slot is whose
 
@@ -105,6 +106,7 @@ func newVault(id, secret []byte) *vault {
 		id:    id,
 		slots: newAEAD(derive(secret, id, "slots")),
 		audio: newAEAD(derive(secret, id, "audio")),
+		texts: newAEAD(derive(secret, id, "documents")),
 		index: derive(secret, id, "index"),
 		mac:   derive(secret, id, "mac"),
 	}

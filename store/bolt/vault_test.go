@@ -47,7 +47,7 @@ func audioOf(s *store.Session) string { return "audio of " + s.ID }
 
 func putAudio(t testing.TB, st *Store, content string) string {
 	t.Helper()
-	ref, err := st.PutAudio(t.Context(), strings.NewReader(content))
+	ref, err := st.Audio().Put(t.Context(), strings.NewReader(content))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func putAudio(t testing.TB, st *Store, content string) string {
 
 func readAudio(t testing.TB, st *Store, ref string) (string, error) {
 	t.Helper()
-	f, err := st.OpenAudio(t.Context(), ref)
+	f, err := st.Audio().Open(t.Context(), ref)
 	if err != nil {
 		return "", err
 	}
@@ -115,7 +115,7 @@ func TestNothingPersonalStandsInTheFiles(t *testing.T) {
 		if err := st.Create(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := st.Update(t.Context(), s.Account, s.ID, func(s *store.Session) error { s.Notices++; return nil }); err != nil {
+		if _, err := st.Update(t.Context(), s.Account, s.ID, func(s *store.Session, _ time.Time) error { s.Notices++; return nil }); err != nil {
 			t.Fatal(err)
 		}
 		shut(t, st)

@@ -5,57 +5,93 @@ import (
 	"context"
 	"crypto/rand"
 	"io"
+	"time"
 
 	"github.com/voicescreen/voicescreen/store"
 )
 
-// PutAudio is described at [store.Store].
-func (m *Store) PutAudio(ctx context.Context, r io.Reader) (string, error) {
-	if err := m.calls.Begin(ctx); err != nil {
+// recording is stored audio. It is never changed.
+type recording struct {
+	data []byte
+	put  time.Time
+}
+
+// Audio is described at [store.Store].
+func (m *Store) Audio() store.Audio { return (*audio)(m) }
+
+// audio is the Store as a store.Audio.
+type audio Store
+
+// Put is described at [store.Audio].
+func (a *audio) Put(ctx context.Context, r io.Reader) (string, error) {
+	if err := a.calls.Begin(ctx); err != nil {
 		return "", err
 	}
-	defer m.calls.End()
+	defer a.calls.End()
 	data, err := io.ReadAll(reader{ctx, r})
 	if err != nil {
 		return "", err
 	}
 	ref := rand.Text()
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.audio[ref] = data
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.audio[ref] = recording{data, a.now()}
 	return ref, nil
 }
 
-// OpenAudio is described at [store.Store].
-func (m *Store) OpenAudio(ctx context.Context, ref string) (io.ReadCloser, error) {
-	if err := m.calls.Begin(ctx); err != nil {
+// Open is described at [store.Audio].
+func (a *audio) Open(ctx context.Context, ref string) (io.ReadCloser, error) {
+	if err := a.calls.Begin(ctx); err != nil {
 		return nil, err
 	}
-	defer m.calls.End()
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	data, ok := m.audio[ref]
+	defer a.calls.End()
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	r, ok := a.audio[ref]
 	if !ok {
 		return nil, store.ErrNotFound
 	}
-	return io.NopCloser(bytes.NewReader(data)), nil
+	return io.NopCloser(bytes.NewReader(r.data)), nil
 }
 
-// RemoveAudio is described at [store.Store].
-func (m *Store) RemoveAudio(ctx context.Context, ref string) error {
-	if err := m.calls.Begin(ctx); err != nil {
+// Remove is described at [store.Audio].
+func (a *audio) Remove(ctx context.Context, ref string) error {
+	if err := a.calls.Begin(ctx); err != nil {
 		return err
 	}
-	defer m.calls.End()
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, s := range m.sessions {
-		if s.Audio == ref {
-			return nil
+	defer a.calls.End()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.inUse()[ref] {
+		delete(a.audio, ref)
+	}
+	return nil
+}
+
+// Sweep is described at [store.Audio].
+func (a *audio) Sweep(ctx context.Context, age time.Duration, referred func(ref string) bool) error {
+	if err := a.calls.Begin(ctx); err != nil {
+		return err
+	}
+	defer a.calls.End()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	inUse, before := a.inUse(), a.now().Add(-age)
+	for ref, r := range a.audio {
+		if !inUse[ref] && !r.put.After(before) && (referred == nil || !referred(ref)) {
+			delete(a.audio, ref)
 		}
 	}
-	delete(m.audio, ref)
 	return nil
+}
+
+// inUse returns which audio sessions refer to.
+func (a *audio) inUse() map[string]bool {
+	refs := map[string]bool{}
+	for _, s := range a.sessions {
+		refs[s.Audio] = true
+	}
+	return refs
 }
 
 // reader reads until its context is done.

@@ -12,7 +12,7 @@ import (
 )
 
 func ExampleNew() {
-	st := memory.New()
+	st := memory.New(nil)
 	defer st.Close()
 	ctx := context.Background()
 	err := st.Create(ctx, &store.Session{Account: "clinic", ID: "1", UserID: "patient", Status: screen.StatusInitiated, CreatedAt: time.Now()})
@@ -20,7 +20,7 @@ func ExampleNew() {
 		log.Fatal(err)
 	}
 	// Exactly one of any number of racing updates finds the state it expects.
-	s, err := st.Update(ctx, "clinic", "1", func(s *store.Session) error {
+	s, err := st.Update(ctx, "clinic", "1", func(s *store.Session, _ time.Time) error {
 		if s.Status != screen.StatusInitiated {
 			return fmt.Errorf("the session is %v", s.Status)
 		}

@@ -12,16 +12,26 @@ import (
 	"github.com/voicescreen/voicescreen/store"
 )
 
-// Store keeps sessions and audio in memory. It is safe for concurrent use.
+// Options are the options of New. Nil and zero fields mean the default.
+type Options struct {
+	// Now is the clock: see [store.NewClock]. It must be safe for concurrent
+	// use. Default: time.Now, without going back.
+	Now func() time.Time
+}
+
+// Store keeps sessions, audio and documents in memory. It is safe for
+// concurrent use, and engines of one process may share it.
 type Store struct {
 	calls store.Calls
+	now   func() time.Time
 
-	mu       sync.RWMutex              // protects all below
-	sessions map[string]*store.Session // by ID; never handed out, replaced and not changed
-	users    map[user][]store.Cursor   // in the order of a listing
-	due      queue                     // of Next
-	notices  map[string]queue          // of NextNotice, by account
-	audio    map[string][]byte         // by reference; never changed
+	mu        sync.RWMutex              // protects all below
+	sessions  map[string]*store.Session // by ID; never handed out, replaced and not changed
+	users     map[user][]store.Cursor   // in the order of a listing
+	due       queue                     // of Next
+	notices   queue                     // of NextNotice
+	audio     map[string]recording      // by reference
+	documents map[string]document       // by name
 }
 
 // user is whom a session belongs to.
@@ -62,12 +72,16 @@ func (q queue) without(due time.Time, id string) queue {
 var _ store.Store = (*Store)(nil)
 
 // New returns an empty store.
-func New() *Store {
+func New(opts *Options) *Store {
+	if opts == nil {
+		opts = &Options{}
+	}
 	return &Store{
-		sessions: map[string]*store.Session{},
-		users:    map[user][]store.Cursor{},
-		notices:  map[string]queue{},
-		audio:    map[string][]byte{},
+		now:       store.NewClock(opts.Now),
+		sessions:  map[string]*store.Session{},
+		users:     map[user][]store.Cursor{},
+		audio:     map[string]recording{},
+		documents: map[string]document{},
 	}
 }
 
@@ -77,6 +91,8 @@ func (m *Store) Create(ctx context.Context, s *store.Session) error {
 		return err
 	}
 	defer m.calls.End()
+	s = s.Clone()
+	s.Created(m.now())
 	if err := s.Check(); err != nil {
 		return err
 	}
@@ -85,7 +101,6 @@ func (m *Store) Create(ctx context.Context, s *store.Session) error {
 	if _, taken := m.sessions[s.ID]; taken {
 		return store.ErrExists
 	}
-	s = s.Clone()
 	m.sessions[s.ID] = s
 	u := user{s.Account, s.UserID}
 	i, _ := slices.BinarySearchFunc(m.users[u], s.Cursor(), compareCursors)
@@ -109,8 +124,30 @@ func (m *Store) Get(ctx context.Context, account, id string) (*store.Session, er
 	return s.Clone(), nil
 }
 
+// Head is described at [store.Store].
+func (m *Store) Head(ctx context.Context, account, id string) (*store.Session, error) {
+	if err := m.calls.Begin(ctx); err != nil {
+		return nil, err
+	}
+	defer m.calls.End()
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	s, err := m.find(account, id)
+	if err != nil {
+		return nil, err
+	}
+	return head(s), nil
+}
+
+// head returns a copy without Scores and Features.
+func head(s *store.Session) *store.Session {
+	c := *s
+	c.Scores, c.Features = nil, nil
+	return c.Clone()
+}
+
 // Update is described at [store.Store].
-func (m *Store) Update(ctx context.Context, account, id string, change func(*store.Session) error) (*store.Session, error) {
+func (m *Store) Update(ctx context.Context, account, id string, change store.Change) (*store.Session, error) {
 	if err := m.calls.Begin(ctx); err != nil {
 		return nil, err
 	}
@@ -125,48 +162,51 @@ func (m *Store) Update(ctx context.Context, account, id string, change func(*sto
 }
 
 // Next is described at [store.Store].
-func (m *Store) Next(ctx context.Context, now time.Time, change func(*store.Session) error) (*store.Session, error) {
+func (m *Store) Next(ctx context.Context, change store.Change) (*store.Session, error) {
 	if err := m.calls.Begin(ctx); err != nil {
 		return nil, err
 	}
 	defer m.calls.End()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.due) == 0 || m.due[0].due.After(now) {
+	if len(m.due) == 0 || m.due[0].due.After(m.now()) {
 		return nil, store.ErrNoneDue
 	}
 	s := m.sessions[m.due[0].id]
 	return m.change(s, change, s.CheckNext)
 }
 
-// NextNotice is described at [store.Store].
-func (m *Store) NextNotice(ctx context.Context, account string, now time.Time, change func(*store.Session) error) (*store.Session, error) {
+// NextNotice is described at [store.Store]. It looks at all notices that are
+// due.
+func (m *Store) NextNotice(ctx context.Context, without []string, change store.Change) (*store.Session, error) {
 	if err := m.calls.Begin(ctx); err != nil {
 		return nil, err
 	}
 	defer m.calls.End()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	q := m.notices[account]
-	if len(q) == 0 || q[0].due.After(now) {
-		return nil, store.ErrNoneDue
+	now := m.now()
+	for _, p := range m.notices {
+		if p.due.After(now) {
+			break
+		}
+		if s := m.sessions[p.id]; !slices.Contains(without, s.Account) {
+			return m.change(s, change, s.CheckNextNotice)
+		}
 	}
-	s := m.sessions[q[0].id]
-	return m.change(s, change, s.CheckNextNotice)
+	return nil, store.ErrNoneDue
 }
 
 // change replaces a session by what change makes of it.
-func (m *Store) change(before *store.Session, change, check func(*store.Session) error) (*store.Session, error) {
-	given := *before
-	given.Scores, given.Features = nil, nil
-	changed := given.Clone()
-	if err := change(changed); err != nil {
-		return nil, err
-	}
-	if err := check(changed); err != nil {
+func (m *Store) change(before *store.Session, change store.Change, check func(*store.Session) error) (*store.Session, error) {
+	changed := head(before)
+	if err := change(changed, m.now()); err != nil {
 		return nil, err
 	}
 	changed = changed.Clone() // change may have kept it
+	if err := check(changed); err != nil {
+		return nil, err
+	}
 	after := changed.Clone()
 	if !after.Analyzed() {
 		after.Scores, after.Features = before.Scores, before.Features
@@ -270,13 +310,14 @@ func (m *Store) Forget(ctx context.Context, account, userID string) (int, error)
 }
 
 // Expire is described at [store.Store]. It looks at every session.
-func (m *Store) Expire(ctx context.Context, before time.Time, limit int) (expired []screen.SessionKey, err error) {
+func (m *Store) Expire(ctx context.Context, age time.Duration, limit int) (expired []screen.SessionKey, err error) {
 	if err := m.calls.Begin(ctx); err != nil {
 		return nil, err
 	}
 	defer m.calls.End()
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	before := m.now().Add(-age)
 	for _, s := range m.sessions {
 		if len(expired) >= limit {
 			break
@@ -298,14 +339,14 @@ func (m *Store) Ping(ctx context.Context) error {
 	return nil
 }
 
-// Close is described at [store.Store]. It drops all sessions and audio.
+// Close is described at [store.Store]. It drops everything.
 func (m *Store) Close() error {
 	if err := m.calls.Close(); err != nil {
 		return err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.sessions, m.users, m.due, m.notices, m.audio = nil, nil, nil, nil, nil
+	m.sessions, m.users, m.due, m.notices, m.audio, m.documents = nil, nil, nil, nil, nil, nil
 	return nil
 }
 
@@ -334,18 +375,12 @@ func (m *Store) remove(s *store.Session) {
 
 func (m *Store) enqueue(s *store.Session) {
 	m.due = m.due.with(s.Due, s.ID)
-	if !s.Notify.IsZero() {
-		m.notices[s.Account] = m.notices[s.Account].with(s.Notify, s.ID)
-	}
+	m.notices = m.notices.with(s.Notify, s.ID)
 }
 
 func (m *Store) dequeue(s *store.Session) {
 	m.due = m.due.without(s.Due, s.ID)
-	if q := m.notices[s.Account].without(s.Notify, s.ID); len(q) > 0 {
-		m.notices[s.Account] = q
-	} else {
-		delete(m.notices, s.Account)
-	}
+	m.notices = m.notices.without(s.Notify, s.ID)
 }
 
 func compareCursors(a, b store.Cursor) int {

@@ -2,6 +2,7 @@ package memory_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/memory"
@@ -9,5 +10,5 @@ import (
 )
 
 func TestStore(t *testing.T) {
-	storetest.Run(t, func(*testing.T) store.Store { return memory.New() })
+	storetest.Run(t, func(_ *testing.T, now func() time.Time) store.Store { return memory.New(&memory.Options{Now: now}) })
 }

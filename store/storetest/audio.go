@@ -10,14 +10,16 @@ import (
 	"testing"
 	"testing/iotest"
 	"time"
+	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
 
 var audioCases = []testCase{
-	{"audio comes back as it was stored", func(t *testing.T, st store.Store) {
+	{"audio comes back as it was stored", func(t *testing.T, st *subject) {
 		for _, n := range []int{0, 1, 4096, 1<<20 + 7} {
 			data := noise(n)
 			wantAudio(t, st, put(t, st, bytes.NewReader(data)), data)
@@ -25,7 +27,7 @@ var audioCases = []testCase{
 			wantAudio(t, st, put(t, st, iotest.DataErrReader(bytes.NewReader(data))), data)
 		}
 	}},
-	{"each reference is another one and tells nothing", func(t *testing.T, st store.Store) {
+	{"each reference is another one and tells nothing", func(t *testing.T, st *subject) {
 		s := session("canary-account", "canary-session", "canary-user")
 		create(t, st, s)
 		seen := map[string]bool{}
@@ -37,17 +39,17 @@ var audioCases = []testCase{
 			seen[ref] = true
 		}
 	}},
-	{"a reader that fails leaves nothing and its error comes as it is", func(t *testing.T, st store.Store) {
+	{"a reader that fails leaves nothing and its error comes as it is", func(t *testing.T, st *subject) {
 		broken := errors.New("broken off")
-		ref, err := st.PutAudio(t.Context(), io.MultiReader(bytes.NewReader(noise(200_000)), iotest.ErrReader(broken)))
+		ref, err := st.Audio().Put(t.Context(), io.MultiReader(bytes.NewReader(noise(200_000)), iotest.ErrReader(broken)))
 		if ref != "" || err != broken { // as it is
 			t.Errorf("got reference %q and error %v, want the error itself", ref, err)
 		}
 	}},
-	{"a context that ends stops the reading", func(t *testing.T, st store.Store) {
+	{"a context that ends stops the reading", func(t *testing.T, st *subject) {
 		ctx, cancel := context.WithCancel(t.Context())
 		read := 0
-		ref, err := st.PutAudio(ctx, readerFunc(func(p []byte) (int, error) {
+		ref, err := st.Audio().Put(ctx, readerFunc(func(p []byte) (int, error) {
 			if read += len(p); read > 1<<20 {
 				cancel()
 			}
@@ -60,52 +62,54 @@ var audioCases = []testCase{
 			t.Errorf("got reference %q and error %v, want %v", ref, err, context.Canceled)
 		}
 	}},
-	{"what is no audio is not found", func(t *testing.T, st store.Store) {
+	{"what is no audio is not found", func(t *testing.T, st *subject) {
 		ref := put(t, st, strings.NewReader("audio"))
 		for _, other := range hostile(ref) {
-			f, err := st.OpenAudio(t.Context(), other)
+			f, err := st.Audio().Open(t.Context(), other)
 			if err == nil {
 				_ = f.Close()
 			}
 			wantErr(t, "OpenAudio", err, store.ErrNotFound)
-			wantErr(t, "RemoveAudio", st.RemoveAudio(t.Context(), other), nil)
+			wantErr(t, "RemoveAudio", st.Audio().Remove(t.Context(), other), nil)
 		}
 		wantAudio(t, st, ref, []byte("audio"))
 	}},
-	{"a session may refer to what is no audio", func(t *testing.T, st store.Store) {
+	{"a session may refer to what is no audio", func(t *testing.T, st *subject) {
 		ref := put(t, st, strings.NewReader("audio"))
 		create(t, st, session("a", "s", "u"))
 		for _, other := range hostile(ref) {
-			setAudio(t, st, "s", other)
+			if utf8.ValidString(other) && !strings.Contains(other, "\x00") && len(other) <= screen.MaxName {
+				setAudio(t, st, "s", other)
+			}
 		}
 		wantErr(t, "Delete", st.Delete(t.Context(), "a", "s"), nil)
 		wantAudio(t, st, ref, []byte("audio"))
 	}},
-	{"removed audio is gone, and may be removed again", func(t *testing.T, st store.Store) {
+	{"removed audio is gone, and may be removed again", func(t *testing.T, st *subject) {
 		ref, kept := put(t, st, strings.NewReader("audio")), put(t, st, strings.NewReader("kept"))
 		for range 2 {
-			wantErr(t, "RemoveAudio", st.RemoveAudio(t.Context(), ref), nil)
+			wantErr(t, "RemoveAudio", st.Audio().Remove(t.Context(), ref), nil)
 			wantNoAudio(t, st, ref)
 		}
 		wantAudio(t, st, kept, []byte("kept"))
 	}},
-	{"audio that a session refers to is not removed", func(t *testing.T, st store.Store) {
+	{"audio that a session refers to is not removed", func(t *testing.T, st *subject) {
 		create(t, st, queued("a", "s", at(1)))
 		ref := put(t, st, strings.NewReader("audio"))
 		setAudio(t, st, "s", ref)
-		wantErr(t, "RemoveAudio", st.RemoveAudio(t.Context(), ref), nil)
+		wantErr(t, "RemoveAudio", st.Audio().Remove(t.Context(), ref), nil)
 		wantAudio(t, st, ref, []byte("audio"))
 	}},
-	{"audio stays as long as a session refers to it", func(t *testing.T, st store.Store) {
+	{"audio stays as long as a session refers to it", func(t *testing.T, st *subject) {
 		create(t, st, queued("a", "s", at(1)))
 		ref := put(t, st, strings.NewReader("audio"))
 		setAudio(t, st, "s", ref)
 		setDue(t, st, "s", at(2))
-		_, err := st.Next(t.Context(), at(2), func(s *store.Session) error { s.Due = at(9); return nil })
+		_, err := st.nextAt(t.Context(), at(2), func(s *store.Session, _ time.Time) error { s.Due = at(9); return nil })
 		wantErr(t, "Next", err, nil)
 		wantAudio(t, st, ref, []byte("audio"))
 	}},
-	{"audio is removed when the session lets go of it", func(t *testing.T, st store.Store) {
+	{"audio is removed when the session lets go of it", func(t *testing.T, st *subject) {
 		create(t, st, session("a", "s", "u"))
 		first, second := put(t, st, strings.NewReader("first")), put(t, st, strings.NewReader("second"))
 		setAudio(t, st, "s", first)
@@ -115,25 +119,25 @@ var audioCases = []testCase{
 		setAudio(t, st, "s", "")
 		wantNoAudio(t, st, second)
 	}},
-	{"audio is removed when Next lets go of it", func(t *testing.T, st store.Store) {
+	{"audio is removed when Next lets go of it", func(t *testing.T, st *subject) {
 		s := queued("a", "s", at(1))
 		s.Audio = put(t, st, strings.NewReader("audio"))
 		create(t, st, s)
-		_, err := st.Next(t.Context(), at(1), func(s *store.Session) error { s.Audio, s.Due = "", time.Time{}; return nil })
+		_, err := st.nextAt(t.Context(), at(1), func(s *store.Session, _ time.Time) error { s.Audio, s.Due = "", time.Time{}; return nil })
 		wantErr(t, "Next", err, nil)
 		wantNoAudio(t, st, s.Audio)
 	}},
-	{"audio stays if change fails", func(t *testing.T, st store.Store) {
+	{"audio stays if change fails", func(t *testing.T, st *subject) {
 		create(t, st, session("a", "s", "u"))
 		ref := put(t, st, strings.NewReader("audio"))
 		setAudio(t, st, "s", ref)
-		_, err := st.Update(t.Context(), "a", "s", func(s *store.Session) error { s.Audio = ""; return errChange })
+		_, err := st.Update(t.Context(), "a", "s", func(s *store.Session, _ time.Time) error { s.Audio = ""; return errChange })
 		wantErr(t, "Update", err, errChange)
-		_, err = st.Update(t.Context(), "a", "s", func(s *store.Session) error { s.Audio = ""; s.Status = 0; return nil })
+		_, err = st.Update(t.Context(), "a", "s", func(s *store.Session, _ time.Time) error { s.Audio = ""; s.Status = 0; return nil })
 		wantErr(t, "Update", err, store.ErrInvalid)
 		wantAudio(t, st, ref, []byte("audio"))
 	}},
-	{"Delete and Forget remove the audio", func(t *testing.T, st store.Store) {
+	{"Delete and Forget remove the audio", func(t *testing.T, st *subject) {
 		var refs []string
 		for i := range 4 {
 			create(t, st, session("a", numbered(i), "u"))
@@ -153,10 +157,10 @@ var audioCases = []testCase{
 		}
 		wantAudio(t, st, other.Audio, []byte("other"))
 	}},
-	{"audio may be stored at the same time", func(t *testing.T, st store.Store) {
+	{"audio may be stored at the same time", func(t *testing.T, st *subject) {
 		race(racers, func(i int) {
 			data := noise(10_000 + i)
-			ref, err := st.PutAudio(t.Context(), bytes.NewReader(data))
+			ref, err := st.Audio().Put(t.Context(), bytes.NewReader(data))
 			if err != nil {
 				t.Errorf("PutAudio: %v", err)
 				return
@@ -187,9 +191,9 @@ func noise(n int) []byte {
 }
 
 // put stores audio or ends the test.
-func put(t *testing.T, st store.Store, r io.Reader) string {
+func put(t *testing.T, st *subject, r io.Reader) string {
 	t.Helper()
-	ref, err := st.PutAudio(t.Context(), r)
+	ref, err := st.Audio().Put(t.Context(), r)
 	if err != nil {
 		t.Fatalf("PutAudio: %v", err)
 	}
@@ -197,16 +201,16 @@ func put(t *testing.T, st store.Store, r io.Reader) string {
 }
 
 // setAudio makes a session of account a refer to audio.
-func setAudio(t *testing.T, st store.Store, id, ref string) {
+func setAudio(t *testing.T, st *subject, id, ref string) {
 	t.Helper()
-	if _, err := st.Update(t.Context(), "a", id, func(s *store.Session) error { s.Audio = ref; return nil }); err != nil {
+	if _, err := st.Update(t.Context(), "a", id, func(s *store.Session, _ time.Time) error { s.Audio = ref; return nil }); err != nil {
 		t.Fatalf("Update: %v", err)
 	}
 }
 
-func wantAudio(t rapid.TB, st store.Store, ref string, want []byte) {
+func wantAudio(t rapid.TB, st *subject, ref string, want []byte) {
 	t.Helper()
-	f, err := st.OpenAudio(context.Background(), ref)
+	f, err := st.Audio().Open(context.Background(), ref)
 	if err != nil {
 		t.Errorf("OpenAudio: %v", err)
 		return
@@ -220,9 +224,9 @@ func wantAudio(t rapid.TB, st store.Store, ref string, want []byte) {
 	}
 }
 
-func wantNoAudio(t *testing.T, st store.Store, ref string) {
+func wantNoAudio(t *testing.T, st *subject, ref string) {
 	t.Helper()
-	f, err := st.OpenAudio(t.Context(), ref)
+	f, err := st.Audio().Open(t.Context(), ref)
 	if err == nil {
 		_ = f.Close()
 	}

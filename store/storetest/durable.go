@@ -11,11 +11,11 @@ import (
 )
 
 // RunDurable runs the cases of stores that outlive the process. Open opens the
-// store in a directory, which is empty the first time.
-func RunDurable(t *testing.T, open func(t *testing.T, dir string) store.Store) {
+// store in a directory, which is empty the first time, with the clock now.
+func RunDurable(t *testing.T, open func(t *testing.T, dir string, now func() time.Time) store.Store) {
 	for _, c := range []struct {
 		promise string
-		test    func(t *testing.T, st store.Store, reopen func(store.Store) store.Store)
+		test    func(t *testing.T, st *subject, reopen func(*subject) *subject)
 	}{
 		{"sessions are there after reopening", sessionsSurvive},
 		{"audio is there after reopening", audioSurvives},
@@ -27,24 +27,25 @@ func RunDurable(t *testing.T, open func(t *testing.T, dir string) store.Store) {
 		t.Run(c.promise, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			current := open(t, dir)
+			clock := newClock()
+			current := &subject{open(t, dir, clock.now), clock}
 			t.Cleanup(func() {
 				if err := current.Close(); err != nil && !errors.Is(err, store.ErrClosed) {
 					t.Errorf("Close: %v", err)
 				}
 			})
-			c.test(t, current, func(st store.Store) store.Store {
+			c.test(t, current, func(st *subject) *subject {
 				if err := st.Close(); err != nil {
 					t.Fatalf("Close: %v", err)
 				}
-				current = open(t, dir)
+				current = &subject{open(t, dir, clock.now), clock}
 				return current
 			})
 		})
 	}
 }
 
-func sessionsSurvive(t *testing.T, st store.Store, reopen func(store.Store) store.Store) {
+func sessionsSurvive(t *testing.T, st *subject, reopen func(*subject) *subject) {
 	want := full()
 	create(t, st, want)
 	listing := createListing(t, st)
@@ -52,7 +53,7 @@ func sessionsSurvive(t *testing.T, st store.Store, reopen func(store.Store) stor
 	wantSame(t, "Get", get(t, st, want.Account, want.ID), want)
 	wantBehind(t, st, get(t, st, "a", listing[2]).Cursor(), listing[3:])
 	wantErr(t, "Create", st.Create(t.Context(), session("other", listing[0], "u")), store.ErrExists)
-	if _, err := st.Update(t.Context(), want.Account, want.ID, func(s *store.Session) error { s.Attempts = 7; return nil }); err != nil {
+	if _, err := st.Update(t.Context(), want.Account, want.ID, func(s *store.Session, _ time.Time) error { s.Attempts = 7; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	want.Attempts = 7
@@ -60,7 +61,7 @@ func sessionsSurvive(t *testing.T, st store.Store, reopen func(store.Store) stor
 	wantSame(t, "Get", get(t, st, want.Account, want.ID), want)
 }
 
-func audioSurvives(t *testing.T, st store.Store, reopen func(store.Store) store.Store) {
+func audioSurvives(t *testing.T, st *subject, reopen func(*subject) *subject) {
 	create(t, st, session("a", "s", "u"))
 	ref := put(t, st, strings.NewReader("audio"))
 	setAudio(t, st, "s", ref)
@@ -73,9 +74,9 @@ func audioSurvives(t *testing.T, st store.Store, reopen func(store.Store) store.
 	wantNoAudio(t, st, ref)
 }
 
-func queueSurvives(t *testing.T, st store.Store, reopen func(store.Store) store.Store) {
+func queueSurvives(t *testing.T, st *subject, reopen func(*subject) *subject) {
 	create(t, st, queued("a", "s1", at(30)), queued("b", "s2", at(10)), queued("a", "s3", at(20)))
-	if _, err := st.Next(t.Context(), at(10), func(s *store.Session) error { s.Due = at(25); return nil }); err != nil {
+	if _, err := st.nextAt(t.Context(), at(10), func(s *store.Session, _ time.Time) error { s.Due = at(25); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	st = reopen(st)
@@ -86,27 +87,27 @@ func queueSurvives(t *testing.T, st store.Store, reopen func(store.Store) store.
 		}
 		st = reopen(st)
 	}
-	_, err := st.Next(t.Context(), time.Now(), never(t))
+	_, err := st.nextAt(t.Context(), at(2_000_000), never(t))
 	wantErr(t, "Next", err, store.ErrNoneDue)
 }
 
-func noticesSurvive(t *testing.T, st store.Store, reopen func(store.Store) store.Store) {
+func noticesSurvive(t *testing.T, st *subject, reopen func(*subject) *subject) {
 	create(t, st, noticed("a", "s1", at(20)), noticed("a", "s2", at(10)), kept("a", "s3", screen.StatusInitiated, at(5)))
 	st = reopen(st)
 	for _, want := range []string{"s2", "s1"} {
-		if got := nextNotice(t, st, "a", at(99)); got != want {
+		if got := nextNotice(t, st, at(99)); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 		st = reopen(st)
 	}
-	_, err := st.NextNotice(t.Context(), "a", at(99), never(t))
+	_, err := st.noticeAt(t.Context(), nil, at(99), never(t))
 	wantErr(t, "NextNotice", err, store.ErrNoneDue)
 	wantExpired(t, st, epoch, 9, 2)
 	st = reopen(st)
 	wantExpired(t, st, at(5), 9, 1)
 }
 
-func removalSurvives(t *testing.T, st store.Store, reopen func(store.Store) store.Store) {
+func removalSurvives(t *testing.T, st *subject, reopen func(*subject) *subject) {
 	var refs []string
 	for i, user := range []string{"u", "v", "v"} {
 		s := queued("a", numbered(i), at(1))

@@ -11,10 +11,10 @@ import (
 )
 
 var expiryCases = []testCase{
-	{"Expire removes what is kept since the time or longer, of any account", func(t *testing.T, st store.Store) {
+	{"Expire removes what is kept since the time or longer, of any account", func(t *testing.T, st *subject) {
 		create(t, st, kept("a", "s1", screen.StatusSuccess, at(10)), kept("b", "s2", screen.StatusFailed, at(20)), kept("a", "s3", screen.StatusInitiated, at(30)))
-		create(t, st, kept("a", "s4", screen.StatusSuccess, at(30).Add(time.Nanosecond)))
-		wantExpired(t, st, at(10).Add(-time.Nanosecond), 9, 0)
+		create(t, st, kept("a", "s4", screen.StatusSuccess, at(30).Add(time.Microsecond)))
+		wantExpired(t, st, at(10).Add(-time.Microsecond), 9, 0)
 		wantExpired(t, st, at(30), 9, 3)
 		wantExpired(t, st, at(30), 9, 0)
 		for account, id := range map[string]string{"a": "s1", "b": "s2"} {
@@ -26,14 +26,14 @@ var expiryCases = []testCase{
 			t.Errorf("List: got %v and error %v, want s4 alone", ids(list), err)
 		}
 	}},
-	{"what waits or is being analysed does not expire", func(t *testing.T, st store.Store) {
+	{"what waits or is being analysed does not expire", func(t *testing.T, st *subject) {
 		create(t, st, kept("a", "s1", screen.StatusProcessing, at(1)), kept("a", "s2", screen.StatusProcessing, at(1)))
 		wantExpired(t, st, at(99), 9, 0)
 		setState(t, st, "s1", screen.StatusFailed, at(50))
 		wantExpired(t, st, at(49), 9, 0)
 		wantExpired(t, st, at(50), 9, 1)
 	}},
-	{"a session is kept since it last changed", func(t *testing.T, st store.Store) {
+	{"a session is kept since it last changed", func(t *testing.T, st *subject) {
 		create(t, st, kept("a", "s", screen.StatusInitiated, at(1)))
 		setState(t, st, "s", screen.StatusProcessing, at(2))
 		setState(t, st, "s", screen.StatusSuccess, at(3))
@@ -41,7 +41,7 @@ var expiryCases = []testCase{
 		wantExpired(t, st, at(39), 9, 0)
 		wantExpired(t, st, at(40), 9, 1)
 	}},
-	{"Expire removes no more than its limit, and all in the end", func(t *testing.T, st store.Store) {
+	{"Expire removes no more than its limit, and all in the end", func(t *testing.T, st *subject) {
 		for i := range 7 {
 			create(t, st, kept("a", numbered(i), screen.StatusSuccess, at(i)))
 		}
@@ -53,17 +53,20 @@ var expiryCases = []testCase{
 		wantExpired(t, st, at(99), 3, 1)
 		wantExpired(t, st, at(99), 3, 0)
 	}},
-	{"what expires leaves nothing", func(t *testing.T, st store.Store) {
+	{"what expires leaves nothing", func(t *testing.T, st *subject) {
 		s := full() // due, with a notice, of a user
 		s.Audio = put(t, st, strings.NewReader("audio"))
 		create(t, st, s)
 		wantExpired(t, st, s.UpdatedAt, 9, 1)
 		wantNothing(t, st, s)
 	}},
-	{"Delete and Forget leave nothing", func(t *testing.T, st store.Store) {
+	{"Delete and Forget leave nothing", func(t *testing.T, st *subject) {
 		for name, erase := range map[string]func(s *store.Session) error{
 			"Delete": func(s *store.Session) error { return st.Delete(t.Context(), s.Account, s.ID) },
-			"Forget": func(s *store.Session) error { _, err := st.Forget(t.Context(), s.Account, s.UserID); return err },
+			"Forget": func(s *store.Session) error {
+				_, err := st.Forget(t.Context(), s.Account, s.UserID)
+				return err
+			},
 		} {
 			s := full()
 			s.Audio = put(t, st, strings.NewReader("audio"))
@@ -72,7 +75,7 @@ var expiryCases = []testCase{
 			wantNothing(t, st, s)
 		}
 	}},
-	{"of calls at the same time each session expires in one", func(t *testing.T, st store.Store) {
+	{"of calls at the same time each session expires in one", func(t *testing.T, st *subject) {
 		const sessions = 40
 		for i := range sessions {
 			create(t, st, kept("a", numbered(i), screen.StatusSuccess, at(1)))
@@ -80,7 +83,7 @@ var expiryCases = []testCase{
 		got := make([][]screen.SessionKey, racers)
 		race(racers, func(i int) {
 			for {
-				list, err := st.Expire(t.Context(), at(1), 3)
+				list, err := st.expireUntil(t.Context(), at(1), 3)
 				if err != nil {
 					t.Errorf("Expire: %v", err)
 				}
@@ -110,46 +113,46 @@ func kept(account, id string, state screen.Status, since time.Time) *store.Sessi
 }
 
 // setState moves a session of account a at the time.
-func setState(t *testing.T, st store.Store, id string, state screen.Status, now time.Time) {
+func setState(t *testing.T, st *subject, id string, state screen.Status, now time.Time) {
 	t.Helper()
-	if _, err := st.Update(t.Context(), "a", id, func(s *store.Session) error { s.Status, s.UpdatedAt = state, now; return nil }); err != nil {
+	if _, err := st.Update(t.Context(), "a", id, func(s *store.Session, _ time.Time) error { s.Status, s.UpdatedAt = state, now; return nil }); err != nil {
 		t.Fatalf("Update: %v", err)
 	}
 }
 
-func wantExpired(t *testing.T, st store.Store, before time.Time, limit, want int) {
+func wantExpired(t *testing.T, st *subject, before time.Time, limit, want int) {
 	t.Helper()
-	if list, err := st.Expire(t.Context(), before, limit); len(list) != want || err != nil {
+	if list, err := st.expireUntil(t.Context(), before, limit); len(list) != want || err != nil {
 		t.Errorf("Expire before %v, at most %d: got %v and error %v, want %d", before, limit, list, err, want)
 	}
 }
 
 // wantNothing says that no call finds anything of a session, and that its ID
 // can be another's with nothing in the way.
-func wantNothing(t *testing.T, st store.Store, s *store.Session) {
+func wantNothing(t *testing.T, st *subject, s *store.Session) {
 	t.Helper()
 	absent := func() {
 		t.Helper()
-		late := epoch.AddDate(1000, 0, 0)
+		late := epoch.AddDate(100, 0, 0)
 		_, err := st.Get(t.Context(), s.Account, s.ID)
 		wantErr(t, "Get", err, store.ErrNotFound)
 		list, err := st.List(t.Context(), s.Account, s.UserID, nil, 9)
 		if err != nil || len(list) > 0 {
 			t.Errorf("List: got %d sessions and error %v, want none", len(list), err)
 		}
-		_, err = st.Next(t.Context(), late, never(t))
+		_, err = st.nextAt(t.Context(), late, never(t))
 		wantErr(t, "Next", err, store.ErrNoneDue)
-		_, err = st.NextNotice(t.Context(), s.Account, late, never(t))
+		_, err = st.noticeAt(t.Context(), nil, late, never(t))
 		wantErr(t, "NextNotice", err, store.ErrNoneDue)
-		wantExpired(t, st, epoch.AddDate(-1000, 0, 0), 9, 0)
+		wantExpired(t, st, time.Unix(0, 0), 9, 0)
 		wantDue(t, st, 0)
 		wantNoAudio(t, st, s.Audio)
 	}
 	absent()
 	other := session("another account", s.ID, "another user")
-	other.UpdatedAt = epoch.AddDate(2000, 0, 0)
+	other.UpdatedAt = epoch.AddDate(150, 0, 0)
 	create(t, st, other)
 	absent()
-	wantExpired(t, st, epoch.AddDate(1000, 0, 0), 9, 0) // where the removed one would be found
+	wantExpired(t, st, epoch.AddDate(100, 0, 0), 9, 0) // where the removed one would be found
 	wantErr(t, "Delete", st.Delete(t.Context(), other.Account, other.ID), nil)
 }

@@ -11,12 +11,12 @@ import (
 )
 
 var lifecycleCases = []testCase{
-	{"a store that can be written to answers a Ping", func(t *testing.T, st store.Store) {
+	{"a store that can be written to answers a Ping", func(t *testing.T, st *subject) {
 		wantErr(t, "Ping", st.Ping(t.Context()), nil)
 		create(t, st, session("a", "s", "u"))
 		wantErr(t, "Ping", st.Ping(t.Context()), nil)
 	}},
-	{"a context that is done ends each call", func(t *testing.T, st store.Store) {
+	{"a context that is done ends each call", func(t *testing.T, st *subject) {
 		create(t, st, queued("a", "s", at(1)))
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -25,7 +25,7 @@ var lifecycleCases = []testCase{
 		}
 		wantSame(t, "Get", get(t, st, "a", "s"), queued("a", "s", at(1)))
 	}},
-	{"a closed store says so", func(t *testing.T, st store.Store) {
+	{"a closed store says so", func(t *testing.T, st *subject) {
 		create(t, st, queued("a", "s", at(1)))
 		if err := st.Close(); err != nil {
 			t.Fatal(err)
@@ -35,10 +35,10 @@ var lifecycleCases = []testCase{
 		}
 		wantErr(t, "Close", st.Close(), store.ErrClosed)
 	}},
-	{"Close waits for an update", func(t *testing.T, st store.Store) {
+	{"Close waits for an update", func(t *testing.T, st *subject) {
 		create(t, st, session("a", "s", "u"))
 		waits(t, st, func(began chan<- struct{}, goOn <-chan struct{}) error {
-			_, err := st.Update(t.Context(), "a", "s", func(*store.Session) error {
+			_, err := st.Update(t.Context(), "a", "s", func(*store.Session, time.Time) error {
 				close(began)
 				<-goOn
 				return nil
@@ -46,9 +46,9 @@ var lifecycleCases = []testCase{
 			return err
 		})
 	}},
-	{"Close waits for audio that is being stored", func(t *testing.T, st store.Store) {
+	{"Close waits for audio that is being stored", func(t *testing.T, st *subject) {
 		waits(t, st, func(began chan<- struct{}, goOn <-chan struct{}) error {
-			_, err := st.PutAudio(t.Context(), readerFunc(func([]byte) (int, error) {
+			_, err := st.Audio().Put(t.Context(), readerFunc(func([]byte) (int, error) {
 				close(began)
 				<-goOn
 				return 0, io.EOF
@@ -56,7 +56,7 @@ var lifecycleCases = []testCase{
 			return err
 		})
 	}},
-	{"a store may be closed while it is used", func(t *testing.T, st store.Store) {
+	{"a store may be closed while it is used", func(t *testing.T, st *subject) {
 		create(t, st, session("a", "s", "u"))
 		race(racers, func(i int) {
 			if i == racers/2 {
@@ -64,7 +64,7 @@ var lifecycleCases = []testCase{
 				return
 			}
 			for range 10 {
-				_, err := st.Update(t.Context(), "a", "s", func(s *store.Session) error { s.Attempts++; return nil })
+				_, err := st.Update(t.Context(), "a", "s", func(s *store.Session, _ time.Time) error { s.Attempts++; return nil })
 				if err != nil {
 					wantErr(t, "Update", err, store.ErrClosed)
 					return
@@ -76,29 +76,33 @@ var lifecycleCases = []testCase{
 
 // everyCall makes every call but Close and returns what each answered. None
 // may do anything.
-func everyCall(ctx context.Context, t *testing.T, st store.Store) map[string]error {
+func everyCall(ctx context.Context, t *testing.T, st *subject) map[string]error {
 	errs := map[string]error{
-		"Create":      st.Create(ctx, session("a", "new", "u")),
-		"Delete":      st.Delete(ctx, "a", "s"),
-		"RemoveAudio": st.RemoveAudio(ctx, "x"),
-		"Ping":        st.Ping(ctx),
+		"Create":       st.Create(ctx, session("a", "new", "u")),
+		"Delete":       st.Delete(ctx, "a", "s"),
+		"Audio.Remove": st.Audio().Remove(ctx, "x"),
+		"Audio.Sweep":  st.Audio().Sweep(ctx, 0, nil),
+		"Ping":         st.Ping(ctx),
 	}
 	_, errs["Get"] = st.Get(ctx, "a", "s")
 	_, errs["Update"] = st.Update(ctx, "a", "s", never(t))
-	_, errs["Next"] = st.Next(ctx, at(99), never(t))
-	_, errs["NextNotice"] = st.NextNotice(ctx, "a", at(99), never(t))
-	_, errs["Expire"] = st.Expire(ctx, at(99), 9)
+	_, errs["Next"] = st.Next(ctx, never(t))
+	_, errs["NextNotice"] = st.NextNotice(ctx, nil, never(t))
+	_, errs["Expire"] = st.Expire(ctx, 0, 9)
+	_, errs["Head"] = st.Head(ctx, "a", "s")
+	_, _, errs["Document"] = st.Document(ctx, "d")
+	_, errs["PutDocument"] = st.PutDocument(ctx, "d", 0, nil)
 	_, errs["Due"] = st.Due(ctx)
 	_, errs["List"] = st.List(ctx, "a", "user", nil, 9)
 	_, errs["Forget"] = st.Forget(ctx, "a", "user")
-	_, errs["PutAudio"] = st.PutAudio(ctx, strings.NewReader("audio"))
-	_, errs["OpenAudio"] = st.OpenAudio(ctx, "x")
+	_, errs["Audio.Put"] = st.Audio().Put(ctx, strings.NewReader("audio"))
+	_, errs["Audio.Open"] = st.Audio().Open(ctx, "x")
 	return errs
 }
 
 // waits shows that Close returns after a call that had begun, and that the
 // call succeeds.
-func waits(t *testing.T, st store.Store, call func(began chan<- struct{}, goOn <-chan struct{}) error) {
+func waits(t *testing.T, st *subject, call func(began chan<- struct{}, goOn <-chan struct{}) error) {
 	t.Helper()
 	began, goOn := make(chan struct{}), make(chan struct{})
 	called, closed := make(chan error, 1), make(chan error, 1)

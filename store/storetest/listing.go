@@ -10,14 +10,14 @@ import (
 )
 
 var listingCases = []testCase{
-	{"a listing goes from the newest to the oldest, and by ID where times agree", func(t *testing.T, st store.Store) {
+	{"a listing goes from the newest to the oldest, and by ID where times agree", func(t *testing.T, st *subject) {
 		want := createListing(t, st)
 		list, err := st.List(t.Context(), "a", "u", nil, 1000)
 		if got := ids(list); err != nil || !slices.Equal(got, want) {
 			t.Errorf("got %v and error %v, want %v", got, err, want)
 		}
 	}},
-	{"pages of any size make up the listing", func(t *testing.T, st store.Store) {
+	{"pages of any size make up the listing", func(t *testing.T, st *subject) {
 		want := createListing(t, st)
 		for limit := 1; limit <= len(want)+1; limit++ {
 			var got []string
@@ -39,7 +39,7 @@ var listingCases = []testCase{
 			}
 		}
 	}},
-	{"a listing holds whole records", func(t *testing.T, st store.Store) {
+	{"a listing holds whole records", func(t *testing.T, st *subject) {
 		want := full()
 		create(t, st, want)
 		list, err := st.List(t.Context(), want.Account, want.UserID, nil, 9)
@@ -48,7 +48,7 @@ var listingCases = []testCase{
 		}
 		wantSame(t, "List", list[0], want)
 	}},
-	{"a cursor's session need not exist", func(t *testing.T, st store.Store) {
+	{"a cursor's session need not exist", func(t *testing.T, st *subject) {
 		want := createListing(t, st)
 		cursor := get(t, st, "a", want[3]).Cursor()
 		if err := st.Delete(t.Context(), "a", want[3]); err != nil {
@@ -58,7 +58,7 @@ var listingCases = []testCase{
 		wantBehind(t, st, store.Cursor{CreatedAt: epoch.AddDate(500, 0, 0), ID: "zzz"}, slices.Delete(want, 3, 4))
 		wantBehind(t, st, store.Cursor{CreatedAt: epoch.AddDate(-500, 0, 0)}, nil)
 	}},
-	{"a page does not change when newer sessions come", func(t *testing.T, st store.Store) {
+	{"a page does not change when newer sessions come", func(t *testing.T, st *subject) {
 		want := createListing(t, st)
 		cursor := get(t, st, "a", want[2]).Cursor()
 		s := session("a", "newer", "u")
@@ -66,7 +66,7 @@ var listingCases = []testCase{
 		create(t, st, s)
 		wantBehind(t, st, cursor, want[3:])
 	}},
-	{"only the user's sessions of the account are listed", func(t *testing.T, st store.Store) {
+	{"only the user's sessions of the account are listed", func(t *testing.T, st *subject) {
 		want := createListing(t, st)
 		create(t, st, session("b", "x1", "u"), session("a", "x2", "v"), session("", "x3", "u"), session("a", "x4", ""))
 		list, err := st.List(t.Context(), "a", "u", nil, 1000)
@@ -74,7 +74,7 @@ var listingCases = []testCase{
 			t.Errorf("got %v and error %v, want %v", got, err, want)
 		}
 	}},
-	{"a user without sessions has an empty list", func(t *testing.T, st store.Store) {
+	{"a user without sessions has an empty list", func(t *testing.T, st *subject) {
 		createListing(t, st)
 		for _, user := range [][2]string{{"a", "v"}, {"b", "u"}, {"a", ""}, {"", ""}} {
 			if list, err := st.List(t.Context(), user[0], user[1], nil, 10); len(list) != 0 || err != nil {
@@ -82,7 +82,7 @@ var listingCases = []testCase{
 			}
 		}
 	}},
-	{"a limit below 1 gives an empty list", func(t *testing.T, st store.Store) {
+	{"a limit below 1 gives an empty list", func(t *testing.T, st *subject) {
 		createListing(t, st)
 		for _, limit := range []int{0, -1, -1 << 62} {
 			if list, err := st.List(t.Context(), "a", "u", nil, limit); len(list) != 0 || err != nil {
@@ -90,7 +90,7 @@ var listingCases = []testCase{
 			}
 		}
 	}},
-	{"an update does not move a session in the listing", func(t *testing.T, st store.Store) {
+	{"an update does not move a session in the listing", func(t *testing.T, st *subject) {
 		want := createListing(t, st)
 		setDue(t, st, want[4], at(1))
 		list, err := st.List(t.Context(), "a", "u", nil, 1000)
@@ -102,13 +102,13 @@ var listingCases = []testCase{
 
 // createListing creates sessions of user u of account a, not in the order of a
 // listing, and returns their IDs in that order.
-func createListing(t *testing.T, st store.Store) []string {
+func createListing(t *testing.T, st *subject) []string {
 	t.Helper()
 	var want []string
 	for i, created := range []time.Time{
-		at(100), at(1), epoch.Add(1), epoch, epoch.Add(-1), epoch.AddDate(-60, 0, 0), // from the newest to the oldest, one before 1970
+		at(100), at(1), epoch.Add(time.Microsecond), epoch, epoch.Add(-time.Microsecond), time.Unix(0, 0), // from the newest to the oldest, one of 1970
 	} {
-		for _, tie := range []string{"A", "AA", "B", "a\x00"} {
+		for _, tie := range []string{"A", "AA", "B", "a\x01"} {
 			want = append(want, fmt.Sprint(9-i, tie)) // so that the order of IDs alone would be another
 			s := session("a", want[len(want)-1], "u")
 			s.CreatedAt = created
@@ -118,7 +118,7 @@ func createListing(t *testing.T, st store.Store) []string {
 	return want
 }
 
-func wantBehind(t *testing.T, st store.Store, cursor store.Cursor, want []string) {
+func wantBehind(t *testing.T, st *subject, cursor store.Cursor, want []string) {
 	t.Helper()
 	list, err := st.List(t.Context(), "a", "u", &cursor, 1000)
 	if got := ids(list); err != nil || !slices.Equal(got, want) {

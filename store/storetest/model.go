@@ -16,15 +16,15 @@ import (
 
 // The world of the histories is small, so that accounts, users and IDs meet.
 var (
-	worldAccounts = []string{"", "a", "a\x00"}
-	worldUsers    = []string{"u", "a", "\x00u"}
-	worldIDs      = []string{"s", "t", "ss", "s\x00", "\x00s"}
+	worldAccounts = []string{"", "a", "a\u00e9"}
+	worldUsers    = []string{"u", "a", "\u0301u"}
+	worldIDs      = []string{"s", "t", "ss", "s\x01", "\x01s"}
 )
 
 // checkHistories compares random histories with a model: every call of every
 // account, on IDs that may be another account's. If reopen is not nil, the
 // histories contain it; it closes the store and opens it again.
-func checkHistories(t *testing.T, st store.Store, reopen func(store.Store) store.Store) {
+func checkHistories(t *testing.T, st *subject, reopen func(*subject) *subject) {
 	rapid.Check(t, func(rt *rapid.T) {
 		h := &history{T: rt, t: t, st: st, sessions: map[string]*store.Session{}, audio: map[string]string{}}
 		defer func() { // leave the store empty, also when the history failed
@@ -37,7 +37,7 @@ func checkHistories(t *testing.T, st store.Store, reopen func(store.Store) store
 				}
 			}
 			for ref := range h.audio {
-				if err := st.RemoveAudio(t.Context(), ref); err != nil {
+				if err := st.Audio().Remove(t.Context(), ref); err != nil {
 					t.Errorf("RemoveAudio: %v", err)
 				}
 			}
@@ -49,10 +49,11 @@ func checkHistories(t *testing.T, st store.Store, reopen func(store.Store) store
 		if reopen != nil {
 			actions["reopen"] = func(*rapid.T) {
 				h.st = reopen(h.st)
+				h.release()
 				maps.DeleteFunc(h.audio, func(ref, _ string) bool { // what nobody refers to may be gone
 					kept := slices.ContainsFunc(slices.Collect(maps.Values(h.sessions)), func(s *store.Session) bool { return s.Audio == ref })
 					if !kept {
-						wantErr(t, "RemoveAudio", h.st.RemoveAudio(t.Context(), ref), nil)
+						wantErr(t, "RemoveAudio", h.st.Audio().Remove(t.Context(), ref), nil)
 					}
 					return !kept
 				})
@@ -66,7 +67,7 @@ func checkHistories(t *testing.T, st store.Store, reopen func(store.Store) store
 type history struct {
 	*rapid.T
 	t        *testing.T
-	st       store.Store
+	st       *subject
 	sessions map[string]*store.Session // by ID
 	audio    map[string]string         // by reference
 }
@@ -149,11 +150,11 @@ func (h *history) state() screen.Status {
 
 // draw returns a change that is drawn beforehand, since it may be called more
 // than once.
-func (h *history) draw(moveDue, moveNotify bool) func(*store.Session) error {
+func (h *history) draw(moveDue, moveNotify bool) store.Change {
 	state, updated, notify := h.state(), at(rapid.IntRange(0, 5).Draw(h.T, "updated")), h.time("notify")
 	features := h.features()
 	fail, due, ref, attempts := rapid.IntRange(0, 4).Draw(h.T, "fail") == 0, h.time("due"), h.ref(), rapid.IntRange(0, 3).Draw(h.T, "attempts")
-	return func(s *store.Session) error {
+	return func(s *store.Session, _ time.Time) error {
 		if moveDue && due.Equal(s.Due) {
 			due = due.Add(time.Minute)
 		}
@@ -171,9 +172,9 @@ func (h *history) draw(moveDue, moveNotify bool) func(*store.Session) error {
 }
 
 // apply does to the model what a change did to the store.
-func (h *history) apply(call string, before *store.Session, change func(*store.Session) error, got *store.Session, err error) {
+func (h *history) apply(call string, before *store.Session, change store.Change, got *store.Session, err error) {
 	after := given(before)
-	if change(after) != nil {
+	if change(after, h.st.clock.now().UTC()) != nil {
 		h.want(call, err, errChange)
 		return
 	}
@@ -208,9 +209,9 @@ func (h *history) next(*rapid.T) {
 		}
 	}
 	var seen *store.Session
-	got, err := h.st.Next(h.t.Context(), now, func(s *store.Session) error {
+	got, err := h.st.nextAt(h.t.Context(), now, func(s *store.Session, now time.Time) error {
 		seen = s.Clone()
-		return change(s)
+		return change(s, now)
 	})
 	if longest.IsZero() {
 		h.want("Next", err, store.ErrNoneDue)
@@ -224,27 +225,37 @@ func (h *history) next(*rapid.T) {
 }
 
 func (h *history) nextNotice(*rapid.T) {
-	account, now, change := h.account(), at(rapid.IntRange(-1, 6).Draw(h.T, "now")), h.draw(false, true)
+	without, now, change := h.without(), at(rapid.IntRange(-1, 6).Draw(h.T, "now")), h.draw(false, true)
 	var longest time.Time
 	for _, s := range h.sessions {
-		if s.Account == account && !s.Notify.IsZero() && !s.Notify.After(now) && (longest.IsZero() || s.Notify.Before(longest)) {
+		if !slices.Contains(without, s.Account) && !s.Notify.IsZero() && !s.Notify.After(now) && (longest.IsZero() || s.Notify.Before(longest)) {
 			longest = s.Notify
 		}
 	}
 	var seen *store.Session
-	got, err := h.st.NextNotice(h.t.Context(), account, now, func(s *store.Session) error {
+	got, err := h.st.noticeAt(h.t.Context(), without, now, func(s *store.Session, now time.Time) error {
 		seen = s.Clone()
-		return change(s)
+		return change(s, now)
 	})
 	if longest.IsZero() {
 		h.want("NextNotice", err, store.ErrNoneDue)
 		return
 	}
-	if seen == nil || seen.Account != account || !seen.Notify.Equal(longest) || h.sessions[seen.ID] == nil {
+	if seen == nil || slices.Contains(without, seen.Account) || !seen.Notify.Equal(longest) || h.sessions[seen.ID] == nil {
 		h.Fatalf("NextNotice: got %+v and error %v, want a session with notice %v", seen, err, longest)
 	}
 	wantSame(h.T, "NextNotice", seen, given(h.sessions[seen.ID]))
 	h.apply("NextNotice", h.sessions[seen.ID], change, got, err)
+}
+
+// without draws accounts to leave out.
+func (h *history) without() (accounts []string) {
+	for _, account := range append(worldAccounts, "nobody") {
+		if rapid.Bool().Draw(h.T, "without") {
+			accounts = append(accounts, account)
+		}
+	}
+	return accounts
 }
 
 func (h *history) expire(*rapid.T) {
@@ -255,7 +266,7 @@ func (h *history) expire(*rapid.T) {
 			old[id] = s
 		}
 	}
-	list, err := h.st.Expire(h.t.Context(), before, limit)
+	list, err := h.st.expireUntil(h.t.Context(), before, limit)
 	h.want("Expire", err, nil)
 	if want := min(limit, len(old)); len(list) != want {
 		h.Fatalf("Expire: got %v, want %d", list, want)
@@ -276,6 +287,32 @@ func (h *history) expire(*rapid.T) {
 		if _, err := h.st.Get(h.t.Context(), key.Account, key.ID); err == nil {
 			h.Fatalf("Expire: got %v, and %v is there", list, key)
 		}
+	}
+}
+
+// release is what a store does when it is opened, as store.MaxDelay says.
+func (h *history) release() {
+	now := h.st.clock.now().UTC()
+	var late []*store.Session
+	for id, s := range h.sessions {
+		h.sessions[id] = s.Clone()
+		if s = h.sessions[id]; s.Due.After(now) {
+			late = append(late, s)
+		}
+		if s.Notify.After(now.Add(store.MaxDelay)) {
+			h.Fatalf("the history has no notice that far ahead")
+		}
+	}
+	slices.SortFunc(late, func(a, b *store.Session) int { return a.Due.Compare(b.Due) })
+	var before, after time.Time // when the session in front was due
+	for _, s := range late {
+		got, err := h.st.Get(h.t.Context(), s.Account, s.ID)
+		h.want("Get", err, nil)
+		if got.Due.IsZero() || got.Due.After(now) || s.Due.After(before) && !got.Due.After(after) {
+			h.Fatalf("a store that was opened at %v: got a session due at %v, behind one due at %v", now, got.Due, after)
+		}
+		before, after = s.Due, got.Due
+		s.Due, s.Owner = got.Due, ""
 	}
 }
 
@@ -347,7 +384,7 @@ func (h *history) forget(*rapid.T) {
 
 func (h *history) putAudio(*rapid.T) {
 	content := rapid.StringN(0, 20, 20).Draw(h.T, "content")
-	ref, err := h.st.PutAudio(h.t.Context(), strings.NewReader(content))
+	ref, err := h.st.Audio().Put(h.t.Context(), strings.NewReader(content))
 	h.want("PutAudio", err, nil)
 	h.audio[ref] = content
 }

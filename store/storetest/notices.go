@@ -9,37 +9,34 @@ import (
 )
 
 var noticeCases = []testCase{
-	{"NextNotice takes the one due longest, of the account alone", func(t *testing.T, st store.Store) {
+	{"NextNotice takes the one due longest, of all accounts but those left out", func(t *testing.T, st *subject) {
 		create(t, st, noticed("a", "s1", at(30)), noticed("a", "s2", at(10)), noticed("b", "s3", at(5)), noticed("", "s4", at(1)))
-		create(t, st, session("a", "s0", "u"), queued("a", "s5", at(1)), noticed("a", "s6", epoch.AddDate(-100, 0, 0)))
-		for _, want := range []string{"s6", "s2", "s1"} {
-			if got := nextNotice(t, st, "a", at(30)); got != want {
-				t.Errorf("got %q, want %q", got, want)
+		create(t, st, session("a", "s0", "u"), queued("a", "s5", at(1)), noticed("a", "s6", time.Unix(0, 0)))
+		for _, step := range []struct {
+			want    string
+			without []string
+		}{{"s6", []string{"", "nobody", "A"}}, {"s4", nil}, {"s2", []string{"b", "b"}}, {"s3", []string{""}}, {"s1", nil}} {
+			_, err := st.noticeAt(t.Context(), []string{"b", "", "a"}, at(30), never(t))
+			wantErr(t, "NextNotice without any account", err, store.ErrNoneDue)
+			if got := nextNotice(t, st, at(30), step.without...); got != step.want {
+				t.Errorf("without %q: got %q, want %q", step.without, got, step.want)
 			}
 		}
-		for _, account := range []string{"a", "none"} {
-			_, err := st.NextNotice(t.Context(), account, at(99), never(t))
-			wantErr(t, "NextNotice", err, store.ErrNoneDue)
-		}
-		if got := nextNotice(t, st, "", at(30)); got != "s4" {
-			t.Errorf("got %q, want s4", got)
-		}
-		if got := nextNotice(t, st, "b", at(30)); got != "s3" {
-			t.Errorf("got %q, want s3", got)
-		}
+		_, err := st.noticeAt(t.Context(), nil, at(99), never(t))
+		wantErr(t, "NextNotice", err, store.ErrNoneDue)
 	}},
-	{"a notice is due from its time on", func(t *testing.T, st store.Store) {
+	{"a notice is due from its time on", func(t *testing.T, st *subject) {
 		create(t, st, noticed("a", "s", at(10)))
-		_, err := st.NextNotice(t.Context(), "a", at(10).Add(-time.Nanosecond), never(t))
+		_, err := st.noticeAt(t.Context(), nil, at(10).Add(-time.Microsecond), never(t))
 		wantErr(t, "NextNotice before the time", err, store.ErrNoneDue)
-		if got := nextNotice(t, st, "a", at(10)); got != "s" {
+		if got := nextNotice(t, st, at(10)); got != "s" {
 			t.Errorf("got %q, want s", got)
 		}
 	}},
-	{"NextNotice stores and returns what change made", func(t *testing.T, st store.Store) {
+	{"NextNotice stores and returns what change made", func(t *testing.T, st *subject) {
 		want := full()
 		create(t, st, want)
-		got, err := st.NextNotice(t.Context(), want.Account, want.Notify, func(s *store.Session) error {
+		got, err := st.noticeAt(t.Context(), nil, want.Notify, func(s *store.Session, _ time.Time) error {
 			wantSame(t, "change", s, given(want))
 			s.Notify = at(1_000_000)
 			s.Notices++
@@ -53,69 +50,69 @@ var noticeCases = []testCase{
 		wantSame(t, "NextNotice", got, given(want))
 		wantSame(t, "Get", get(t, st, want.Account, want.ID), want)
 	}},
-	{"a notice stays due if change fails or leaves it as it was", func(t *testing.T, st store.Store) {
+	{"a notice stays due if change fails or leaves it as it was", func(t *testing.T, st *subject) {
 		create(t, st, noticed("a", "s", at(10)))
-		_, err := st.NextNotice(t.Context(), "a", at(10), func(s *store.Session) error { s.Notify = at(99); return errChange })
+		_, err := st.noticeAt(t.Context(), nil, at(10), func(s *store.Session, _ time.Time) error { s.Notify = at(99); return errChange })
 		if err != errChange { // as it is
 			t.Errorf("got error %v, want the error itself", err)
 		}
-		_, err = st.NextNotice(t.Context(), "a", at(10), func(s *store.Session) error { s.Due = at(99); return nil })
+		_, err = st.noticeAt(t.Context(), nil, at(10), func(s *store.Session, _ time.Time) error { s.Due = at(99); return nil })
 		wantErr(t, "NextNotice", err, store.ErrInvalid)
-		if got := nextNotice(t, st, "a", at(10)); got != "s" {
+		if got := nextNotice(t, st, at(10)); got != "s" {
 			t.Errorf("got %q, want s", got)
 		}
 	}},
-	{"notices and the queue do not count each other", func(t *testing.T, st store.Store) {
+	{"notices and the queue do not count each other", func(t *testing.T, st *subject) {
 		create(t, st, noticed("a", "s1", at(1)), queued("a", "s2", at(1)))
 		wantDue(t, st, 1)
 		if got := next(t, st, at(9)); got != "s2" {
 			t.Errorf("Next: got %q, want s2", got)
 		}
-		_, err := st.Next(t.Context(), at(9), never(t))
+		_, err := st.nextAt(t.Context(), at(9), never(t))
 		wantErr(t, "Next", err, store.ErrNoneDue)
 		wantDue(t, st, 0)
 	}},
-	{"a session that gets its result is out of the queue and due for a notice in one step", func(t *testing.T, st store.Store) {
+	{"a session that gets its result is out of the queue and due for a notice in one step", func(t *testing.T, st *subject) {
 		create(t, st, queued("a", "s", at(1)))
 		finish := func(fail error) error {
-			_, err := st.Update(t.Context(), "a", "s", func(s *store.Session) error {
+			_, err := st.Update(t.Context(), "a", "s", func(s *store.Session, _ time.Time) error {
 				s.Status, s.Due, s.Notify = screen.StatusSuccess, time.Time{}, at(5)
 				return fail
 			})
 			return err
 		}
 		wantErr(t, "Update", finish(errChange), errChange)
-		_, err := st.NextNotice(t.Context(), "a", at(9), never(t))
+		_, err := st.noticeAt(t.Context(), nil, at(9), never(t))
 		wantErr(t, "NextNotice of what did not happen", err, store.ErrNoneDue)
 		wantErr(t, "Update", finish(nil), nil)
 		wantDue(t, st, 0)
-		if got := nextNotice(t, st, "a", at(9)); got != "s" {
+		if got := nextNotice(t, st, at(9)); got != "s" {
 			t.Errorf("got %q, want s", got)
 		}
 	}},
-	{"there is no notice of what was removed", func(t *testing.T, st store.Store) {
+	{"there is no notice of what was removed", func(t *testing.T, st *subject) {
 		create(t, st, noticed("a", "s1", at(1)), noticed("a", "s2", at(2)), noticed("a", "s3", at(3)))
 		wantErr(t, "Delete", st.Delete(t.Context(), "a", "s1"), nil)
-		if list, err := st.Expire(t.Context(), epoch, 1); len(list) != 1 || err != nil {
+		if list, err := st.expireUntil(t.Context(), epoch, 1); len(list) != 1 || err != nil {
 			t.Errorf("Expire: got %v and error %v, want one", list, err)
 		}
 		if n, err := st.Forget(t.Context(), "a", "user"); n != 1 || err != nil {
 			t.Errorf("Forget: got %d and error %v, want 1", n, err)
 		}
-		_, err := st.NextNotice(t.Context(), "a", at(99), never(t))
+		_, err := st.noticeAt(t.Context(), nil, at(99), never(t))
 		wantErr(t, "NextNotice", err, store.ErrNoneDue)
 	}},
 	{"concurrent calls never see the same Notify of a session", noticeRace},
 }
 
 // noticeRace lets senders take notices again and again.
-func noticeRace(t *testing.T, st store.Store) {
+func noticeRace(t *testing.T, st *subject) {
 	const sessions, tries = 12, 4
 	for i := range sessions {
 		create(t, st, noticed(numbered(i%2), numbered(i), at(i%3)))
 	}
 	takeAll(t, "NextNotice", sessions*tries, func(i int, took func(id string, at time.Time)) error {
-		_, err := st.NextNotice(t.Context(), numbered(i%2), at(1000), func(s *store.Session) error {
+		_, err := st.noticeAt(t.Context(), []string{numbered(1 - i%2)}, at(1000), func(s *store.Session, _ time.Time) error {
 			took(s.ID, s.Notify)
 			s.Notices++
 			s.Notify = s.Notify.Add(3 * time.Second)
@@ -135,11 +132,10 @@ func noticed(account, id string, notify time.Time) *store.Session {
 	return s
 }
 
-// nextNotice takes the next notice of the account for good and returns the ID
-// of its session.
-func nextNotice(t *testing.T, st store.Store, account string, now time.Time) string {
+// nextNotice takes the next notice for good and returns the ID of its session.
+func nextNotice(t *testing.T, st *subject, now time.Time, without ...string) string {
 	t.Helper()
-	s, err := st.NextNotice(t.Context(), account, now, func(s *store.Session) error { s.Notify = time.Time{}; return nil })
+	s, err := st.noticeAt(t.Context(), without, now, func(s *store.Session, _ time.Time) error { s.Notify = time.Time{}; return nil })
 	if err != nil {
 		t.Fatalf("NextNotice: %v", err)
 	}

@@ -11,29 +11,29 @@ import (
 )
 
 var queueCases = []testCase{
-	{"Next takes the one due longest, of any account", func(t *testing.T, st store.Store) {
+	{"Next takes the one due longest, of any account", func(t *testing.T, st *subject) {
 		create(t, st, queued("b", "s1", at(30)), queued("a", "s2", at(10)), queued("a", "s3", at(20)), session("a", "s0", "u"))
-		create(t, st, queued("c", "s4", at(10).Add(-time.Nanosecond)), queued("c", "s5", epoch.AddDate(-100, 0, 0)))
+		create(t, st, queued("c", "s4", at(10).Add(-time.Microsecond)), queued("c", "s5", time.Unix(0, 0)))
 		for _, want := range []string{"s5", "s4", "s2", "s3", "s1"} {
 			if got := next(t, st, at(30)); got != want {
 				t.Errorf("got %q, want %q", got, want)
 			}
 		}
-		_, err := st.Next(t.Context(), at(30), never(t))
+		_, err := st.nextAt(t.Context(), at(30), never(t))
 		wantErr(t, "Next", err, store.ErrNoneDue)
 	}},
-	{"a session is due from its time on", func(t *testing.T, st store.Store) {
+	{"a session is due from its time on", func(t *testing.T, st *subject) {
 		create(t, st, queued("a", "s", at(10)))
-		_, err := st.Next(t.Context(), at(10).Add(-time.Nanosecond), never(t))
+		_, err := st.nextAt(t.Context(), at(10).Add(-time.Microsecond), never(t))
 		wantErr(t, "Next before the time", err, store.ErrNoneDue)
 		if got := next(t, st, at(10)); got != "s" {
 			t.Errorf("got %q, want %q", got, "s")
 		}
 	}},
-	{"Next stores and returns what change made", func(t *testing.T, st store.Store) {
+	{"Next stores and returns what change made", func(t *testing.T, st *subject) {
 		want := full()
 		create(t, st, want)
-		got, err := st.Next(t.Context(), want.Due, func(s *store.Session) error {
+		got, err := st.nextAt(t.Context(), want.Due, func(s *store.Session, _ time.Time) error {
 			wantSame(t, "change", s, given(want))
 			s.Status, s.Owner, s.Due = screen.StatusProcessing, "worker", at(1_000_000)
 			s.Token++
@@ -47,9 +47,9 @@ var queueCases = []testCase{
 		wantSame(t, "Next", got, given(want))
 		wantSame(t, "Get", get(t, st, want.Account, want.ID), want)
 	}},
-	{"a session stays due if change fails", func(t *testing.T, st store.Store) {
+	{"a session stays due if change fails", func(t *testing.T, st *subject) {
 		create(t, st, queued("a", "s", at(10)))
-		_, err := st.Next(t.Context(), at(10), func(s *store.Session) error { s.Due = at(99); return errChange })
+		_, err := st.nextAt(t.Context(), at(10), func(s *store.Session, _ time.Time) error { s.Due = at(99); return errChange })
 		if err != errChange { // as it is
 			t.Errorf("got error %v, want the error itself", err)
 		}
@@ -57,15 +57,15 @@ var queueCases = []testCase{
 			t.Errorf("got %q, want %q", got, "s")
 		}
 	}},
-	{"a change that leaves Due as it was is refused", func(t *testing.T, st store.Store) {
+	{"a change that leaves Due as it was is refused", func(t *testing.T, st *subject) {
 		create(t, st, queued("a", "s", at(10)))
-		_, err := st.Next(t.Context(), at(10), func(s *store.Session) error { s.Attempts++; return nil })
+		_, err := st.nextAt(t.Context(), at(10), func(s *store.Session, _ time.Time) error { s.Attempts++; return nil })
 		wantErr(t, "Next", err, store.ErrInvalid)
 		if got := get(t, st, "a", "s").Attempts; got != 0 {
 			t.Errorf("got %d attempts, want 0", got)
 		}
 	}},
-	{"Update moves a session in the queue", func(t *testing.T, st store.Store) {
+	{"Update moves a session in the queue", func(t *testing.T, st *subject) {
 		create(t, st, queued("a", "s1", at(10)), queued("a", "s2", at(20)), session("a", "s3", "u"))
 		setDue(t, st, "s1", at(30))
 		setDue(t, st, "s2", time.Time{})
@@ -75,22 +75,22 @@ var queueCases = []testCase{
 				t.Errorf("got %q, want %q", got, want)
 			}
 		}
-		_, err := st.Next(t.Context(), at(99), never(t))
+		_, err := st.nextAt(t.Context(), at(99), never(t))
 		wantErr(t, "Next", err, store.ErrNoneDue)
 	}},
-	{"a lease that runs out makes the session due again", func(t *testing.T, st store.Store) {
+	{"a lease that runs out makes the session due again", func(t *testing.T, st *subject) {
 		create(t, st, queued("a", "s", at(10)))
 		for lease := range 3 {
 			now := at(10 + 60*lease)
-			s, err := st.Next(t.Context(), now, func(s *store.Session) error { s.Due = now.Add(time.Minute); s.Token++; return nil })
+			s, err := st.nextAt(t.Context(), now, func(s *store.Session, _ time.Time) error { s.Due = now.Add(time.Minute); s.Token++; return nil })
 			if err != nil || s.Token != uint64(lease+1) {
 				t.Fatalf("lease %d: got %v and error %v, want token %d", lease, s, err, lease+1)
 			}
-			_, err = st.Next(t.Context(), now.Add(59*time.Second), never(t))
+			_, err = st.nextAt(t.Context(), now.Add(59*time.Second), never(t))
 			wantErr(t, "Next during a lease", err, store.ErrNoneDue)
 		}
 	}},
-	{"what was removed is not due", func(t *testing.T, st store.Store) {
+	{"what was removed is not due", func(t *testing.T, st *subject) {
 		create(t, st, queued("a", "s1", at(10)), queued("b", "s2", at(10)))
 		if err := st.Delete(t.Context(), "a", "s1"); err != nil {
 			t.Fatal(err)
@@ -98,11 +98,11 @@ var queueCases = []testCase{
 		if n, err := st.Forget(t.Context(), "b", "user"); n != 1 || err != nil {
 			t.Fatalf("Forget: got %d and error %v, want 1", n, err)
 		}
-		_, err := st.Next(t.Context(), at(99), never(t))
+		_, err := st.nextAt(t.Context(), at(99), never(t))
 		wantErr(t, "Next", err, store.ErrNoneDue)
 		wantDue(t, st, 0)
 	}},
-	{"Due counts what is due now or later", func(t *testing.T, st store.Store) {
+	{"Due counts what is due now or later", func(t *testing.T, st *subject) {
 		wantDue(t, st, 0)
 		create(t, st, queued("a", "s1", at(10)), queued("b", "s2", at(1_000_000)), session("a", "s3", "u"))
 		wantDue(t, st, 2)
@@ -111,7 +111,7 @@ var queueCases = []testCase{
 		wantDue(t, st, 3)
 		next(t, st, at(5))
 		wantDue(t, st, 2)
-		_, err := st.Next(t.Context(), at(6), func(s *store.Session) error { s.Due = at(77); return nil })
+		_, err := st.nextAt(t.Context(), at(6), func(s *store.Session, _ time.Time) error { s.Due = at(77); return nil })
 		wantErr(t, "Next", err, nil)
 		wantDue(t, st, 2)
 	}},
@@ -119,13 +119,13 @@ var queueCases = []testCase{
 }
 
 // nextRace lets workers lease sessions again and again.
-func nextRace(t *testing.T, st store.Store) {
+func nextRace(t *testing.T, st *subject) {
 	const sessions, leases = 12, 4
 	for i := range sessions {
 		create(t, st, queued(numbered(i%3), numbered(i), at(i%2)))
 	}
 	takeAll(t, "Next", sessions*leases, func(_ int, took func(id string, at time.Time)) error {
-		_, err := st.Next(t.Context(), at(1000), func(s *store.Session) error {
+		_, err := st.nextAt(t.Context(), at(1000), func(s *store.Session, _ time.Time) error {
 			took(s.ID, s.Due)
 			s.Attempts++
 			s.Due = s.Due.Add(2 * time.Second)
@@ -177,9 +177,9 @@ func takeAll(t *testing.T, call string, want int, take func(i int, took func(id 
 }
 
 // next takes the next session out of the queue for good and returns its ID.
-func next(t *testing.T, st store.Store, now time.Time) string {
+func next(t *testing.T, st *subject, now time.Time) string {
 	t.Helper()
-	s, err := st.Next(t.Context(), now, func(s *store.Session) error { s.Due = time.Time{}; return nil })
+	s, err := st.nextAt(t.Context(), now, func(s *store.Session, _ time.Time) error { s.Due = time.Time{}; return nil })
 	if err != nil {
 		t.Fatalf("Next: %v", err)
 	}
@@ -187,22 +187,22 @@ func next(t *testing.T, st store.Store, now time.Time) string {
 }
 
 // never is a change that must not be called.
-func never(t *testing.T) func(*store.Session) error {
-	return func(s *store.Session) error {
+func never(t *testing.T) store.Change {
+	return func(s *store.Session, _ time.Time) error {
 		t.Errorf("change was called with session %q", s.ID)
 		return nil
 	}
 }
 
 // setDue sets when a session of account a is due.
-func setDue(t *testing.T, st store.Store, id string, due time.Time) {
+func setDue(t *testing.T, st *subject, id string, due time.Time) {
 	t.Helper()
-	if _, err := st.Update(t.Context(), "a", id, func(s *store.Session) error { s.Due = due; return nil }); err != nil {
+	if _, err := st.Update(t.Context(), "a", id, func(s *store.Session, _ time.Time) error { s.Due = due; return nil }); err != nil {
 		t.Fatalf("Update: %v", err)
 	}
 }
 
-func wantDue(t *testing.T, st store.Store, want int) {
+func wantDue(t *testing.T, st *subject, want int) {
 	t.Helper()
 	if got, err := st.Due(t.Context()); got != want || err != nil {
 		t.Errorf("Due: got %d and error %v, want %d", got, err, want)

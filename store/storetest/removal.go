@@ -2,12 +2,13 @@ package storetest
 
 import (
 	"testing"
+	"time"
 
 	"github.com/voicescreen/voicescreen/store"
 )
 
 var removalCases = []testCase{
-	{"a deleted session is gone", func(t *testing.T, st store.Store) {
+	{"a deleted session is gone", func(t *testing.T, st *subject) {
 		create(t, st, session("a", "s", "u"), session("a", "t", "u"))
 		if err := st.Delete(t.Context(), "a", "s"); err != nil {
 			t.Fatal(err)
@@ -21,7 +22,7 @@ var removalCases = []testCase{
 			t.Errorf("List: got %v and error %v, want t alone", ids(list), err)
 		}
 	}},
-	{"the ID of a deleted session may be taken again", func(t *testing.T, st store.Store) {
+	{"the ID of a deleted session may be taken again", func(t *testing.T, st *subject) {
 		create(t, st, queued("a", "s", at(1)))
 		if err := st.Delete(t.Context(), "a", "s"); err != nil {
 			t.Fatal(err)
@@ -31,14 +32,14 @@ var removalCases = []testCase{
 		wantSame(t, "Get", get(t, st, "b", "s"), s)
 		wantDue(t, st, 0)
 	}},
-	{"a session of another account cannot be deleted", func(t *testing.T, st store.Store) {
+	{"a session of another account cannot be deleted", func(t *testing.T, st *subject) {
 		create(t, st, session("a", "s", "u"))
 		for _, key := range [][2]string{{"b", "s"}, {"", "s"}, {"a", "t"}, {"a", ""}} {
 			wantErr(t, "Delete", st.Delete(t.Context(), key[0], key[1]), store.ErrNotFound)
 		}
 		get(t, st, "a", "s")
 	}},
-	{"Forget removes every session of the user, and only of that user", func(t *testing.T, st store.Store) {
+	{"Forget removes every session of the user, and only of that user", func(t *testing.T, st *subject) {
 		want := createListing(t, st)
 		create(t, st, session("b", "x1", "u"), session("a", "x2", "v"), session("", "x3", "u"), session("a", "x4", ""))
 		if n, err := st.Forget(t.Context(), "a", "u"); n != len(want) || err != nil {
@@ -56,7 +57,7 @@ var removalCases = []testCase{
 		get(t, st, "", "x3")
 		get(t, st, "a", "x4")
 	}},
-	{"forgetting nobody is no error", func(t *testing.T, st store.Store) {
+	{"forgetting nobody is no error", func(t *testing.T, st *subject) {
 		create(t, st, session("a", "s", "u"))
 		for _, user := range [][2]string{{"a", "v"}, {"b", "u"}, {"", ""}} {
 			if n, err := st.Forget(t.Context(), user[0], user[1]); n != 0 || err != nil {
@@ -65,7 +66,7 @@ var removalCases = []testCase{
 		}
 		get(t, st, "a", "s")
 	}},
-	{"a session removed while it is updated is found or is not", func(t *testing.T, st store.Store) {
+	{"a session removed while it is updated is found or is not", func(t *testing.T, st *subject) {
 		for i := range 4 {
 			create(t, st, queued("a", numbered(i), at(1)))
 		}
@@ -77,7 +78,7 @@ var removalCases = []testCase{
 				}
 				return
 			}
-			if _, err := st.Update(t.Context(), "a", id, func(s *store.Session) error { s.Due = at(i); return nil }); err != nil {
+			if _, err := st.Update(t.Context(), "a", id, func(s *store.Session, _ time.Time) error { s.Due = at(i); return nil }); err != nil {
 				wantErr(t, "Update", err, store.ErrNotFound)
 			}
 		})

@@ -4,12 +4,10 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-
-	"github.com/voicescreen/voicescreen/store"
 )
 
 var scanCases = []testCase{
-	{"a scan in pages of any size has every session of every account once", func(t *testing.T, st store.Store) {
+	{"a scan in pages of any size has every session of every account once", func(t *testing.T, st *subject) {
 		want := createScanned(t, st)
 		for limit := 1; limit <= len(want)+1; limit++ {
 			got := scan(t, st, limit)
@@ -19,7 +17,7 @@ var scanCases = []testCase{
 			}
 		}
 	}},
-	{"a scan holds whole records", func(t *testing.T, st store.Store) {
+	{"a scan holds whole records", func(t *testing.T, st *subject) {
 		want := full()
 		create(t, st, want)
 		list, err := st.Scan(t.Context(), "", 9)
@@ -28,7 +26,7 @@ var scanCases = []testCase{
 		}
 		wantSame(t, "Scan", list[0], want)
 	}},
-	{"a scan goes on behind a session that was removed", func(t *testing.T, st store.Store) {
+	{"a scan goes on behind a session that was removed", func(t *testing.T, st *subject) {
 		createScanned(t, st)
 		order := scan(t, st, 100)
 		s, err := st.Scan(t.Context(), order[1], 1)
@@ -43,7 +41,7 @@ var scanCases = []testCase{
 			t.Errorf("got %q and error %v, want %q", got, err, order[3:])
 		}
 	}},
-	{"a limit below 1 has none", func(t *testing.T, st store.Store) {
+	{"a limit below 1 has none", func(t *testing.T, st *subject) {
 		createScanned(t, st)
 		for _, limit := range []int{0, -1} {
 			if list, err := st.Scan(t.Context(), "", limit); err != nil || len(list) != 0 {
@@ -55,9 +53,9 @@ var scanCases = []testCase{
 
 // createScanned creates sessions of several accounts, of IDs that begin with
 // one another, and returns the IDs in order.
-func createScanned(t *testing.T, st store.Store) []string {
+func createScanned(t *testing.T, st *subject) []string {
 	t.Helper()
-	want := []string{"s", "s\x00", "ss", "t", "\x00s", "z"}
+	want := []string{"s", "s\x01", "ss", "t", "\x01s", "z"}
 	for i, id := range want {
 		create(t, st, session(fmt.Sprint("account ", i%2), id, "u"))
 	}
@@ -66,7 +64,7 @@ func createScanned(t *testing.T, st store.Store) []string {
 }
 
 // scan returns the IDs of all sessions, in the store's order.
-func scan(t *testing.T, st store.Store, limit int) []string {
+func scan(t *testing.T, st *subject, limit int) []string {
 	t.Helper()
 	var got []string
 	after := ""

@@ -1,8 +1,10 @@
 package storetest
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -10,9 +12,9 @@ import (
 	"github.com/voicescreen/voicescreen/store"
 )
 
-// Run runs the suite. Open returns a new, empty store each time; the suite
-// closes it.
-func Run(t *testing.T, open func(t *testing.T) store.Store) {
+// Run runs the suite. Open returns a new, empty store each time, whose clock is
+// now; the suite closes it.
+func Run(t *testing.T, open func(t *testing.T, now func() time.Time) store.Store) {
 	for _, group := range []struct {
 		name  string
 		cases []testCase
@@ -26,6 +28,8 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"scan", scanCases},
 		{"removal", removalCases},
 		{"audio", audioCases},
+		{"documents", documentCases},
+		{"clock", clockCases},
 		{"lifecycle", lifecycleCases},
 	} {
 		t.Run(group.name, func(t *testing.T) {
@@ -43,13 +47,50 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 // testCase shows that one promise is kept.
 type testCase struct {
 	promise string
-	test    func(t *testing.T, st store.Store)
+	test    func(t *testing.T, st *subject)
+}
+
+// subject is a store under test, with its clock.
+type subject struct {
+	store.Store
+	clock *clock
+}
+
+// clock is set by the tests. It is safe for concurrent use.
+type clock struct{ micro atomic.Int64 }
+
+// newClock returns a clock that shows a time after all that tests begin with.
+func newClock() *clock {
+	c := &clock{}
+	c.set(at(2_000_000))
+	return c
+}
+
+func (c *clock) now() time.Time  { return time.UnixMicro(c.micro.Load()) }
+func (c *clock) set(t time.Time) { c.micro.Store(t.UnixMicro()) }
+
+// nextAt is Next at a time.
+func (st *subject) nextAt(ctx context.Context, now time.Time, change store.Change) (*store.Session, error) {
+	st.clock.set(now)
+	return st.Next(ctx, change)
+}
+
+// noticeAt is NextNotice at a time.
+func (st *subject) noticeAt(ctx context.Context, without []string, now time.Time, change store.Change) (*store.Session, error) {
+	st.clock.set(now)
+	return st.NextNotice(ctx, without, change)
+}
+
+// expireUntil is Expire of what has been kept since a time or longer.
+func (st *subject) expireUntil(ctx context.Context, since time.Time, limit int) ([]screen.SessionKey, error) {
+	return st.Expire(ctx, st.clock.now().Sub(since), limit)
 }
 
 // opened returns a store that is closed at the end of the test.
-func opened(t *testing.T, open func(t *testing.T) store.Store) store.Store {
+func opened(t *testing.T, open func(t *testing.T, now func() time.Time) store.Store) *subject {
 	t.Helper()
-	st := open(t)
+	c := newClock()
+	st := &subject{open(t, c.now), c}
 	t.Cleanup(func() {
 		if err := st.Close(); err != nil && !errors.Is(err, store.ErrClosed) {
 			t.Errorf("Close: %v", err)
@@ -78,7 +119,7 @@ func queued(account, id string, due time.Time) *store.Session {
 }
 
 // create stores sessions or ends the test.
-func create(t *testing.T, st store.Store, sessions ...*store.Session) {
+func create(t *testing.T, st *subject, sessions ...*store.Session) {
 	t.Helper()
 	for _, s := range sessions {
 		if err := st.Create(t.Context(), s); err != nil {
@@ -88,7 +129,7 @@ func create(t *testing.T, st store.Store, sessions ...*store.Session) {
 }
 
 // get reads a session or ends the test.
-func get(t *testing.T, st store.Store, account, id string) *store.Session {
+func get(t *testing.T, st *subject, account, id string) *store.Session {
 	t.Helper()
 	s, err := st.Get(t.Context(), account, id)
 	if err != nil {

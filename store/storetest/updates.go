@@ -18,10 +18,10 @@ const racers = 24
 var errChange = errors.New("the change went wrong")
 
 var updateCases = []testCase{
-	{"change sees the current record, and its result is stored and returned", func(t *testing.T, st store.Store) {
+	{"change sees the current record, and its result is stored and returned", func(t *testing.T, st *subject) {
 		want := full()
 		create(t, st, want)
-		s, err := st.Update(t.Context(), want.Account, want.ID, func(s *store.Session) error {
+		s, err := st.Update(t.Context(), want.Account, want.ID, func(s *store.Session, _ time.Time) error {
 			wantSame(t, "change", s, given(want))
 			s.Attempts = 41
 			s.Labels.PHQ9 = []int{0, 1, 2, 3, 0, 1, 2, 3, 0}
@@ -35,11 +35,11 @@ var updateCases = []testCase{
 		wantSame(t, "Update", s, given(want))
 		wantSame(t, "Get", get(t, st, want.Account, want.ID), want)
 	}},
-	{"what change and the caller hold is theirs", func(t *testing.T, st store.Store) {
+	{"what change and the caller hold is theirs", func(t *testing.T, st *subject) {
 		want := full()
 		create(t, st, want)
 		var held *store.Session
-		s, err := st.Update(t.Context(), want.Account, want.ID, func(s *store.Session) error {
+		s, err := st.Update(t.Context(), want.Account, want.ID, func(s *store.Session, _ time.Time) error {
 			held = s
 			return nil
 		})
@@ -51,7 +51,7 @@ var updateCases = []testCase{
 		scribble(s)
 		wantSame(t, "Get", get(t, st, want.Account, want.ID), want)
 	}},
-	{"scores and features that a change sets replace both", func(t *testing.T, st store.Store) {
+	{"scores and features that a change sets replace both", func(t *testing.T, st *subject) {
 		for name, set := range map[string]func(from, to *store.Session){
 			"both":     func(from, to *store.Session) { to.Scores, to.Features = from.Scores, from.Features },
 			"scores":   func(from, to *store.Session) { to.Scores, to.Features = from.Scores, nil },
@@ -62,7 +62,7 @@ var updateCases = []testCase{
 			create(t, st, want)
 			other.Scores[0].Probability, other.Features = 0.25, map[string]float64{"another": 1}
 			held := other.Clone()
-			s, err := st.Update(t.Context(), want.Account, want.ID, func(s *store.Session) error { set(held, s); return nil })
+			s, err := st.Update(t.Context(), want.Account, want.ID, func(s *store.Session, _ time.Time) error { set(held, s); return nil })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -73,22 +73,22 @@ var updateCases = []testCase{
 			wantSame(t, "Get", get(t, st, want.Account, want.ID), want)
 		}
 	}},
-	{"scores and features outlast changes that are not given them", func(t *testing.T, st store.Store) {
+	{"scores and features outlast changes that are not given them", func(t *testing.T, st *subject) {
 		want := full()
 		want.Account, want.Due, want.Notify = "a", at(1), at(1)
 		create(t, st, want)
-		for name, call := range map[string]func(change func(*store.Session) error) (*store.Session, error){
-			"Update": func(change func(*store.Session) error) (*store.Session, error) {
+		for name, call := range map[string]func(change store.Change) (*store.Session, error){
+			"Update": func(change store.Change) (*store.Session, error) {
 				return st.Update(t.Context(), "a", want.ID, change)
 			},
-			"Next": func(change func(*store.Session) error) (*store.Session, error) {
-				return st.Next(t.Context(), at(99), change)
+			"Next": func(change store.Change) (*store.Session, error) {
+				return st.nextAt(t.Context(), at(99), change)
 			},
-			"NextNotice": func(change func(*store.Session) error) (*store.Session, error) {
-				return st.NextNotice(t.Context(), "a", at(99), change)
+			"NextNotice": func(change store.Change) (*store.Session, error) {
+				return st.noticeAt(t.Context(), nil, at(99), change)
 			},
 		} {
-			got, err := call(func(s *store.Session) error {
+			got, err := call(func(s *store.Session, _ time.Time) error {
 				wantSame(t, "change of "+name, s, given(want))
 				s.Attempts++
 				s.Due, s.Notify = s.Due.Add(time.Second), s.Notify.Add(time.Second)
@@ -104,10 +104,10 @@ var updateCases = []testCase{
 			wantSame(t, "Get after "+name, get(t, st, "a", want.ID), want)
 		}
 	}},
-	{"the error of change is returned as it is and nothing is stored", func(t *testing.T, st store.Store) {
+	{"the error of change is returned as it is and nothing is stored", func(t *testing.T, st *subject) {
 		want := full()
 		create(t, st, want)
-		_, err := st.Update(t.Context(), want.Account, want.ID, func(s *store.Session) error {
+		_, err := st.Update(t.Context(), want.Account, want.ID, func(s *store.Session, _ time.Time) error {
 			scribble(s)
 			return errChange
 		})
@@ -116,7 +116,7 @@ var updateCases = []testCase{
 		}
 		wantSame(t, "Get", get(t, st, want.Account, want.ID), want)
 	}},
-	{"a change that panics stores nothing and leaves the store usable", func(t *testing.T, st store.Store) {
+	{"a change that panics stores nothing and leaves the store usable", func(t *testing.T, st *subject) {
 		create(t, st, session("a", "s", "u"))
 		func() {
 			defer func() {
@@ -124,7 +124,7 @@ var updateCases = []testCase{
 					t.Error("the panic of change did not come through")
 				}
 			}()
-			_, _ = st.Update(t.Context(), "a", "s", func(s *store.Session) error {
+			_, _ = st.Update(t.Context(), "a", "s", func(s *store.Session, _ time.Time) error {
 				s.Attempts = 1
 				panic(errChange)
 			})
@@ -134,37 +134,37 @@ var updateCases = []testCase{
 		}
 		create(t, st, session("a", "t", "u"))
 	}},
-	{"what is not found is not changed", func(t *testing.T, st store.Store) {
+	{"what is not found is not changed", func(t *testing.T, st *subject) {
 		create(t, st, session("a", "s", "u"))
 		for _, key := range [][2]string{{"a", "t"}, {"b", "s"}, {"", "s"}, {"a", ""}} {
-			_, err := st.Update(t.Context(), key[0], key[1], func(*store.Session) error {
+			_, err := st.Update(t.Context(), key[0], key[1], func(*store.Session, time.Time) error {
 				t.Errorf("change was called for %q", key)
 				return nil
 			})
 			wantErr(t, "Update", err, store.ErrNotFound)
 		}
 	}},
-	{"account, ID, user and creation time stay", func(t *testing.T, st store.Store) {
+	{"account, ID, user and creation time stay", func(t *testing.T, st *subject) {
 		want := queued("a", "s", at(1))
 		create(t, st, want)
 		for name, spoil := range map[string]func(*store.Session){
 			"account":       func(s *store.Session) { s.Account = "b" },
 			"ID":            func(s *store.Session) { s.ID = "t" },
 			"user":          func(s *store.Session) { s.UserID = "v" },
-			"creation time": func(s *store.Session) { s.CreatedAt = s.CreatedAt.Add(1) },
+			"creation time": func(s *store.Session) { s.CreatedAt = s.CreatedAt.Add(time.Microsecond) },
 			"state":         func(s *store.Session) { s.Status = 0 },
 		} {
-			_, err := st.Update(t.Context(), "a", "s", func(s *store.Session) error { spoil(s); return nil })
+			_, err := st.Update(t.Context(), "a", "s", func(s *store.Session, _ time.Time) error { spoil(s); return nil })
 			wantErr(t, "Update of "+name, err, store.ErrInvalid)
-			_, err = st.Next(t.Context(), at(1), func(s *store.Session) error { s.Due = at(9); spoil(s); return nil })
+			_, err = st.nextAt(t.Context(), at(1), func(s *store.Session, _ time.Time) error { s.Due = at(9); spoil(s); return nil })
 			wantErr(t, "Next with a change of "+name, err, store.ErrInvalid)
 			wantSame(t, "Get", get(t, st, "a", "s"), want)
 		}
 	}},
-	{"concurrent updates happen one after the other", func(t *testing.T, st store.Store) {
+	{"concurrent updates happen one after the other", func(t *testing.T, st *subject) {
 		create(t, st, session("a", "s", "u"))
 		race(racers, func(int) {
-			_, err := st.Update(t.Context(), "a", "s", func(s *store.Session) error { s.Attempts++; return nil })
+			_, err := st.Update(t.Context(), "a", "s", func(s *store.Session, _ time.Time) error { s.Attempts++; return nil })
 			if err != nil {
 				t.Errorf("Update: %v", err)
 			}
@@ -173,12 +173,12 @@ var updateCases = []testCase{
 			t.Errorf("got %d updates, want %d", got, racers)
 		}
 	}},
-	{"of racing updates that look at the state one wins", func(t *testing.T, st store.Store) {
+	{"of racing updates that look at the state one wins", func(t *testing.T, st *subject) {
 		create(t, st, session("a", "s", "u"))
 		var won atomic.Int32
 		var winner atomic.Value
 		race(racers, func(i int) {
-			_, err := st.Update(t.Context(), "a", "s", func(s *store.Session) error {
+			_, err := st.Update(t.Context(), "a", "s", func(s *store.Session, _ time.Time) error {
 				if s.Status != screen.StatusInitiated {
 					return errChange
 				}
@@ -200,7 +200,7 @@ var updateCases = []testCase{
 			t.Errorf("got the change of %v stored, want that of the winner %v", got, winner.Load())
 		}
 	}},
-	{"of racing creations of an ID one wins", func(t *testing.T, st store.Store) {
+	{"of racing creations of an ID one wins", func(t *testing.T, st *subject) {
 		var won atomic.Int32
 		race(racers, func(i int) {
 			switch err := st.Create(t.Context(), session(numbered(i%2), "s", "u")); {
@@ -218,13 +218,13 @@ var updateCases = []testCase{
 }
 
 // failingAmongMany mixes updates that succeed, fail and panic.
-func failingAmongMany(t *testing.T, st store.Store) {
+func failingAmongMany(t *testing.T, st *subject) {
 	for i := range racers {
 		create(t, st, session("a", numbered(i), "u"))
 	}
 	race(racers, func(i int) {
 		defer func() { _ = recover() }()
-		_, err := st.Update(t.Context(), "a", numbered(i), func(s *store.Session) error {
+		_, err := st.Update(t.Context(), "a", numbered(i), func(s *store.Session, _ time.Time) error {
 			time.Sleep(time.Millisecond) // so that others come to wait
 			s.Attempts = 1
 			switch i % 4 {

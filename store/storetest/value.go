@@ -27,7 +27,7 @@ func fill(v reflect.Value, n *int) {
 	*n++
 	if v.Type() == reflect.TypeFor[time.Time]() {
 		zone := time.FixedZone("elsewhere", 3600)
-		v.Set(reflect.ValueOf(time.Date(2026, 1, 1, 0, 0, *n, 123456789+*n, zone)))
+		v.Set(reflect.ValueOf(time.Date(2026, 1, 1, 0, 0, *n, 123456000+1000**n, zone)))
 		return
 	}
 	switch v.Kind() {
@@ -52,15 +52,15 @@ func fill(v reflect.Value, n *int) {
 			v.SetMapIndex(key, value)
 		}
 	case reflect.String:
-		v.SetString(fmt.Sprintf("text %d é\x00\xff", *n))
+		v.SetString(fmt.Sprintf("text %d é\x01\u0301", *n))
 	case reflect.Int:
-		v.SetInt(int64(*n * (1 - *n%2*2))) // both signs
+		v.SetInt(math.MaxInt32 - int64(*n))
 	case reflect.Uint8:
 		v.SetUint(1) // the first of its kind
 	case reflect.Uint64:
-		v.SetUint(math.MaxUint64 - uint64(*n))
+		v.SetUint(math.MaxInt64 - uint64(*n))
 	case reflect.Float64:
-		v.SetFloat([]float64{math.NaN(), math.Inf(-1), 0.1 * float64(*n)}[*n%3]) // a map of three gets one of each
+		v.SetFloat([]float64{math.Copysign(0, -1), math.MaxFloat64, 0.1 * float64(*n)}[*n%3]) // a map of three gets one of each
 	case reflect.Bool:
 		v.SetBool(true)
 	default:

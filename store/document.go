@@ -1,0 +1,34 @@
+package store
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/voicescreen/voicescreen/screen"
+)
+
+// CheckDocument returns ErrInvalid, wrapped, unless a document of this name and
+// so many bytes can be stored: the name is UTF-8 without NUL of 1 to
+// screen.MaxDocumentName bytes, and the size at most screen.MaxDocument.
+// Implementations call it.
+func CheckDocument(name string, size int) error {
+	switch {
+	case name == "" || len(name) > screen.MaxDocumentName:
+		return fmt.Errorf("%w: the name of a document has %d bytes, want 1 to %d", ErrInvalid, len(name), screen.MaxDocumentName)
+	case !isText(name):
+		return fmt.Errorf("%w: the name of a document is not UTF-8 without NUL", ErrInvalid)
+	case size > screen.MaxDocument:
+		return fmt.Errorf("%w: a document has %d bytes, want at most %d", ErrInvalid, size, screen.MaxDocument)
+	}
+	return nil
+}
+
+// isText says whether s is UTF-8 without NUL.
+func isText(s string) bool {
+	for i := range len(s) {
+		if s[i] == 0 {
+			return false
+		}
+	}
+	return utf8.ValidString(s)
+}
