@@ -346,7 +346,7 @@ func TestNothingOfAPatientIsLogged(t *testing.T) {
 	opts := testOptions()
 	opts.Workers = 1
 	opts.Logger = slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	opts.Models = []models.Scorer{newFake(func(_ context.Context, in *features.Recording) ([]screen.Score, error) {
+	opts.Scoring.Models = []models.Scorer{newFake(func(_ context.Context, in *features.Recording) ([]screen.Score, error) {
 		panic(fmt.Sprint(canary, in.Metadata.Zipcode))
 	})}
 	e, err := voicescreen.New(newMemory(t), opts)

@@ -2,15 +2,11 @@ package voicescreen
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
-	"runtime"
 
 	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/screen"
-	"github.com/voicescreen/voicescreen/store"
 )
 
 // Analysis is what Engine.Analyze finds in a recording. It is the caller's.
@@ -31,9 +27,6 @@ type Analysis struct {
 	// Failures says of each other category why it has no score.
 	Failures map[screen.Category]*screen.Failure
 }
-
-// allCategories is what Analyze scores.
-var allCategories = []screen.Category{screen.Depression, screen.Anxiety, screen.Deepfake}
 
 // AnalyzeOptions says what is known about a recording that is analysed without
 // a session. Nil and zero fields mean the default.
@@ -88,155 +81,56 @@ func (o *AnalyzeOptions) orDefault() *AnalyzeOptions {
 	return o
 }
 
-func (e *Engine) analyze(ctx context.Context, o *AnalyzeOptions, read func(context.Context) (*features.Channel, error)) (_ *Analysis, err error) {
-	ctx, leave, err := e.enter(ctx)
+func (e *Engine) analyze(ctx context.Context, o *AnalyzeOptions, read func(context.Context) (*features.Channel, error)) (out *Analysis, err error) {
+	ctx, leave, err := e.life.enter(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	m, err := e.takeMeasurer(ctx)
+	defer func() {
+		if v := recover(); v != nil {
+			out, err = nil, panicError(v)
+		}
+	}()
+	err = e.analyzer.measure(ctx, func(m *features.Measurer) error {
+		c, err := read(ctx)
+		if err != nil {
+			return audioError(err)
+		}
+		in := m.Measure(c)
+		in.Metadata, in.Earlier = o.Metadata, o.Earlier
+		in.FixedGain = o.FixedGain || e.opts.Scoring.FixedGain
+		out, err = e.analyzer.file(ctx, c, in)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if v := recover(); v != nil {
-			m, err = nil, panicError(v) // its scratch may be in any state
-		}
-		e.measurers <- m
-	}()
+	return out, nil
+}
 
-	rec, err := read(ctx)
-	if err != nil {
-		return nil, audioError(err)
-	}
-	in := m.Measure(rec)
-	in.Metadata, in.Earlier = o.Metadata, o.Earlier
-	in.FixedGain = o.FixedGain || e.opts.Scoring.FixedGain
+// file scores a channel that was measured in every category that it is good
+// enough for.
+func (a *analyzer) file(ctx context.Context, c *features.Channel, in *features.Recording) (*Analysis, error) {
 	out := &Analysis{
 		Duration:      in.Analysis.Duration,
 		SpeechSeconds: in.Analysis.SpeechDuration(),
-		SampleRate:    rec.Rate,
-		Truncated:     rec.Truncated,
-		Partial:       rec.Partial,
+		SampleRate:    c.Rate,
+		Truncated:     c.Truncated,
+		Partial:       c.Partial,
 		Quality:       in.Analysis.Quality,
 		Features:      in.Features,
 		Failures:      map[screen.Category]*screen.Failure{},
 	}
 	var good []screen.Category
-	for _, c := range allCategories {
-		if f := e.opts.Audio.Limits.Refuse(c, in.Analysis); f != nil {
+	for _, c := range screen.Categories() {
+		if f := a.audio.Limits.Refuse(c, in.Analysis); f != nil {
 			out.Failures[c] = f
 		} else {
 			good = append(good, c)
 		}
 	}
-	out.Scores, err = e.score(ctx, "", in, good)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-// outcome is what came of the analysis of a session: scores and features, or a
-// failure.
-type outcome struct {
-	scores   []screen.Score
-	features map[string]float64
-	failure  *screen.Failure
-}
-
-// analyzeSession analyses the stored recording of s. An error means that it
-// may be tried again.
-func (e *Engine) analyzeSession(ctx context.Context, s *store.Session) (out outcome, err error) {
-	m, err := e.takeMeasurer(ctx)
-	if err != nil {
-		return out, err
-	}
-	defer func() {
-		if v := recover(); v != nil {
-			e.measurers <- nil // its scratch may be in any state
-			panic(v)
-		}
-		e.measurers <- m
-	}()
-
-	rec, err := e.openRecording(ctx, s)
-	if err == nil && rec.Truncated { // it was whole when it was accepted: the disk lost a part
-		err = fmt.Errorf("%w: file is cut short", ErrAudio)
-	}
-	if err != nil && isAudioFault(err) {
-		out.failure = decodeFailure(err)
-		return out, nil
-	}
-	if err != nil {
-		return out, err
-	}
-	categories := s.Product.Categories()
-	for _, c := range categories { // before the work, which a short one is not worth
-		if out.failure = e.opts.Audio.Limits.RefuseLength(c, rec.Seconds()); out.failure != nil {
-			return out, nil
-		}
-	}
-	in := m.Measure(rec)
-	in.Metadata, in.FixedGain = s.Metadata, s.FixedGain
-	if s.Baseline {
-		in.Earlier, err = e.earlier(ctx, s)
-		switch {
-		case errors.Is(err, store.ErrDamaged): // what is lost to this one is so to all
-			e.opts.Logger.Error("compare without sessions that cannot be read", "session", s.ID, "earlier", len(in.Earlier), "error", err)
-		case err != nil:
-			return out, err
-		}
-	}
-	for _, c := range categories {
-		if out.failure = e.opts.Audio.Limits.Refuse(c, in.Analysis); out.failure != nil {
-			return out, nil
-		}
-	}
-	if out.scores, err = e.score(ctx, s.Account, in, categories); err != nil {
-		return outcome{}, err
-	}
-	out.features = in.Features.Map()
-	return out, nil
-}
-
-func internalFailure() *screen.Failure {
-	return &screen.Failure{Code: screen.CodeInternal, Message: "The analysis failed; please submit the recording in a new session"}
-}
-
-func decodeFailure(err error) *screen.Failure {
-	return &screen.Failure{Code: screen.CodeAudioDecode, Message: "Audio file could not be decoded: " + err.Error()}
-}
-
-func (e *Engine) openRecording(ctx context.Context, s *store.Session) (*features.Channel, error) {
-	f, err := e.store.Audio().Open(ctx, s.Audio)
-	if err != nil {
-		return nil, fmt.Errorf("voicescreen: open the audio: %w", err)
-	}
-	defer f.Close()
-	return features.ReadChannel(ctx, f, s.Channel, e.opts.Audio.MaxDuration)
-}
-
-// measurerCount is how many analyses may be under way at once: as many as there
-// are workers, so that they bound the memory, or as processors where there are
-// none.
-func measurerCount(workers int) int {
-	if workers > 0 {
-		return workers
-	}
-	return runtime.GOMAXPROCS(0)
-}
-
-// takeMeasurer waits for a Measurer to be free. It goes back into e.measurers, or nil
-// in its place.
-func (e *Engine) takeMeasurer(ctx context.Context) (*features.Measurer, error) {
-	select {
-	case m := <-e.measurers:
-		if m == nil {
-			m = features.NewMeasurer()
-		}
-		return m, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
+	var err error
+	out.Scores, err = a.scorers().score(ctx, in, good, a.decide(""))
+	return out, err
 }

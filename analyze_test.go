@@ -144,7 +144,7 @@ func TestAnalyzeRefuses(t *testing.T) {
 		t.Errorf("got %v, want the context's error", err)
 	}
 	panics := testOptions()
-	panics.Models = []models.Scorer{newFake(func(context.Context, *features.Recording) ([]screen.Score, error) { panic("scorer") })}
+	panics.Scoring.Models = []models.Scorer{newFake(func(context.Context, *features.Recording) ([]screen.Score, error) { panic("scorer") })}
 	e = newEngine(t, newMemory(t), panics)
 	for range 5 { // more often than there is room for analyses
 		if _, err := e.Analyze(testContext(t), bytes.NewReader(speech()), nil); err == nil || strings.Contains(err.Error(), "scorer") {
@@ -242,7 +242,7 @@ func TestAnalysesAreBounded(t *testing.T) {
 	var mu sync.Mutex
 	now, most := 0, 0
 	opts := testOptions()
-	opts.Models = []models.Scorer{newFake(func(ctx context.Context, in *features.Recording) ([]screen.Score, error) {
+	opts.Scoring.Models = []models.Scorer{newFake(func(ctx context.Context, in *features.Recording) ([]screen.Score, error) {
 		mu.Lock()
 		now++
 		most = max(most, now)

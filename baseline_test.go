@@ -14,7 +14,7 @@ func TestBaselinePassesOverDamage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "test.db")
 	clock := newClock()
 	o := testOptions()
-	o.SetClock(clock.Now)
+	o.Store.Now = clock.Now
 	o.Scoring.Baseline = true
 	e := open(t, path, o)
 	file := encodeWAV(44100, 1, syllables(44100, 3))

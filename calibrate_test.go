@@ -240,7 +240,7 @@ func TestCalibrateErrors(t *testing.T) {
 		t.Errorf("deepfake: got %v, want ErrInvalid", err)
 	}
 	fake := newFake(func(context.Context, *features.Recording) ([]screen.Score, error) { return nil, nil })
-	other := newEngine(t, st, &voicescreen.Options{Workers: -1, Models: []models.Scorer{fake}})
+	other := newEngine(t, st, &voicescreen.Options{Workers: -1, Scoring: voicescreen.ScoringOptions{Models: []models.Scorer{fake}}})
 	if _, err := other.Calibrate(t.Context(), nil); !errors.Is(err, voicescreen.ErrConflict) {
 		t.Errorf("a model that does not learn: got %v, want ErrConflict", err)
 	}
@@ -281,7 +281,7 @@ func TestCalibrateLeavesGivenModels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	opts.Models = []models.Scorer{given}
+	opts.Scoring.Models = []models.Scorer{given}
 	e := newEngine(t, st, opts)
 	found, err := e.Calibrate(t.Context(), nil)
 	if err != nil || len(found) != 2 {
@@ -317,12 +317,12 @@ func TestCalibrateReturnsWhatWasDone(t *testing.T) {
 	opts.Scoring.ModelFile = filepath.Join(t.TempDir(), "models")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	opts.SetClock(func() time.Time {
+	opts.Store.Now = func() time.Time {
 		if _, err := os.Stat(opts.Scoring.ModelFile); err == nil {
 			cancel()
 		}
 		return time.Now()
-	})
+	}
 	e := newEngine(t, st, opts)
 	again := &voicescreen.CalibrateOptions{Categories: []screen.Category{screen.Depression, screen.Depression}}
 	found, err := e.Calibrate(ctx, again)
@@ -388,7 +388,7 @@ func TestBaseRatesMoveProbabilities(t *testing.T) {
 func TestBaselineIsTheUsersOwnSessions(t *testing.T) {
 	clock := newClock()
 	o := testOptions()
-	o.Models = nil
+	o.Scoring.Models = nil
 	st := newMemory(t)
 	setClock(o, st, clock)
 	e := newEngine(t, st, o)

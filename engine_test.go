@@ -110,7 +110,7 @@ func newClocked(c *clock, open func(now func() time.Time) store.Store) clockedSt
 
 // setClock gives an engine, and the store st under it, a clock.
 func setClock(opts *voicescreen.Options, st store.Store, now *clock) {
-	opts.SetClock(now.Now)
+	opts.Store.Now = now.Now
 	st.(clockedStore).clock.Store(now)
 }
 
@@ -393,7 +393,7 @@ func TestCallsAfterCloseAreErrClosed(t *testing.T) {
 func TestModelsReplaceShippedOnes(t *testing.T) {
 	opts := testOptions()
 	fake := &fakeScorer{categories: []screen.Category{screen.Anxiety}}
-	opts.Models = []models.Scorer{fake}
+	opts.Scoring.Models = []models.Scorer{fake}
 	e := newEngine(t, newMemory(t), opts)
 	id := initiate(t, e, "u")
 	submit(t, e, id, speech())
@@ -407,7 +407,7 @@ func TestOnResultIsCalledOnce(t *testing.T) {
 	opts := testOptions()
 	var mu sync.Mutex
 	got := map[string]int{}
-	opts.OnResult = func(_ context.Context, account string, r *voicescreen.Result) {
+	opts.Results.OnResult = func(_ context.Context, account string, r *voicescreen.Result) {
 		mu.Lock()
 		defer mu.Unlock()
 		got[account+"/"+r.SessionID+"/"+r.Status.String()]++

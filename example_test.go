@@ -134,7 +134,7 @@ func (half) Score(_ context.Context, in *features.Recording) ([]screen.Score, er
 // A scorer of one's own replaces the shipped one of its category.
 func ExampleOptions_models() {
 	ctx := context.Background()
-	e, err := voicescreen.New(memory.New(nil), &voicescreen.Options{Models: []models.Scorer{half{}}})
+	e, err := voicescreen.New(memory.New(nil), &voicescreen.Options{Scoring: voicescreen.ScoringOptions{Models: []models.Scorer{half{}}}})
 	if err != nil {
 		log.Fatal(err)
 	}

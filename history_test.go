@@ -107,14 +107,18 @@ type history struct {
 	told    []string
 	owners  []string // of leases, of all engines that ever had one
 
-	attempts []*attempt  // steps of workers under way, the innermost last
-	sending  []*expected // the notices under way, likewise
-	senders  []string    // of what accounts they are
+	attempts []*attempt // steps of workers under way, the innermost last
+	sending  []*sending // steps of notifiers under way, likewise
 }
 
 // player is an engine of the history. Its engine is nil while it is down.
 type player struct {
 	*voicescreen.Engine
+	work     context.Context // of the three
+	worker   *voicescreen.Worker
+	notifier *voicescreen.Notifier
+	sweeper  *voicescreen.Sweeper
+
 	owner   string // of its leases, once it had one
 	uploads int
 	closed  bool // by a step within one of its own
@@ -211,13 +215,17 @@ func (h *history) options(p *player) *voicescreen.Options {
 		Workers: -1,
 		Queue:   voicescreen.QueueOptions{Limit: worldLimit, Lease: worldLease, Attempts: worldAttempts, Poll: time.Millisecond},
 		Audio:   voicescreen.AudioOptions{MaxBytes: maxWorldBytes, Limits: features.Limits{MinSpeech: 50 * time.Millisecond, MinSNR: math.Inf(-1), MaxClipped: 1, MinBandwidth: -1}},
-		Models:  []models.Scorer{newFake(h.score(p))},
+		Scoring: voicescreen.ScoringOptions{Models: []models.Scorer{newFake(h.score(p))}},
 		NewID:   func() string { h.made++; return fmt.Sprintf("s%03d", h.made) },
-		OnResult: func(_ context.Context, account string, r *voicescreen.Result) {
-			h.told = append(h.told, fmt.Sprint(account, "/", r.SessionID, " ", r.Status))
+		Results: voicescreen.ResultOptions{
+			OnResult: func(_ context.Context, account string, r *voicescreen.Result) {
+				h.told = append(h.told, fmt.Sprint(account, "/", r.SessionID, " ", r.Status))
+			},
+			Retain: worldRetain,
+			Notify: voicescreen.NotifyOptions{Accounts: func() []string { return h.wanted }, Send: h.send(p)},
 		},
 	}
-	opts.SetClock(h.now.Now)
+	opts.Store.Now = h.now.Now
 	return opts
 }
 
@@ -225,19 +233,12 @@ func (h *history) options(p *player) *voicescreen.Options {
 func (h *history) start(p *player) {
 	h.now.Add(time.Microsecond) // a process takes its time to start: no two of them lease at one time
 	*p = player{receivers: map[string]*receiver{}}
-	newEngine := voicescreen.New
-	if h.owned {
-		newEngine = voicescreen.NewOwned
-	}
-	e, err := newEngine(h.st, h.options(p))
+	e, err := voicescreen.NewIdle(h.st, h.options(p), h.owned)
 	if err != nil {
 		h.Fatal(err)
 	}
 	p.Engine = e
-	e.SetResults(voicescreen.ResultOptions{Retain: worldRetain, Notify: voicescreen.NotifyOptions{
-		Accounts: func() []string { return h.wanted },
-		Send:     h.send(p),
-	}})
+	p.work, p.worker, p.notifier, p.sweeper = e.Background()
 }
 
 func (h *history) time() time.Time { return h.now.Now().UTC().Truncate(time.Microsecond) }

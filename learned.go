@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 
 	"github.com/voicescreen/voicescreen/internal/durable"
 	"github.com/voicescreen/voicescreen/internal/strictjson"
@@ -154,36 +153,4 @@ func withModels(l *learnedModels, path string, next func() error) error {
 		return errors.Join(err, os.Remove(path))
 	}
 	return nil
-}
-
-// changeLearned replaces the list of models of a category by what change makes
-// of it, durably where there is a file.
-func (e *Engine) changeLearned(c screen.Category, change func([]*models.BayesFile) ([]*models.BayesFile, error)) error {
-	err := e.learned.Change(func(l *learnedModels) (*learnedModels, error) {
-		list, err := change(slices.Clone(l.of[c]))
-		if err != nil {
-			return nil, err
-		}
-		return l.with(c, list[:min(len(list), formerModels+1)]), nil
-	})
-	if err != nil && !errors.Is(err, ErrConflict) {
-		return fmt.Errorf("voicescreen: learned models: %w", err)
-	}
-	return err
-}
-
-// Revert goes back from the learned model of a category that is in use to the
-// one before it, in the end to the shipped one. The model that was in use is
-// dropped. Scores that were given stay. The error is ErrConflict where none
-// was learned, or where the model is of Options.Models.
-func (e *Engine) Revert(c screen.Category) error {
-	if err := e.scorers().learns(c); err != nil {
-		return err
-	}
-	return e.changeLearned(c, func(list []*models.BayesFile) ([]*models.BayesFile, error) {
-		if len(list) == 0 {
-			return nil, fmt.Errorf("%w: the %v model in use was not learned from labels", ErrConflict, c)
-		}
-		return list[1:], nil
-	})
 }

@@ -64,7 +64,7 @@ func (i *inbox) wait(t *testing.T, n int) []voicescreen.Notice {
 // or eachStore; on nil for Open.
 func (i *inbox) options(st store.Store, now *clock, accounts ...string) *voicescreen.Options {
 	opts := testOptions()
-	if opts.SetClock(now.Now); st != nil {
+	if opts.Store.Now = now.Now; st != nil {
 		setClock(opts, st, now)
 	}
 	opts.Results.Notify = voicescreen.NotifyOptions{Accounts: func() []string { return accounts }, Send: i.send}

@@ -111,7 +111,7 @@ func TestQualityOfDegradedSpeech(t *testing.T) {
 	}
 	// Deepfake scores are TestCautionsOfWhatIsNoVoice of package models: here they would take
 	// two fifths of the time.
-	e := newEngine(t, newMemory(t), &voicescreen.Options{Workers: -1, Models: []models.Scorer{&fakeScorer{categories: []screen.Category{screen.Deepfake}}}})
+	e := newEngine(t, newMemory(t), &voicescreen.Options{Workers: -1, Scoring: voicescreen.ScoringOptions{Models: []models.Scorer{&fakeScorer{categories: []screen.Category{screen.Deepfake}}}}})
 	for name, d := range degraded {
 		x := d.change(slices.Clone(c.Samples), rand.New(rand.NewPCG(1, 2)))
 		a, err := e.AnalyzeChannel(t.Context(), &features.Channel{Samples: x, Rate: dsp.SampleRate}, nil)

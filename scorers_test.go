@@ -14,7 +14,7 @@ import (
 func TestThresholdsOfAnAccount(t *testing.T) {
 	always, never := 0.0, 1.0
 	opts := testOptions()
-	opts.Models = []models.Scorer{newFake(nil)}
+	opts.Scoring.Models = []models.Scorer{newFake(nil)}
 	opts.Scoring.Thresholds = screen.AccountThresholds{
 		"a": {screen.Depression: {Low: &always, High: &always, Classes: []float64{0, 0}}},
 		"b": {screen.Depression: {Low: &never, High: &never, Classes: []float64{2, 2}}},

@@ -116,7 +116,7 @@ func TestAPeriodHoldsForWhatIsStored(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "test.db")
 	now := newClock()
 	opts := testOptions()
-	opts.SetClock(now.Now)
+	opts.Store.Now = now.Now
 	e, err := voicescreen.Open(path, opts)
 	if err != nil {
 		t.Fatal(err)

@@ -76,7 +76,7 @@ func TestWorkThatKilledItsWorkersFails(t *testing.T) {
 		now.Add(time.Minute)
 	}
 	fake := newFake(nil)
-	opts.Workers, opts.Models = 1, []models.Scorer{fake}
+	opts.Workers, opts.Scoring.Models = 1, []models.Scorer{fake}
 	r := wait(t, newEngine(t, st, opts), id)
 	if r.Failure == nil || r.Failure.Code != screen.CodeInternal || fake.calls.Load() != 0 {
 		t.Errorf("got %+v after %d calls, want internal_error without a fourth attempt", r, fake.calls.Load())
@@ -101,7 +101,7 @@ func TestResultUnderAnOldTokenIsDropped(t *testing.T) {
 		fake, entered, release := blocked()
 		opts := testOptions()
 		setClock(opts, st, now)
-		opts.Workers, opts.Models = 1, []models.Scorer{fake}
+		opts.Workers, opts.Scoring.Models = 1, []models.Scorer{fake}
 		e := newEngine(t, st, opts)
 		id := initiate(t, e, "u")
 		submit(t, e, id, speech())
@@ -124,7 +124,7 @@ func TestLeaseIsRenewed(t *testing.T) {
 	st := newMemory(t)
 	fake, entered, release := blocked()
 	opts := testOptions()
-	opts.Workers, opts.Models = 1, []models.Scorer{fake}
+	opts.Workers, opts.Scoring.Models = 1, []models.Scorer{fake}
 	opts.Queue.Lease = 300 * time.Millisecond
 	e := newEngine(t, st, opts)
 	id := initiate(t, e, "u")
@@ -159,9 +159,10 @@ func TestALeaseLastsFromWhenItIsStored(t *testing.T) {
 	fake, entered, release := blocked()
 	opts := testOptions()
 	setClock(opts, st.Store, now)
-	opts.Workers, opts.Models = -1, []models.Scorer{fake}
+	opts.Workers, opts.Scoring.Models = -1, []models.Scorer{fake}
 	opts.Queue.Lease = 15 * time.Second
 	e := newEngine(t, st, opts)
+	ctx, worker, _, _ := e.Background()
 	id := initiate(t, e, "u")
 	submit(t, e, id, speech())
 	done := make(chan bool)
@@ -175,7 +176,9 @@ func TestALeaseLastsFromWhenItIsStored(t *testing.T) {
 		}
 	}
 	lasts()
-	e.Renew()
+	if err := worker.Renew(ctx); err != nil {
+		t.Error(err)
+	}
 	lasts()
 	close(release)
 	<-done
@@ -187,7 +190,7 @@ func TestLostLeaseEndsTheAnalysis(t *testing.T) {
 	entered := make(chan struct{})
 	opts := testOptions()
 	opts.Workers, opts.Queue.Lease = 1, 30*time.Millisecond
-	opts.Models = []models.Scorer{newFake(func(ctx context.Context, _ *features.Recording) ([]screen.Score, error) {
+	opts.Scoring.Models = []models.Scorer{newFake(func(ctx context.Context, _ *features.Recording) ([]screen.Score, error) {
 		close(entered)
 		<-ctx.Done()
 		ended <- ctx.Err()
@@ -237,7 +240,7 @@ func TestFailedAttempts(t *testing.T) {
 				return newFake(nil).Score(ctx, in)
 			})
 			opts := testOptions()
-			opts.Models = []models.Scorer{fake}
+			opts.Scoring.Models = []models.Scorer{fake}
 			e := newEngine(t, newMemory(t), opts)
 			id := initiate(t, e, "u")
 			submit(t, e, id, speech())
@@ -260,7 +263,7 @@ func TestCloseDrains(t *testing.T) {
 	st := newMemory(t)
 	fake, entered, release := blocked()
 	opts := testOptions()
-	opts.Workers, opts.Models = 1, []models.Scorer{fake}
+	opts.Workers, opts.Scoring.Models = 1, []models.Scorer{fake}
 	e, err := voicescreen.New(st, opts)
 	if err != nil {
 		t.Fatal(err)
@@ -290,7 +293,7 @@ func TestCloseHandsBack(t *testing.T) {
 	eachStore(t, func(t *testing.T, st store.Store) {
 		fake, entered, release := blocked()
 		opts := testOptions()
-		opts.Workers, opts.Models = 1, []models.Scorer{fake}
+		opts.Workers, opts.Scoring.Models = 1, []models.Scorer{fake}
 		e, err := voicescreen.New(st, opts)
 		if err != nil {
 			t.Fatal(err)
@@ -382,7 +385,7 @@ func TestDamageInTheQueueHoldsUpNothing(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "test.db")
 			now := newClock()
 			opts := testOptions()
-			opts.SetClock(now.Now)
+			opts.Store.Now = now.Now
 			opts.Workers = -1
 			e := open(t, path, opts)
 			damaged, id := initiate(t, e, "u"), initiate(t, e, "u")

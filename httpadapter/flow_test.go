@@ -16,7 +16,7 @@ import (
 
 // The whole flow with a real recording, analysed by the shipped models.
 func TestFlowWithShippedModels(t *testing.T) {
-	s := newServiceWith(t, func(o *voicescreen.Options) { o.Models, o.Workers = nil, 1 }, nil)
+	s := newServiceWith(t, func(o *voicescreen.Options) { o.Scoring.Models, o.Workers = nil, 1 }, nil)
 	id := s.submit("patient", "/v2/prediction/", speech(t, "interview_en.wav"))
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

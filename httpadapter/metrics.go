@@ -31,7 +31,7 @@ type Observation struct {
 // to use, and all its methods may be called concurrently.
 //
 //	var m httpadapter.Metrics
-//	engine, err := voicescreen.Open(path, &voicescreen.Options{OnResult: m.OnResult})
+//	engine, err := voicescreen.Open(path, &voicescreen.Options{Results: voicescreen.ResultOptions{OnResult: m.OnResult}})
 //	m.Queue = engine.Queued
 //	handler := httpadapter.New(engine, keys, &httpadapter.Options{Observe: m.Observe})
 //	go http.ListenAndServe("127.0.0.1:9090", &m)
@@ -81,7 +81,7 @@ func (m *Metrics) Observe(o Observation) {
 	observe(&m.latency, route, requestBounds, o.Duration)
 }
 
-// OnResult counts an analysis. It is an Options.OnResult of the engine. A
+// OnResult counts an analysis. It is a ResultOptions.OnResult of the engine. A
 // program that needs the result too calls it from its own.
 func (m *Metrics) OnResult(_ context.Context, _ string, r *voicescreen.Result) {
 	code := ""

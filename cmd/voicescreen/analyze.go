@@ -77,11 +77,11 @@ func runAnalyze(cmd *cobra.Command, files []string, o analyzeOptions) error {
 	if err != nil {
 		return err
 	}
+	scoring.Models = scorers
 	st := memory.New(nil)
 	defer st.Close()
 	engine, err := voicescreen.New(st, &voicescreen.Options{
 		Workers: -1, // nothing is queued
-		Models:  scorers,
 		Scoring: scoring,
 	})
 	if err != nil {

@@ -1,0 +1,191 @@
+package voicescreen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/voicescreen/voicescreen/internal/durable"
+	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/models/fit"
+	"github.com/voicescreen/voicescreen/models/shipped"
+	"github.com/voicescreen/voicescreen/screen"
+	"github.com/voicescreen/voicescreen/store"
+)
+
+// learner learns models from labels, and holds the scorers in use. It is safe
+// for concurrent use.
+type learner struct {
+	store   store.Store
+	opts    *ScoringOptions
+	log     *slog.Logger
+	now     func() time.Time // dates the versions of models
+	learned *durable.File[*learnedModels]
+	current atomic.Pointer[scorers] // made with what learned held at some time
+
+	calibrating sync.Mutex // one Calibrate at a time
+}
+
+func newLearner(st store.Store, opts *ScoringOptions, log *slog.Logger, now func() time.Time) (*learner, error) {
+	learned, err := openLearned(opts.ModelFile)
+	if err != nil {
+		return nil, err
+	}
+	first, err := newScorers(opts, learned.Get())
+	if err != nil {
+		return nil, err
+	}
+	l := &learner{store: st, opts: opts, log: log, now: now, learned: learned}
+	l.current.Store(first)
+	return l, nil
+}
+
+// Scorers returns the scorers in use now.
+func (l *learner) Scorers() *scorers {
+	learned := l.learned.Get()
+	s := l.current.Load()
+	if s.from == learned {
+		return s
+	}
+	next, err := newScorers(l.opts, learned)
+	if err != nil { // cannot be: the content of the file was checked when it was read
+		l.log.Error("use a learned model", "error", err)
+		return s
+	}
+	l.current.Store(next)
+	return next
+}
+
+// Calibrate is Engine.Calibrate.
+func (l *learner) Calibrate(ctx context.Context, o *CalibrateOptions) ([]*Calibration, error) {
+	all := len(o.Categories) == 0
+	categories := o.Categories
+	if all {
+		categories = []screen.Category{screen.Depression, screen.Anxiety}
+	}
+	if !l.calibrating.TryLock() {
+		return nil, fmt.Errorf("%w: a calibration is under way", ErrConflict)
+	}
+	defer l.calibrating.Unlock()
+	given := 0
+	for _, c := range categories {
+		if c != screen.Depression && c != screen.Anxiety {
+			return nil, malformed("categories", fmt.Sprintf("the %v model does not learn from labels", c))
+		}
+		if _, err := l.bayes(c); err != nil {
+			if given++; !all || given == len(categories) {
+				return nil, err
+			}
+		}
+	}
+	labelled, damaged, err := labelledSessions(ctx, l.store, o, l.log)
+	if err != nil {
+		return nil, err
+	}
+	var out []*Calibration
+	for _, c := range categories {
+		found, err := l.calibrate(ctx, c, labelled, o)
+		if err != nil {
+			return out, err
+		}
+		found.Damaged = damaged
+		out = append(out, found)
+	}
+	return out, nil
+}
+
+// bayes returns the model in use of a category that learns.
+func (l *learner) bayes(c screen.Category) (*models.Bayes, error) {
+	s := l.Scorers()
+	if err := s.learns(c); err != nil {
+		return nil, err
+	}
+	return s.list[s.of[c]].(*models.Bayes), nil // as the shipped and the learned ones are
+}
+
+// calibrate learns one category.
+func (l *learner) calibrate(ctx context.Context, c screen.Category, sessions []*labelledSession, o *CalibrateOptions) (*Calibration, error) {
+	out := &Calibration{Category: c}
+	former, err := l.bayes(c)
+	if err != nil {
+		out.Reason = err.Error()
+		return out, nil
+	}
+	var examples []fit.Example
+	for _, s := range sessions {
+		label, ok := s.label(c)
+		if !ok || s.in == nil {
+			out.Skipped++
+			continue
+		}
+		examples = append(examples, fit.Example{Account: s.account, User: s.user, Time: s.at, Recording: s.in, Label: label})
+	}
+	prior, err := shipped.Bayes(c)
+	if err != nil {
+		return nil, fmt.Errorf("voicescreen: shipped models: %w", err)
+	}
+	// Versions must not meet: what is learned a second later may be other.
+	version := fmt.Sprintf("%s+%d.%s", prior.Version, len(examples), l.now().UTC().Format("20060102T150405Z"))
+	learned, err := fit.Learn(ctx, prior, former, examples, &fit.LearnOptions{Version: version, Seed: o.Seed})
+	switch {
+	case errors.Is(err, fit.ErrFewLabels):
+		out.Reason = err.Error()
+		return out, nil
+	case err != nil && ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, fmt.Errorf("voicescreen: calibrate %v: %w", c, err)
+	}
+	out.Learned = learned
+	switch {
+	case !learned.Better:
+		out.Reason = "on held-out users it is worse than the model in use, which stays"
+		return out, nil
+	case o.DryRun:
+		out.Reason = "on held-out users it is not worse than the model in use; not activated, as asked"
+		return out, nil
+	}
+	err = l.change(c, func(list []*models.BayesFile) ([]*models.BayesFile, error) {
+		return slices.Insert(list, 0, learned.File), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	out.Activated = true
+	out.Reason = "on held-out users it is not worse than the model that was in use"
+	return out, nil
+}
+
+// change replaces the list of models of a category by what change makes of it,
+// durably where there is a file.
+func (l *learner) change(c screen.Category, change func([]*models.BayesFile) ([]*models.BayesFile, error)) error {
+	err := l.learned.Change(func(m *learnedModels) (*learnedModels, error) {
+		list, err := change(slices.Clone(m.of[c]))
+		if err != nil {
+			return nil, err
+		}
+		return m.with(c, list[:min(len(list), formerModels+1)]), nil
+	})
+	if err != nil && !errors.Is(err, ErrConflict) {
+		return fmt.Errorf("voicescreen: learned models: %w", err)
+	}
+	return err
+}
+
+// Revert is Engine.Revert.
+func (l *learner) Revert(c screen.Category) error {
+	if err := l.Scorers().learns(c); err != nil {
+		return err
+	}
+	return l.change(c, func(list []*models.BayesFile) ([]*models.BayesFile, error) {
+		if len(list) == 0 {
+			return nil, fmt.Errorf("%w: the %v model in use was not learned from labels", ErrConflict, c)
+		}
+		return list[1:], nil
+	})
+}

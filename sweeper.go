@@ -1,0 +1,108 @@
+package voicescreen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/voicescreen/voicescreen/screen"
+	"github.com/voicescreen/voicescreen/store"
+)
+
+const (
+	// SweepEvery is how long a session may be there after the end of
+	// ResultOptions.Retain. Chosen: periods are days.
+	SweepEvery = time.Hour
+
+	// sweepStep is how many sessions are erased in one transaction. Chosen: it
+	// takes a few milliseconds, for which others wait.
+	sweepStep = 100
+
+	// sweepPause is the pause between two steps. Chosen: long enough for the
+	// calls that came meanwhile to have their turn, and still 5,000 sessions a
+	// second.
+	sweepPause = 20 * time.Millisecond
+)
+
+// sweeper erases sessions that were retained for long enough.
+type sweeper struct {
+	store  store.Store
+	retain time.Duration
+	report func(sessions []screen.SessionKey) error // ResultOptions.Erased; nil for none
+	erased func()                                   // called after sessions were erased
+	poll   time.Duration                            // of the clock
+	log    *slog.Logger
+	now    func() time.Time // paces the sweeps
+}
+
+func newSweeper(st store.Store, opts *ResultOptions, poll time.Duration, log *slog.Logger, now func() time.Time, erased func()) *sweeper {
+	return &sweeper{store: st, retain: opts.Retain, report: opts.Erased, erased: erased, poll: poll, log: log, now: now}
+}
+
+// Run sweeps at once and every SweepEvery, until stop is closed. Ctx ends the
+// call of the store under way.
+func (w *sweeper) Run(ctx context.Context, stop <-chan struct{}) {
+	poll := time.NewTicker(w.poll)
+	defer poll.Stop()
+	var swept time.Time
+	for {
+		if now := w.now(); now.Sub(swept) >= SweepEvery || now.Before(swept) { // the clock was set back
+			if w.Sweep(ctx, stop) {
+				swept = now
+			}
+		}
+		select {
+		case <-stop:
+			return
+		case <-poll.C:
+		}
+	}
+}
+
+// Sweep erases, step by step, all sessions that were retained for long enough.
+// It returns false if stop or ctx ended it.
+func (w *sweeper) Sweep(ctx context.Context, stop <-chan struct{}) bool {
+	sessions := 0
+	defer func() {
+		if sessions > 0 {
+			w.log.Info("erased what was retained for long enough", "sessions", sessions)
+			w.erased()
+		}
+	}()
+	for {
+		n, err := w.step(ctx)
+		sessions += n
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return false
+		case err != nil:
+			w.log.Error("erase what was retained for long enough", "error", err)
+			return true // tried again at the next sweep: an error of the disk does not fill the log
+		case n < sweepStep:
+			return true
+		}
+		select {
+		case <-stop:
+			return false
+		case <-time.After(sweepPause):
+		}
+	}
+}
+
+// step erases at most sweepStep sessions and reports which.
+func (w *sweeper) step(ctx context.Context) (n int, err error) {
+	if w.report != nil {
+		if err := w.report(nil); err != nil {
+			return 0, fmt.Errorf("nothing was erased, as no report of it can be made: %w", err)
+		}
+	}
+	list, err := w.store.Expire(ctx, w.retain, sweepStep)
+	if w.report != nil && len(list) > 0 {
+		if rerr := w.report(list); rerr != nil {
+			err = errors.Join(err, fmt.Errorf("%d sessions were erased and not reported: %w", len(list), rerr))
+		}
+	}
+	return len(list), err
+}
