@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -21,7 +20,6 @@ import (
 	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/bolt"
-	"github.com/voicescreen/voicescreen/store/memory"
 )
 
 // labelledAt is when the labelled sessions were submitted.
@@ -366,104 +364,4 @@ func TestOtherEnginesSwitch(t *testing.T) {
 		t.Fatal(err)
 	}
 	switches(a, shipped)
-}
-
-// TestBaseRatesMoveProbabilities says that a base rate reaches the scores.
-func TestBaseRatesMoveProbabilities(t *testing.T) {
-	score := func(rate float64) screen.Score {
-		o := idle()
-		if rate > 0 {
-			o.Scoring.BaseRates = map[screen.Category]float64{screen.Depression: rate}
-		}
-		return inUse(t, newEngine(t, newMemory(t), o))
-	}
-	usual, clinic := score(0), score(0.39)
-	if clinic.Probability < 3*usual.Probability || clinic.Severity != usual.Severity || clinic.Decision != usual.Decision {
-		t.Errorf("got %+v, and %+v at a base rate of 0.39, want a higher probability of the same class", usual, clinic)
-	}
-}
-
-// TestBaselineIsTheUsersOwnSessions submits one recording three times, by two
-// users.
-func TestBaselineIsTheUsersOwnSessions(t *testing.T) {
-	clock := newClock()
-	o := testOptions()
-	o.Scoring.Models = nil
-	st := newMemory(t)
-	setClock(o, st, clock)
-	e := newEngine(t, st, o)
-	file := encodeWAV(44100, 1, syllables(44100, 3))
-	run := func(user string, opts *voicescreen.SubmitOptions) screen.Score {
-		clock.Add(time.Minute)
-		id, err := e.Initiate(t.Context(), voicescreen.InitiateRequest{UserID: user, Consent: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := e.Submit(t.Context(), id, strings.NewReader(string(file)), opts); err != nil {
-			t.Fatal(err)
-		}
-		r := wait(t, e, id)
-		if len(r.Scores) == 0 {
-			t.Fatalf("got failure %+v", r.Failure)
-		}
-		return r.Scores[0]
-	}
-	own := &voicescreen.SubmitOptions{Baseline: true}
-	if s := run("one", own); s.Baseline != 0 {
-		t.Errorf("the first recording was compared with %d", s.Baseline)
-	}
-	if s := run("two", own); s.Baseline != 0 {
-		t.Errorf("another user's recording was compared with %d", s.Baseline)
-	}
-	if s := run("one", nil); s.Baseline != 0 {
-		t.Errorf("a recording was compared with %d unasked", s.Baseline)
-	}
-	if s := run("one", own); s.Baseline != 2 {
-		t.Errorf("the third recording was compared with %d, want 2", s.Baseline)
-	}
-}
-
-// BenchmarkCalibrate10000 is a calibration of depression on 10,000 labelled
-// sessions of a store on disk.
-func BenchmarkCalibrate10000(b *testing.B) {
-	path := filepath.Join(b.TempDir(), "clinic.db")
-	st, err := bolt.Open(path, &bolt.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	filled := memory.New(nil)
-	addLabelled(b, filled, "a", 10000, 1)
-	list, err := filled.Scan(b.Context(), "", 10000)
-	if err != nil {
-		b.Fatal(err)
-	}
-	var group sync.WaitGroup
-	work := make(chan *store.Session)
-	for range 64 { // commits are shared
-		group.Go(func() {
-			for s := range work {
-				if err := st.Create(b.Context(), s); err != nil {
-					b.Error(err)
-				}
-			}
-		})
-	}
-	for _, s := range list {
-		work <- s
-	}
-	close(work)
-	group.Wait()
-	e, err := voicescreen.New(st, idle())
-	if err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		got, err := e.Calibrate(b.Context(), &voicescreen.CalibrateOptions{Categories: []screen.Category{screen.Depression}, DryRun: true})
-		if err != nil || got[0].Learned == nil {
-			b.Fatalf("got %+v and error %v", got, err)
-		}
-	}
-	if err := errors.Join(e.Close(context.WithoutCancel(b.Context())), st.Close()); err != nil {
-		b.Fatal(err)
-	}
 }
