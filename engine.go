@@ -109,9 +109,7 @@ func (e *Engine) start() {
 	if e.opts.Results.Notify.Send != nil {
 		e.life.run(e.notifier.Run)
 	}
-	if e.opts.Results.Retain > 0 {
-		e.life.run(e.sweeper.Run)
-	}
+	e.life.run(e.sweeper.Run)
 	if st, ok := e.store.(store.Watcher); ok {
 		e.life.run(func(ctx context.Context, stop <-chan struct{}) { e.watch(ctx, stop, st) })
 	}

@@ -24,12 +24,18 @@ const (
 	// calls that came meanwhile to have their turn, and still 5,000 sessions a
 	// second.
 	sweepPause = 20 * time.Millisecond
+
+	// audioAge is the age at which audio that no session refers to is removed:
+	// what a crash left between an upload and its transaction. Chosen: far
+	// longer than any upload takes.
+	audioAge = 24 * time.Hour
 )
 
-// sweeper erases sessions that were retained for long enough.
+// sweeper erases sessions that were retained for long enough, and audio that no
+// session refers to.
 type sweeper struct {
 	store  store.Store
-	retain time.Duration
+	retain time.Duration                            // ResultOptions.Retain; 0 for ever
 	report func(sessions []screen.SessionKey) error // ResultOptions.Erased; nil for none
 	erased func()                                   // called after sessions were erased
 	poll   time.Duration                            // of the clock
@@ -43,13 +49,13 @@ func newSweeper(st store.Store, opts *ResultOptions, poll time.Duration, log *sl
 
 // Run sweeps at once and every SweepEvery, until stop is closed. Ctx ends the
 // call of the store under way.
-func (w *sweeper) Run(ctx context.Context, stop <-chan struct{}) {
-	poll := time.NewTicker(w.poll)
+func (s *sweeper) Run(ctx context.Context, stop <-chan struct{}) {
+	poll := time.NewTicker(s.poll)
 	defer poll.Stop()
 	var swept time.Time
 	for {
-		if now := w.now(); now.Sub(swept) >= SweepEvery || now.Before(swept) { // the clock was set back
-			if w.Sweep(ctx, stop) {
+		if now := s.now(); now.Sub(swept) >= SweepEvery || now.Before(swept) { // the clock was set back
+			if s.Sweep(ctx, stop) {
 				swept = now
 			}
 		}
@@ -61,24 +67,36 @@ func (w *sweeper) Run(ctx context.Context, stop <-chan struct{}) {
 	}
 }
 
-// Sweep erases, step by step, all sessions that were retained for long enough.
+// Sweep erases all sessions that were retained for long enough, and removes
+// audio that no session refers to. It returns false if stop or ctx ended it.
+func (s *sweeper) Sweep(ctx context.Context, stop <-chan struct{}) bool {
+	if s.retain > 0 && !s.expire(ctx, stop) {
+		return false
+	}
+	if err := s.store.Audio().Sweep(ctx, audioAge, nil); err != nil && ctx.Err() == nil {
+		s.log.Error("remove audio that no session refers to", "error", err)
+	}
+	return ctx.Err() == nil
+}
+
+// expire erases, step by step, all sessions that were retained for long enough.
 // It returns false if stop or ctx ended it.
-func (w *sweeper) Sweep(ctx context.Context, stop <-chan struct{}) bool {
+func (s *sweeper) expire(ctx context.Context, stop <-chan struct{}) bool {
 	sessions := 0
 	defer func() {
 		if sessions > 0 {
-			w.log.Info("erased what was retained for long enough", "sessions", sessions)
-			w.erased()
+			s.log.Info("erased what was retained for long enough", "sessions", sessions)
+			s.erased()
 		}
 	}()
 	for {
-		n, err := w.step(ctx)
+		n, err := s.step(ctx)
 		sessions += n
 		switch {
 		case err != nil && ctx.Err() != nil:
 			return false
 		case err != nil:
-			w.log.Error("erase what was retained for long enough", "error", err)
+			s.log.Error("erase what was retained for long enough", "error", err)
 			return true // tried again at the next sweep: an error of the disk does not fill the log
 		case n < sweepStep:
 			return true
@@ -92,15 +110,15 @@ func (w *sweeper) Sweep(ctx context.Context, stop <-chan struct{}) bool {
 }
 
 // step erases at most sweepStep sessions and reports which.
-func (w *sweeper) step(ctx context.Context) (n int, err error) {
-	if w.report != nil {
-		if err := w.report(nil); err != nil {
+func (s *sweeper) step(ctx context.Context) (n int, err error) {
+	if s.report != nil {
+		if err := s.report(nil); err != nil {
 			return 0, fmt.Errorf("nothing was erased, as no report of it can be made: %w", err)
 		}
 	}
-	list, err := w.store.Expire(ctx, w.retain, sweepStep)
-	if w.report != nil && len(list) > 0 {
-		if rerr := w.report(list); rerr != nil {
+	list, err := s.store.Expire(ctx, s.retain, sweepStep)
+	if s.report != nil && len(list) > 0 {
+		if rerr := s.report(list); rerr != nil {
 			err = errors.Join(err, fmt.Errorf("%d sessions were erased and not reported: %w", len(list), rerr))
 		}
 	}

@@ -1,6 +1,7 @@
 package voicescreen_test
 
 import (
+	"bytes"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -197,4 +198,44 @@ func TestPeriodsThatCutLabelsOffAreRefused(t *testing.T) {
 	opts := testOptions()
 	opts.Results.Retain = voicescreen.FeedbackWindow
 	newEngine(t, newMemory(t), opts)
+}
+
+// TestAudioWithoutASessionIsRemoved leaves the audio of an upload whose session
+// never came to refer to it, beside that of a session in the queue. In memory,
+// where the store's clock has its age: that of a file has the machine's.
+func TestAudioWithoutASessionIsRemoved(t *testing.T) {
+	now := newClock()
+	st := newMemory(t)
+	opts := testOptions()
+	setClock(opts, st, now)
+	opts.Workers = -1
+	e := newEngine(t, st, opts)
+	id := initiate(t, e, "u")
+	submit(t, e, id, tiny)
+	orphan, err := st.Audio().Put(t.Context(), bytes.NewReader(tiny))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, _, _, sweeper := e.Background()
+	there := func(ref string) bool {
+		f, err := st.Audio().Open(t.Context(), ref)
+		if err == nil {
+			f.Close()
+		} else if !errors.Is(err, store.ErrNotFound) {
+			t.Fatal(err)
+		}
+		return err == nil
+	}
+	now.Add(23 * time.Hour)
+	if !sweeper.Sweep(ctx, nil) || !there(orphan) {
+		t.Error("audio of 23 hours is gone: its session may still come")
+	}
+	now.Add(2 * time.Hour)
+	s, err := st.Get(t.Context(), "", id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !sweeper.Sweep(ctx, nil) || there(orphan) || !there(s.Audio) {
+		t.Errorf("after 25 hours: audio without a session is there %t, that of the queue %t, want false, true", there(orphan), there(s.Audio))
+	}
 }
