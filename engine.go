@@ -79,25 +79,16 @@ func newEngine(st store.Store, opts *Options, owned bool) (*Engine, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	learner, err := newLearner(st, &o.Scoring, o.Logger, o.Store.Now)
+	learner, err := newLearner(st, &o)
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{
-		opts:     o,
-		store:    st,
-		owned:    owned,
-		life:     newLifetime(),
-		analyzer: newAnalyzer(st, &o, learner.Scorers),
-		worker:   newWorker(st, o.Queue, o.Logger, o.Workers),
-		notifier: newNotifier(st, o.Results.Notify, o.Queue.Poll, o.Logger, o.Store.Now),
-		learner:  learner,
-	}
+	e := &Engine{opts: o, store: st, owned: owned, life: newLifetime(), learner: learner}
 	e.Account = e.Tenant("")
-	e.sweeper = newSweeper(st, &e.opts.Results, o.Queue.Poll, o.Logger, o.Store.Now, e.waiters.wakeAll)
-	e.worker.analyze = e.analyzer.session
-	e.worker.wanted = e.notifier.Wants
-	e.worker.ended = e.ended
+	e.analyzer = newAnalyzer(st, &o, learner.Scorers)
+	e.notifier = newNotifier(st, &o)
+	e.sweeper = newSweeper(st, &o, e.waiters.wakeAll)
+	e.worker = newWorker(st, &o, e.analyzer.session, e.notifier.Wants, e.ended)
 	return e, nil
 }
 

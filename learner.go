@@ -31,7 +31,10 @@ type learner struct {
 	calibrating sync.Mutex // one Calibrate at a time
 }
 
-func newLearner(st store.Store, opts *ScoringOptions, log *slog.Logger, now func() time.Time) (*learner, error) {
+// newLearner returns a learner with the options of an Engine, without zero
+// fields.
+func newLearner(st store.Store, o *Options) (*learner, error) {
+	opts := &o.Scoring
 	learned, err := openLearned(opts.ModelFile)
 	if err != nil {
 		return nil, err
@@ -40,7 +43,7 @@ func newLearner(st store.Store, opts *ScoringOptions, log *slog.Logger, now func
 	if err != nil {
 		return nil, err
 	}
-	l := &learner{store: st, opts: opts, log: log, now: now, learned: learned}
+	l := &learner{store: st, opts: opts, log: o.Logger, now: o.Store.Now, learned: learned}
 	l.current.Store(first)
 	return l, nil
 }
@@ -129,7 +132,7 @@ func (l *learner) calibrate(ctx context.Context, c screen.Category, sessions []*
 	if err != nil {
 		return nil, fmt.Errorf("voicescreen: shipped models: %w", err)
 	}
-	// Versions must not meet: what is learned a second later may be other.
+	// Versions must be unique: a model that is learned a second later may differ.
 	version := fmt.Sprintf("%s+%d.%s", prior.Version, len(examples), l.now().UTC().Format("20060102T150405Z"))
 	learned, err := fit.Learn(ctx, prior, former, examples, &fit.LearnOptions{Version: version, Seed: o.Seed})
 	switch {

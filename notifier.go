@@ -102,9 +102,11 @@ type notifier struct {
 	receivers map[string]*receiver // by account, those that have senders or rest
 }
 
-func newNotifier(st store.Store, opts NotifyOptions, poll time.Duration, log *slog.Logger, now func() time.Time) *notifier {
+// newNotifier returns a notifier with the options of an Engine, without zero
+// fields.
+func newNotifier(st store.Store, o *Options) *notifier {
 	return &notifier{
-		store: st, opts: opts, poll: poll, log: log, now: now,
+		store: st, opts: o.Results.Notify, poll: o.Queue.Poll, log: o.Logger, now: o.Store.Now,
 		wake: make(chan struct{}, 1), receivers: map[string]*receiver{},
 	}
 }
@@ -157,7 +159,7 @@ func (n *notifier) Step(ctx context.Context) bool {
 }
 
 // errUnwanted says that a notice is of an account that wants none now.
-var errUnwanted = errors.New("voicescreen: a notice that nobody wants")
+var errUnwanted = errors.New("voicescreen: the account wants no notices")
 
 // take takes the notice that has been due longest, of those whose accounts can
 // have another sender, counts that sender in, and returns the session. It drops

@@ -33,12 +33,12 @@ type Options struct {
 	// New reads only Now of them, which also paces sweeps and notices.
 	Store bolt.Options
 
-	// NewID makes session identifiers. They must be unique and, as whoever has
-	// one can ask for its result, impossible to guess. It must be safe for
+	// NewID makes session identifiers. They must be unique, and impossible to
+	// guess: anyone who has one can ask for its result. It must be safe for
 	// concurrent use. Default: 160 random bits in base 32.
 	NewID func() string
 
-	// Logger receives what an operator must know: failed attempts, lost leases,
+	// Logger receives what an operator needs: failed attempts, lost leases,
 	// a store that does not answer. Lines hold session identifiers, and no
 	// account, user, metadata, feature or score. Default: nothing is logged.
 	Logger *slog.Logger
@@ -134,7 +134,7 @@ type ResultOptions struct {
 	// brought to its end, after that is durable, by the worker that did it: a
 	// slow OnResult delays the worker. The account is the name given to
 	// Engine.Tenant. If the process ends in between, OnResult is never called:
-	// Notify is for what must not be missed.
+	// use Notify where each result must arrive.
 	OnResult func(ctx context.Context, account string, r *Result)
 
 	// Retain is how long a session is kept after its last change: it was

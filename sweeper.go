@@ -21,17 +21,16 @@ const (
 	sweepStep = 100
 
 	// sweepPause is the pause between two steps. Chosen: long enough for the
-	// calls that came meanwhile to have their turn, and still 5,000 sessions a
-	// second.
+	// waiting calls to have their turn, and still 5,000 sessions a second.
 	sweepPause = 20 * time.Millisecond
 
-	// audioAge is the age at which audio that no session refers to is removed:
-	// what a crash left between an upload and its transaction. Chosen: far
+	// audioAge is the age at which audio that no session refers to is removed: a
+	// crash between an upload and its transaction leaves such audio. Chosen: far
 	// longer than any upload takes.
 	audioAge = 24 * time.Hour
 )
 
-// sweeper erases sessions that were retained for long enough, and audio that no
+// sweeper erases sessions after their retention period, and audio that no
 // session refers to.
 type sweeper struct {
 	store  store.Store
@@ -43,8 +42,13 @@ type sweeper struct {
 	now    func() time.Time // paces the sweeps
 }
 
-func newSweeper(st store.Store, opts *ResultOptions, poll time.Duration, log *slog.Logger, now func() time.Time, erased func()) *sweeper {
-	return &sweeper{store: st, retain: opts.Retain, report: opts.Erased, erased: erased, poll: poll, log: log, now: now}
+// newSweeper returns a sweeper with the options of an Engine, without zero
+// fields.
+func newSweeper(st store.Store, o *Options, erased func()) *sweeper {
+	return &sweeper{
+		store: st, retain: o.Results.Retain, report: o.Results.Erased, erased: erased,
+		poll: o.Queue.Poll, log: o.Logger, now: o.Store.Now,
+	}
 }
 
 // Run sweeps at once and every SweepEvery, until stop is closed. Ctx ends the
@@ -67,7 +71,7 @@ func (s *sweeper) Run(ctx context.Context, stop <-chan struct{}) {
 	}
 }
 
-// Sweep erases all sessions that were retained for long enough, and removes
+// Sweep erases all sessions whose retention period is over, and removes
 // audio that no session refers to. It returns false if stop or ctx ended it.
 func (s *sweeper) Sweep(ctx context.Context, stop <-chan struct{}) bool {
 	if s.retain > 0 && !s.expire(ctx, stop) {
@@ -79,13 +83,13 @@ func (s *sweeper) Sweep(ctx context.Context, stop <-chan struct{}) bool {
 	return ctx.Err() == nil
 }
 
-// expire erases, step by step, all sessions that were retained for long enough.
+// expire erases, step by step, all sessions whose retention period is over.
 // It returns false if stop or ctx ended it.
 func (s *sweeper) expire(ctx context.Context, stop <-chan struct{}) bool {
 	sessions := 0
 	defer func() {
 		if sessions > 0 {
-			s.log.Info("erased what was retained for long enough", "sessions", sessions)
+			s.log.Info("erased sessions after their retention period", "sessions", sessions)
 			s.erased()
 		}
 	}()
@@ -96,7 +100,7 @@ func (s *sweeper) expire(ctx context.Context, stop <-chan struct{}) bool {
 		case err != nil && ctx.Err() != nil:
 			return false
 		case err != nil:
-			s.log.Error("erase what was retained for long enough", "error", err)
+			s.log.Error("erase sessions after their retention period", "error", err)
 			return true // tried again at the next sweep: an error of the disk does not fill the log
 		case n < sweepStep:
 			return true

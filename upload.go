@@ -10,7 +10,7 @@ import (
 	"github.com/voicescreen/voicescreen/features"
 )
 
-// maxHeader is how many bytes may come before the samples of an upload, as
+// maxHeader is how many bytes may precede the samples of an upload, as
 // they are held in memory until the format is known. Chosen: hundreds of times
 // what recorders write there.
 const maxHeader = 256 << 10

@@ -29,14 +29,12 @@ type worker struct {
 	damaged seldom                                                       // records in the queue
 }
 
-// newWorker returns a worker for so many goroutines.
-func newWorker(st store.Store, opts QueueOptions, log *slog.Logger, goroutines int) *worker {
+// newWorker returns a worker with the options of an Engine, without zero fields.
+func newWorker(st store.Store, o *Options, analyze func(context.Context, *store.Session) (outcome, error), wanted func(account string) bool, ended func(context.Context, *store.Session)) *worker {
 	return &worker{
-		store: st,
-		opts:  opts,
-		log:   log,
-		owner: newID(),
-		wake:  make(chan struct{}, max(goroutines, 1)),
+		store: st, opts: o.Queue, log: o.Logger, owner: newID(),
+		analyze: analyze, wanted: wanted, ended: ended,
+		wake: make(chan struct{}, max(o.Workers, 1)),
 	}
 }
 
