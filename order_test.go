@@ -39,6 +39,7 @@ var order = map[string][]string{
 
 	"internal/proof/cost":      {},                                           // of what an input may cost, for fuzz targets
 	"internal/proof/diskfault": {},                                           // power failures and failing calls, for tests
+	"internal/document":        {"internal/durable", "store"},                // values that replicas share
 	"internal/durable":         {},                                           // what several packages ask of the file system
 	"internal/proof/accuracy":  {"dsp", "dsp/wav", "internal/proof/signals"}, // dsp against signals whose truth is known
 	"internal/proof/signals":   {},                                           // those signals
@@ -57,9 +58,10 @@ var order = map[string][]string{
 		"models", "models/fit", "models/shipped", "screen", "store", "store/bolt", "store/memory",
 	},
 
-	"httpadapter":         {".", "audit", "internal/durable", "internal/stream", "internal/strictjson", "screen"},
-	"httpadapter/webhook": {".", "internal/durable", "internal/strictjson", "screen"},
-	"httpadapter/client":  {"screen"}, // what a caller imports: nothing of the engine
+	"httpadapter":                   {".", "audit", "internal/document", "internal/durable", "internal/stream", "screen", "store"},
+	"httpadapter/webhook":           {".", "internal/document", "internal/durable", "screen", "store"},
+	"httpadapter/internal/docspage": {},         // writes the page of the API
+	"httpadapter/client":            {"screen"}, // what a caller imports: nothing of the engine
 
 	"internal/proof/soak": {".", "httpadapter", "screen"}, // a long load on the whole service
 	"cmd/voicescreen": {

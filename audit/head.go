@@ -11,22 +11,21 @@ import (
 	"strings"
 )
 
-// headSuffix is what the name of a head file has behind that of its log.
+// headSuffix is appended to the name of a log for the name of its head file.
 const headSuffix = ".head"
 
-// Head names the last record of a log at some time. Kept elsewhere, it shows
-// later that the log still has that record and all before it. The zero Head is
-// that of no record.
+// Head names the last record of a log at some time. A Head that is kept elsewhere
+// shows later whether the log still has that record and all before it. The zero
+// Head names no record.
 type Head struct {
 	Seq  uint64
 	Hash string // 64 hexadecimal digits
 }
 
-// String returns the head as ParseHead takes it: the number, a colon and the
-// hash.
+// String returns the number, a colon and the hash, for ParseHead.
 func (h Head) String() string { return strconv.FormatUint(h.Seq, 10) + ":" + h.Hash }
 
-// ParseHead reads what String made.
+// ParseHead is the inverse of String. It returns an error for any other text.
 func ParseHead(text string) (Head, error) {
 	number, sum, _ := strings.Cut(text, ":")
 	seq, err := strconv.ParseUint(number, 10, 64)
@@ -41,20 +40,19 @@ func isHash(text string) bool {
 	return err == nil && len(text) == len(noHash) && text == strings.ToLower(text)
 }
 
-// headLine is what a head file holds. Start is where in the log the record
-// begins, in bytes. Pad makes all lines equally long, within one sector of a
-// disk: one that is written over another is there as a whole or not at all,
-// also after a power failure.
+// headLine is the content of a head file. Start is the offset of the record in the
+// log in bytes. Pad makes all lines equally long, within one sector of a disk, so
+// that a power failure leaves either the old line or the new one.
 type headLine struct {
-	Head  string `json:"head"` // keeps this line from being taken for a record
+	Head  string `json:"head"` // not a member of a Record, so that this line is never read as one
 	Start int64  `json:"start"`
 	Pad   string `json:"pad,omitempty"`
 }
 
-// maxDigits is how many digits the number of a record and Start may have.
+// maxDigits is the maximum number of digits of a record's number and Start.
 const maxDigits = 20 + 19
 
-// writeHead writes a head file over.
+// writeHead overwrites a head file.
 func writeHead(f *os.File, seal sealer, h Head, start int64) error {
 	digits := len(strconv.FormatUint(h.Seq, 10)) + len(strconv.FormatInt(start, 10))
 	line, _, err := seal.seal(nil, headLine{h.String(), start, strings.Repeat(" ", 1+maxDigits-digits)})
@@ -67,12 +65,11 @@ func writeHead(f *os.File, seal sealer, h Head, start int64) error {
 	return nil
 }
 
-// maxHead bounds what is read of a head file in bytes. A line has 209.
+// maxHead is the maximum size of a head file in bytes. A line has 209.
 const maxHead = 4 << 10
 
-// readHead returns the head of the log of a name, and the zero Head if there is
-// no head file, or one without content: a power failure while the log is made
-// leaves that.
+// readHead returns the head of a log. It returns the zero Head for a missing or
+// empty head file: a power failure can leave either while the log is created.
 func readHead(name string, seal sealer) (h Head, start int64, err error) {
 	name += headSuffix
 	data, err := os.ReadFile(name)
@@ -82,7 +79,7 @@ func readHead(name string, seal sealer) (h Head, start int64, err error) {
 	if err != nil {
 		return Head{}, 0, fmt.Errorf("audit: head: %w", err)
 	}
-	if len(bytes.Trim(data, "\x00")) == 0 { // the size may be there and the content not
+	if len(bytes.Trim(data, "\x00")) == 0 { // a power failure can leave the size without the content
 		return Head{}, 0, nil
 	}
 	var l headLine

@@ -14,20 +14,20 @@ import (
 )
 
 var (
-	// ErrClosed says that the log was closed.
+	// ErrClosed is the error after Close.
 	ErrClosed = errors.New("audit: the log is closed")
 
-	// ErrLocked says that another process has the log open.
+	// ErrLocked is the error while another process has the log open.
 	ErrLocked = errors.New("audit: another process has the log open")
 )
 
 // Options configures a log. Nil and zero fields mean the default.
 type Options struct {
-	// Key is the key of the HMAC. Default: none, the hashes are SHA-256.
+	// Key is the key of the HMAC-SHA-256. Default: no key, hashes are SHA-256.
 	Key []byte
 
-	// After is the file that a new log goes on from. It is not used if the log
-	// is there already. Default: none.
+	// After is the file that a new log continues. It is ignored for an existing
+	// log. Default: the log continues no file.
 	After string
 
 	// Now is the clock. Default: time.Now.
@@ -45,8 +45,8 @@ func (o *Options) withDefaults() Options {
 	return c
 }
 
-// maxBatch bounds the records of one write. Chosen: half a megabyte of records
-// of the usual length, which a disk writes in a few milliseconds.
+// maxBatch is the maximum number of records of one write. Chosen: half a megabyte,
+// which a disk writes in a few milliseconds.
 const maxBatch = 2048
 
 // Log is an open log. It is safe for concurrent use. One process at a time may
@@ -54,7 +54,7 @@ const maxBatch = 2048
 type Log struct {
 	opts   Options
 	name   string
-	seal   sealer // of the writer, as what follows
+	seal   sealer // used by the writer only, as the fields up to mu
 	file   *os.File
 	head   *os.File
 	size   int64 // of file
@@ -63,10 +63,10 @@ type Log struct {
 	ended  chan struct{} // closed when the writer has ended
 
 	mu     sync.Mutex // protects what follows
-	last   Head       // that is durable
-	wait   *batch     // what the writer takes next
+	last   Head       // the last durable record
+	wait   *batch     // the next one to be written
 	wake   chan struct{}
-	err    error // why nothing is taken any more
+	err    error // of a failed write; no records are accepted after it
 	closed bool
 }
 
@@ -79,10 +79,10 @@ type batch struct {
 
 func newBatch() *batch { return &batch{done: make(chan struct{})} }
 
-// Open opens the log of a name, or makes it, readable by its owner alone. It
-// returns an error that is ErrLocked if it is open already, and one that is
-// ErrBroken if a record that the head names is missing or a record behind it
-// does not fit; what is before that only Verify looks at.
+// Open opens a log, and creates a missing one, readable by its owner only. The error
+// wraps ErrLocked if the log is open already, and ErrBroken if the record that the
+// head names is missing or a later record does not fit its chain. Open does not
+// read earlier records; Verify does.
 func Open(name string, opts *Options) (_ *Log, err error) {
 	l := &Log{opts: opts.withDefaults(), name: name, wait: newBatch(), wake: make(chan struct{}, 1), ended: make(chan struct{})}
 	l.seal = newSealer(l.opts.Key)
@@ -106,15 +106,14 @@ func Open(name string, opts *Options) (_ *Log, err error) {
 	if err := l.write([]Record{*begin}); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(l.head.Sync(), durable.SyncDir(filepath.Dir(name))); err != nil { // later heads need none: this one does
+	if err := errors.Join(l.head.Sync(), durable.SyncDir(filepath.Dir(name))); err != nil { // later heads are overwritten in place and need no sync
 		return nil, fmt.Errorf("audit: %w", err)
 	}
 	go l.run()
 	return l, nil
 }
 
-// openFiles opens the log and its head and returns the record with which to go
-// on.
+// openFiles opens the log and its head, and returns the record to append first.
 func (l *Log) openFiles() (begin *Record, err error) {
 	if l.file, err = os.OpenFile(l.name, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600); err != nil {
 		return nil, fmt.Errorf("audit: %w", err)
@@ -154,8 +153,8 @@ func (l *Log) begin() (*Record, error) {
 	return &Record{Event: Event{Action: ActionBegin}, Note: &Note{Algorithm: l.algorithm()}}, nil
 }
 
-// resume finds the end of a file whose record head begins at start, and
-// returns the record that says so. If the last line has no end it gets one.
+// resume reads the file from start, where the record that head names begins, to its
+// end, and returns the ActionResume record. It ends a last line that has no end.
 func (l *Log) resume(head Head, start int64) (*Record, error) {
 	s := newScanner(l.name, io.NewSectionReader(l.file, start, l.size-start), l.seal)
 	s.from = start == 0
@@ -170,13 +169,13 @@ func (l *Log) resume(head Head, start int64) (*Record, error) {
 		}
 		named = named || s.last == head
 		if !named {
-			break // the first record is the one that head names, or none is
+			break // head names the first record at start, or is wrong
 		}
 	}
 	if !named {
 		return nil, &Fault{File: l.name, Reason: fmt.Sprintf("record %d, which was its last, is not there", head.Seq)}
 	}
-	if s.last == (Head{}) { // another file, or a crash came before the first record was whole
+	if s.last == (Head{}) { // not a log, or a crash before the first record was whole
 		return nil, &Fault{File: l.name, Line: 1, Reason: "it holds no record; if it is new, remove it"}
 	}
 	if err := s.mayBeTorn(head); err != nil {
@@ -200,8 +199,8 @@ func (l *Log) resume(head Head, start int64) (*Record, error) {
 	return r, nil
 }
 
-// behind says of a fault that it is behind the record that head names. Its line
-// is counted from there and left out.
+// behind adds to a fault that it is after the record that head names. The line,
+// which is counted from there, is removed.
 func behind(head Head, err error) error {
 	if fault := (*Fault)(nil); errors.As(err, &fault) && head != (Head{}) {
 		return &Fault{File: fault.File, Reason: fmt.Sprintf("behind record %d, which was its last: %s", head.Seq, fault.Reason)}
@@ -209,10 +208,10 @@ func behind(head Head, err error) error {
 	return err
 }
 
-// mayBeTorn returns a fault if what follows the last record is not what a crash
-// can leave: in the last write, of maxBatch records at most, any sectors may be
-// missing. In a log without its head nobody knows what was durable, and no
-// record is given up.
+// mayBeTorn returns a fault if a crash cannot have left the bytes after the last
+// record. A crash can lose any sectors of the last write, which has at most
+// maxBatch records. In a log without its head any record may have been durable, so
+// that a record after damaged ones is always a fault.
 func (s *scanner) mayBeTorn(head Head) error {
 	for _, r := range s.tornSeqs {
 		if head == (Head{}) || r.Seq <= s.last.Seq+1 || r.Seq > s.last.Seq+maxBatch {
@@ -222,9 +221,9 @@ func (s *scanner) mayBeTorn(head Head) error {
 	return nil
 }
 
-// Append records an event and returns when that is durable. It returns ErrEvent
-// for an event that cannot be recorded; after any other error nothing is
-// recorded until the log is opened again.
+// Append records an event and returns when the record is durable. It returns
+// ErrEvent for an invalid event. After any other error the log accepts no records
+// until it is opened again.
 func (l *Log) Append(e Event) error {
 	if err := e.check(); err != nil {
 		return err
@@ -243,7 +242,7 @@ func (l *Log) Append(e Event) error {
 	b := l.wait
 	b.records = append(b.records, Record{Time: l.opts.Now(), Event: e})
 	if len(b.records) == 1 {
-		l.wake <- struct{}{} // has room: the writer took what was there before
+		l.wake <- struct{}{} // does not block: the writer received the one before
 	}
 	l.mu.Unlock()
 	<-b.done
@@ -257,21 +256,21 @@ func (l *Log) errLocked() error {
 	return l.err
 }
 
-// Err returns why the log takes no records, or nil if it does.
+// Err returns the error of a log that accepts no records, and nil otherwise.
 func (l *Log) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.errLocked()
 }
 
-// Head returns the last record that is durable.
+// Head returns the last durable record.
 func (l *Log) Head() Head {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.last
 }
 
-// run writes batch after batch until Close.
+// run writes batches until Close.
 func (l *Log) run() {
 	defer close(l.ended)
 	for range l.wake {
@@ -327,8 +326,8 @@ func (l *Log) write(records []Record) error {
 	return nil
 }
 
-// Close writes what waits, and ends the log. It returns its last record, and
-// the error that the log had, if any.
+// Close writes the waiting records and closes the log. It returns the last record,
+// and the error of a log that accepted no records.
 func (l *Log) Close() (Head, error) {
 	l.mu.Lock()
 	if l.closed {

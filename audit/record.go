@@ -23,9 +23,9 @@ const (
 
 const actionPrefix = "audit."
 
-// Event is what happened. Its fields are text of at most 256 bytes, in UTF-8;
-// what does not apply is "". The log is kept for years and cannot be cleaned:
-// nothing of a patient belongs into it.
+// Event is one entry of the caller. Its fields are UTF-8 text of at most 256 bytes;
+// a field that does not apply is "". Records cannot be erased: an Event must not
+// hold data of a patient.
 type Event struct {
 	Account string `json:"account,omitempty"`
 	Key     string `json:"key,omitempty"` // the ID of the key, never the key
@@ -38,7 +38,7 @@ type Event struct {
 // longest account name or session ID.
 const maxField = 256
 
-// ErrEvent says that an Event cannot be recorded, and wraps nothing of it.
+// ErrEvent is the error for an invalid Event. It does not hold the Event.
 var ErrEvent = errors.New("audit: an event needs an action, and fields of at most 256 bytes of UTF-8")
 
 func (e *Event) check() error {
@@ -53,39 +53,38 @@ func (e *Event) check() error {
 	return nil
 }
 
-// Record is an Event in its place. Hash is not part of what is hashed.
+// Record is an Event in the chain. Its hash covers all fields but Hash.
 type Record struct {
 	Seq  uint64    `json:"seq"`  // from 1
 	Time time.Time `json:"time"` // UTC
 	Event
 	Note *Note  `json:"note,omitempty"` // of a record of the log itself
-	Prev string `json:"prev"`           // the hash of the record before; 64 zeros of the first
+	Prev string `json:"prev"`           // the hash of the record before; 64 zeros in the first
 	Hash string `json:"-"`              // 64 hexadecimal digits
 }
 
-// Note is what a record of the log itself says.
+// Note is the content of a record of the log itself.
 type Note struct {
 	Algorithm  string `json:"algorithm,omitempty"`   // sha256 or hmac-sha256
-	Headless   bool   `json:"headless,omitempty"`    // there was a log and no head file
-	TornBytes  int64  `json:"torn_bytes,omitempty"`  // that a crash left before this record
-	TornSHA256 string `json:"torn_sha256,omitempty"` // of these bytes
+	Headless   bool   `json:"headless,omitempty"`    // the log was opened without its head
+	TornBytes  int64  `json:"torn_bytes,omitempty"`  // length of the torn end before this record
+	TornSHA256 string `json:"torn_sha256,omitempty"` // of the torn end
 }
 
-// noHash stands for the hash of the record before the first.
+// noHash is the Prev of the first record.
 const noHash = "0000000000000000000000000000000000000000000000000000000000000000"
 
-// A line is what is hashed, then hashLead, the hash and hashTail, then the line
-// end.
+// A line is the hashed part, then hashLead, the hash, hashTail and the line end.
 const (
 	hashLead = `,"hash":"`
 	hashTail = `"}`
 	sealLen  = len(hashLead) + 2*sha256.Size + len(hashTail)
 )
 
-// sealer makes hashes. It is for one goroutine.
+// sealer makes hashes or HMACs. It is for one goroutine.
 type sealer struct{ h hash.Hash }
 
-// newSealer returns a sealer with a key, or without one if key is empty.
+// newSealer returns a sealer of HMACs, or of hashes if key is empty.
 func newSealer(key []byte) sealer {
 	if len(key) == 0 {
 		return sealer{sha256.New()}
@@ -100,7 +99,7 @@ func (s sealer) sum(data []byte) string {
 	return hex.EncodeToString(s.h.Sum(sum[:0]))
 }
 
-// seal appends the JSON of v, a struct, to dst, with its hash as a last member.
+// seal appends the JSON of v, a struct, to dst, with the hash as the last member.
 func (s sealer) seal(dst []byte, v any) (line []byte, hash string, err error) {
 	body, err := json.Marshal(v)
 	if err != nil {
@@ -114,7 +113,7 @@ func (s sealer) seal(dst []byte, v any) (line []byte, hash string, err error) {
 	return append(dst, hashTail...), hash, nil
 }
 
-// errNotWhole has no allocation of its own: a log may be nothing but such lines.
+// errNotWhole is one value, since all lines of a damaged log may have this error.
 var errNotWhole = errors.New("it is not a whole record")
 
 // open checks the hash of a line without its line end, and decodes it into v,
@@ -136,8 +135,7 @@ func (s sealer) open(line []byte, v any) (hash string, err error) {
 	return hash, nil
 }
 
-// follow returns what is wrong with r behind a record with the number and the
-// hash of before.
+// follow returns an error unless r is the record after before.
 func (r *Record) follow(before Head) error {
 	switch {
 	case r.Seq == before.Seq+1 && r.Prev == before.Hash:
@@ -148,5 +146,5 @@ func (r *Record) follow(before Head) error {
 	return fmt.Errorf("record %d follows record %d: records were deleted, inserted or moved", r.Seq, before.Seq)
 }
 
-// at is the head of a log that ends with r.
+// at returns the head of a log that ends with r.
 func (r *Record) at() Head { return Head{Seq: r.Seq, Hash: r.Hash} }

@@ -10,17 +10,18 @@ import (
 	"io"
 )
 
-// maxLine bounds a line in bytes. The longest record has less than 10 KB: five
-// fields of 256 bytes, of which JSON makes at most six times as many.
+// maxLine is the maximum length of a line in bytes. The longest record has less than
+// 10 KB: five fields of 256 bytes, each at most six bytes in JSON.
 const maxLine = 64 << 10
 
-// Fault is where a log is not as it was written.
+// Fault is an error with the place at which a log was changed or damaged.
 type Fault struct {
 	File   string
-	Line   int // from 1; 0 if the fault is in no line
+	Line   int // from 1; 0 for a fault without a line
 	Reason string
 }
 
+// Error returns the file, the line and the reason.
 func (f *Fault) Error() string {
 	if f.Line == 0 {
 		return fmt.Sprintf("audit: %s: %s", f.File, f.Reason)
@@ -28,10 +29,10 @@ func (f *Fault) Error() string {
 	return fmt.Sprintf("audit: %s: line %d: %s", f.File, f.Line, f.Reason)
 }
 
-// Is lets a Fault be found with errors.Is(err, ErrBroken).
+// Is returns whether target is ErrBroken.
 func (f *Fault) Is(target error) bool { return target == ErrBroken }
 
-// ErrBroken is what every Fault is.
+// ErrBroken matches every Fault, with errors.Is.
 var ErrBroken = errors.New("audit: the log is not as it was written")
 
 // scanner reads the records of one file and checks each with the one before.
@@ -41,15 +42,15 @@ type scanner struct {
 	seal   sealer
 	last   Head // the last record; Seq 0 for none
 	start  int64
-	offset int64 // of what comes next; start is that of the last record
+	offset int64 // of the next line; start is that of the last record
 	line   int
 	from   bool // whether the file is read from its beginning
 
-	torn      hash.Hash // of what was not a record since the last one, and what follows that
+	torn      hash.Hash // of all bytes from the first damaged line after the last record
 	tornBytes int64
-	tornLine  int    // the first of them
-	tornFault error  // what was wrong with that
-	tornSeqs  []Head // of records that stand there, at most the first and the last
+	tornLine  int    // number of that line
+	tornFault error  // fault of that line
+	tornSeqs  []Head // of the whole records after it: at most the first and the last
 	open      bool   // whether the last line has no line end
 }
 
@@ -61,11 +62,10 @@ func (s *scanner) fault(line int, err error) error {
 	return &Fault{File: s.file, Line: line, Reason: err.Error()}
 }
 
-// next returns the next record, and at the end of the file io.EOF: tornBytes,
-// then, is the length of what follows the last record that is in its place, and
-// open says that the last line, a record or not, has no end. Whole records
-// behind what is none are not in their place: a power failure may leave the end
-// of a write and not its middle.
+// next returns the next record of the chain, and io.EOF at the end of the file.
+// Then tornBytes is the number of bytes after that chain, and open is true if the
+// last line has no end. A whole record after a damaged line does not belong to the
+// chain: a power failure may leave the end of a write without its middle.
 func (s *scanner) next() (*Record, error) {
 	r := &Record{}
 	for {
@@ -110,7 +110,7 @@ func (s *scanner) next() (*Record, error) {
 	}
 }
 
-// claimed is what a record says that a crash had left before it.
+// claimed returns the Note of an ActionResume record on the torn end before it.
 func (r *Record) claimed() Note {
 	if r.Action == ActionResume && r.Note != nil {
 		return *r.Note
@@ -118,13 +118,13 @@ func (r *Record) claimed() Note {
 	return Note{}
 }
 
-// ends says whether a record goes on behind what is torn.
+// ends returns whether r is the ActionResume record of the torn bytes.
 func (s *scanner) ends(r *Record) bool {
 	c := r.claimed()
 	return c.TornBytes == s.tornBytes && c.TornSHA256 == hex.EncodeToString(s.torn.Sum(nil))
 }
 
-// check says what is wrong with a record in its place.
+// check returns an error unless r may follow the last record.
 func (s *scanner) check(r *Record) error {
 	claimed := r.claimed()
 	if s.tornBytes > 0 {

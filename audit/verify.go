@@ -11,28 +11,28 @@ import (
 
 // VerifyOptions configures Verify. Nil and zero fields mean the default.
 type VerifyOptions struct {
-	// Key is the key of the HMAC. Default: none, the hashes are SHA-256.
+	// Key is the key of the HMAC-SHA-256. Default: no key, hashes are SHA-256.
 	Key []byte
 
-	// Heads are records that the log must have, as they were once noted.
+	// Heads are records that the log must have, as they were kept elsewhere.
 	Heads []Head
 }
 
-// Summary is what a log holds.
+// Summary describes a log.
 type Summary struct {
 	Records     uint64
 	First, Last Head
-	After       string    // hash of the record before the first; "" if that is the first of all
+	After       string    // hash of the record before the first; "" if First has the number 1
 	Begin, End  time.Time // times of the first and the last record
-	Torn        int       // how often a crash left a torn record
-	Headless    int       // how often the log was opened without its head
-	Head        bool      // whether the last file has a head, which it then fits
+	Torn        int       // number of torn ends that crashes left
+	Headless    int       // number of times that the log was opened without its head
+	Head        bool      // whether the last file has a head, which was verified
 }
 
-// Verify reads the files of a log in their order, and returns what they hold,
-// or a *Fault: the first place where they are not as they were written. What a
-// crash left at the end is a fault until the log was opened again; so may be
-// the record that a running service is about to write.
+// Verify reads the files of a log in their order, and returns their Summary. The
+// error is a *Fault for the first record that was changed or damaged. A torn end is
+// a fault until the log is opened again; a record that a running service is
+// writing at the moment may be one too.
 func Verify(names []string, opts *VerifyOptions) (Summary, error) {
 	var o VerifyOptions
 	if opts != nil {
@@ -50,7 +50,7 @@ func Verify(names []string, opts *VerifyOptions) (Summary, error) {
 	return v.Summary, v.missing(names[len(names)-1])
 }
 
-// missing returns a fault if a head was not found.
+// missing returns a fault if a record of heads was not found.
 func (v *verifier) missing(name string) error {
 	for _, h := range v.heads {
 		return &Fault{File: name, Reason: fmt.Sprintf("record %d is not there as it was noted", h.Seq)}
@@ -58,18 +58,18 @@ func (v *verifier) missing(name string) error {
 	return nil
 }
 
-// verifier is a Verify under way.
+// verifier is the state of a Verify.
 type verifier struct {
 	Summary
 	seal  sealer
-	heads []Head // that were not found yet
+	heads []Head // not found yet
 }
 
-// file verifies the next file. Only the head of the last one is looked at: the
-// others are held by the file behind them.
+// file verifies the next file. It reads the head of the last file only: the first
+// record of the next file fixes the end of the others.
 func (v *verifier) file(name string, last bool) error {
 	var head Head
-	if last { // before the file, which may be growing
+	if last { // read before the file, which may be growing
 		var err error
 		if head, _, err = readHead(name, v.seal); err != nil {
 			return err
@@ -83,7 +83,7 @@ func (v *verifier) file(name string, last bool) error {
 	return v.content(name, f, head)
 }
 
-// content verifies what is in a file with a head; the zero Head is none.
+// content verifies the content of a file. The zero head means that it has none.
 func (v *verifier) content(name string, r io.Reader, head Head) error {
 	if head != (Head{}) {
 		v.heads = append(v.heads, head)
@@ -127,6 +127,7 @@ func (v *verifier) records(s *scanner) error {
 	}
 }
 
+// count adds a record to the Summary.
 func (v *verifier) count(r *Record) {
 	at := r.at()
 	if v.Records == 0 {

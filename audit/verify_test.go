@@ -208,11 +208,11 @@ func TestVerifyHead(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s := mustVerify(t, nil, name); s.Head {
-		t.Errorf("got %+v, want to be told that there is no head", s)
+		t.Errorf("got %+v, want Head false", s)
 	}
 	mustClose(t, reopen(t, name, nil))
 	if s := mustVerify(t, nil, name); !s.Head || s.Headless != 1 {
-		t.Errorf("got %+v, want to be told that there was no head", s)
+		t.Errorf("got %+v, want Headless 1", s)
 	}
 	write(t, name, nil) // a file that was emptied is not a new one
 	if _, err := Open(name, nil); !errors.Is(err, ErrBroken) {

@@ -5,44 +5,44 @@ import (
 	"slices"
 )
 
-// blockSamples is the length of a block of energy: 3.3 ms, a third of a hop, so
-// that a frame's centre lies between two blocks.
+// blockSamples is the length of a block of energy: 3.3 ms, a third of a hop, so that
+// the centre of a frame is between two blocks.
 const blockSamples = hopSamples / 3
 
-// silence is the level in dBFS that stands for everything below it: beneath
-// the noise of any 16-bit recording (-98) and of any microphone.
+// silence is the lowest level in dBFS; lower ones are raised to it. Chosen: below the
+// noise of any 16-bit recording (-98) and of any microphone.
 const silence = -120
 
-// activityBlocks is half the window, in blocks, of the level that tells speech
-// from pause: 27 ms in all, two periods of a deep voice.
+// activityBlocks is half the window, in blocks, of the level that separates speech
+// from pauses: 27 ms in all, two periods of a deep voice.
 const activityBlocks = 4
 
 // Thresholds of speech activity, in dB or in frames.
 //
-// De Jong & Wempe, "Praat script to detect syllable nuclei and measure speech
-// rate automatically", Behavior Research Methods 41 (2009), call silent what is
-// 25 dB below the (nearly) loudest. In noise that is below the floor, so the
-// threshold is never lower than onAbove over it. The shortest pause is 0.2 s:
-// shorter gaps are the closures of stops (Campione & Véronis, "A large-scale
-// multilingual study of silent pause duration", Speech Prosody 2002).
+// In N. de Jong and T. Wempe, "Praat script to detect syllable nuclei and measure
+// speech rate automatically", Behavior Research Methods 41 (2009), 385–390, a frame is
+// silent that is 25 dB below the (nearly) loudest. In noise that level may be below
+// the noise floor, so the threshold is at least onAbove over the floor. The shortest
+// pause is 0.2 s: shorter gaps are the closures of stops (E. Campione and J. Véronis,
+// "A large-scale multilingual study of silent pause duration", Speech Prosody 2002).
 const (
-	speechRange  = 25 // dB below the speech level where speech starts
-	onAbove      = 6  // dB above the noise floor where speech starts, at most half the range
-	offAbove     = 4  // dB above the noise floor where speech ends, at most a third of the range
-	hysteresis   = 3  // dB from start to end without noise; chosen
-	voicedRange  = 35 // dB below the speech level down to which voicing alone is speech; chosen
-	leastRange   = 3  // dB of speech over noise below which levels say nothing; chosen, the level at 0 dB SNR
-	voicedRun    = 3  // frames, 30 ms, of voicing that count: the shortest vowels (chosen)
-	noiseGuard   = 2  // frames beside a voiced one that are not taken for noise
-	leastNoise   = 10 // frames, 0.1 s, that a noise floor needs
-	shortSpeech  = 10 // frames, 0.1 s: what is shorter is no speech
-	shortPause   = 20 // frames, 0.2 s: what is shorter is no pause
-	speechTop    = 0.95
-	noiseBottom  = 0.10
+	speechRange  = 25   // dB below the speech level where speech starts
+	onAbove      = 6    // dB above the noise floor where speech starts, at most half the range
+	offAbove     = 4    // dB above the noise floor where speech ends, at most a third of the range
+	hysteresis   = 3    // dB from start to end without noise; chosen
+	voicedRange  = 35   // dB below the speech level down to which voicing alone is speech; chosen
+	leastRange   = 3    // dB, least level of speech over noise at which levels are used; chosen, the level at 0 dB SNR
+	voicedRun    = 3    // frames, 30 ms, of voicing that count: the shortest vowels (chosen)
+	noiseGuard   = 2    // frames beside a voiced one that do not count as noise; chosen, the window of the level
+	leastNoise   = 10   // frames, 0.1 s, that a noise floor needs; chosen
+	shortSpeech  = 10   // frames, 0.1 s, of the shortest stretch of speech; chosen, a short syllable
+	shortPause   = 20   // frames, 0.2 s, of the shortest pause
+	speechTop    = 0.95 // rank of the speech level among the voiced frames; chosen
+	noiseBottom  = 0.10 // rank of the noise floor among the frames away from voicing; chosen
 	loudestShare = 0.99 // De Jong & Wempe's "maximum"
 )
 
-// An activity tells speech from pauses and finds syllable nuclei. It owns its
+// An activity separates speech from pauses and finds syllable nuclei. It owns its
 // scratch and is not safe for concurrent use.
 type activity struct {
 	sum, square []float64 // of the samples of each block
@@ -71,13 +71,13 @@ func blockWindow(n int) []float64 {
 // detect fills out.IsSpeech, out.Speech and out.Pauses from x - offset and
 // out.F0.
 //
-// The level of a frame is the variance under a window of 27 ms, so that
-// neither an offset nor a slow drift counts. The speech level is the 95th
-// percentile of the voiced frames, the noise floor the 10th of those away from
-// voicing. A stretch starts where the level passes the upper threshold or where
-// 30 ms are voiced, and goes on as long as it stays above the lower one; gaps
-// under 0.2 s are closed, and what is then shorter than 0.1 s or has less than
-// 30 ms of voicing is dropped. Without voicing there is no speech.
+// The level of a frame is the variance under a window of 27 ms, so that an offset or
+// a slow drift has no effect. The speech level is the 95th percentile of the voiced
+// frames. The noise floor is the 10th percentile of the frames away from voicing. A
+// stretch starts where the level exceeds the upper threshold or where 30 ms are
+// voiced, and lasts as long as the level stays above the lower threshold. Gaps under
+// 0.2 s are closed. Stretches under 0.1 s, or with less than 30 ms of voicing, are
+// then dropped. Without voicing there is no speech.
 func (v *activity) detect(x []float64, offset float64, out *Analysis) {
 	n := len(out.F0)
 	v.measure(x, offset)

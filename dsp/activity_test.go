@@ -1,9 +1,10 @@
-package dsp
+package dsp_test
 
 import (
 	"math"
 	"testing"
 
+	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/internal/proof/signals"
 )
 
@@ -14,24 +15,24 @@ const edgeTolerance = 0.025
 // utterance returns stretches of a harmonic voice between pauses, the voice at
 // the given peak, with white noise of the given RMS throughout, and where the
 // voice is.
-func utterance(peak, noise float64) (x []float64, truth []Segment) {
+func utterance(peak, noise float64) (x []float64, truth []dsp.Segment) {
 	for _, p := range []struct {
 		voiced bool
 		dur    float64
 	}{{false, 0.4}, {true, 0.7}, {false, 0.12}, {true, 0.5}, {false, 0.45}, {true, 0.35}, {false, 0.3}} {
-		start := float64(len(x)) / SampleRate
+		start := float64(len(x)) / dsp.SampleRate
 		if !p.voiced {
-			x = append(x, make([]float64, int(p.dur*SampleRate))...)
+			x = append(x, make([]float64, int(p.dur*dsp.SampleRate))...)
 			continue
 		}
-		v := signals.Harmonic(SampleRate, signals.Glide(140, 110, p.dur), p.dur)
-		x = append(x, signals.Fade(signals.Scale(v, peak), SampleRate, 0.010)...)
-		truth = append(truth, Segment{start, float64(len(x)) / SampleRate})
+		v := signals.Harmonic(dsp.SampleRate, signals.Glide(140, 110, p.dur), p.dur)
+		x = append(x, signals.Fade(signals.Scale(v, peak), dsp.SampleRate, 0.010)...)
+		truth = append(truth, dsp.Segment{start, float64(len(x)) / dsp.SampleRate})
 	}
-	for i, v := range signals.Noise(SampleRate, noise, float64(len(x))/SampleRate, 7) {
+	for i, v := range signals.Noise(dsp.SampleRate, noise, float64(len(x))/dsp.SampleRate, 7) {
 		x[i] += v
 	}
-	return x, []Segment{{truth[0].Start, truth[1].End}, truth[2]}
+	return x, []dsp.Segment{{truth[0].Start, truth[1].End}, truth[2]}
 }
 
 func TestSpeechAndPauses(t *testing.T) {
@@ -51,11 +52,11 @@ func TestSpeechAndPauses(t *testing.T) {
 			for i := range x {
 				x[i] += c.offset
 			}
-			out := NewAnalyzer().Analyze(x)
+			out := dsp.NewAnalyzer().Analyze(x)
 			checkSegments(t, "speech", out.Speech, want)
-			checkSegments(t, "pauses", out.Pauses, []Segment{{want[0].End, want[1].Start}})
+			checkSegments(t, "pauses", out.Pauses, []dsp.Segment{{want[0].End, want[1].Start}})
 			for i, s := range out.IsSpeech {
-				at := float64(i) * Hop
+				at := float64(i) * dsp.Hop
 				inside := false
 				for _, g := range out.Speech {
 					inside = inside || (at >= g.Start && at <= g.End)
@@ -68,7 +69,7 @@ func TestSpeechAndPauses(t *testing.T) {
 	}
 }
 
-func checkSegments(t *testing.T, what string, got, want []Segment) {
+func checkSegments(t *testing.T, what string, got, want []dsp.Segment) {
 	t.Helper()
 	if len(got) != len(want) {
 		t.Fatalf("%s: got %.3f, want %.3f", what, got, want)
@@ -82,32 +83,12 @@ func checkSegments(t *testing.T, what string, got, want []Segment) {
 
 // A burst of noise without voicing, apart from speech, is not speech.
 func TestNoiseBurstIsNoSpeech(t *testing.T) {
-	voice := signals.Scale(signals.Harmonic(SampleRate, signals.Constant(120), 0.6), 0.3)
-	gap := make([]float64, SampleRate/2)
-	burst := signals.Noise(SampleRate, 0.05, 0.3, 3)
+	voice := signals.Scale(signals.Harmonic(dsp.SampleRate, signals.Constant(120), 0.6), 0.3)
+	gap := make([]float64, dsp.SampleRate/2)
+	burst := signals.Noise(dsp.SampleRate, 0.05, 0.3, 3)
 	var x []float64
 	for _, part := range [][]float64{gap, burst, gap, voice, gap, burst, gap} {
 		x = append(x, part...)
 	}
-	checkSegments(t, "speech", NewAnalyzer().Analyze(x).Speech, []Segment{{1.3, 1.9}})
-}
-
-func BenchmarkActivity(b *testing.B) {
-	x, _ := utterance(0.3, 1e-3)
-	out := NewAnalyzer().Analyze(x)
-	v, power := newActivity(), make([]float32, len(out.F0))
-	b.ReportAllocs()
-	for b.Loop() {
-		out.Speech, out.Pauses, out.Syllables = out.Speech[:0], out.Pauses[:0], out.Syllables[:0]
-		v.detect(x, 0, out)
-		v.syllables(out, power)
-	}
-	reportSpeed(b, len(x))
-}
-
-// reportSpeed reports the speed of a benchmark that handles n samples a round.
-func reportSpeed(b *testing.B, n int) {
-	seconds := float64(n) / SampleRate * float64(b.N)
-	b.ReportMetric(seconds/b.Elapsed().Seconds(), "s/s")
-	b.ReportMetric(1e3*b.Elapsed().Seconds()/seconds, "ms/s")
+	checkSegments(t, "speech", dsp.NewAnalyzer().Analyze(x).Speech, []dsp.Segment{{1.3, 1.9}})
 }

@@ -3,22 +3,27 @@ package dsp
 import "math"
 
 // amplitudeReach is the half width, in periods, of the window in which the
-// amplitude of a pulse is taken: what the reference methods for shimmer use.
+// amplitude of a pulse is measured: that of the programs which README.md compares
+// with.
 const amplitudeReach = 0.2
 
-// Amplitudes returns the amplitudes of the pulses that the last call of Find
-// returned, one for each, in the unit of the samples; NaN where a pulse is too
-// near an end of the recording. They are valid until the next call of Find.
+// Amplitudes returns one amplitude for each pulse that the last call of
+// [Pulses.Find] returned, at least 0 and in the unit of the samples. It is NaN for
+// a pulse too near an end of the recording. The slice is valid until the next call
+// of Find and must not be changed.
 //
-// An amplitude is the RMS under a Hann window of ±0.2 periods round the pulse,
-// as is usual for shimmer, but of what this pulse alone excites: the ringing of
-// earlier periods is predicted from the samples before the pulse and
-// subtracted. With it, the amplitudes of neighbouring periods mix, which in a
-// high voice hides or doubles shimmer and turns jitter into shimmer.
+// An amplitude is the RMS under a Hann window of ±0.2 periods around the pulse, as
+// is usual for shimmer, but only of the waveform that this pulse excites. The
+// ringing of earlier periods is predicted from the samples before the pulse (free
+// decay of the model of D. Wong, J. Markel and A. Gray, "Least squares glottal
+// inverse filtering from the acoustic speech waveform", IEEE Trans. ASSP 27, 1979)
+// and subtracted. The ringing would mix the amplitudes of neighbouring periods,
+// which hides or doubles the shimmer of a high voice and adds shimmer to a voice
+// that only has jitter. The method is the project's own; figures are in README.md.
 func (p *Pulses) Amplitudes() []float64 { return p.amp }
 
-// amplitude is that of the excitation at, whose waveform is largest shift
-// samples later, in a period of T samples.
+// amplitude is the amplitude of the excitation at the sample at, whose waveform is
+// largest shift samples later, in a period of T samples.
 func (p *Pulses) amplitude(at, shift, T float64) float64 {
 	c, half := at+shift, amplitudeReach*T
 	from := int(at - min(ringBefore*p.rate, 0.15*T))
@@ -39,24 +44,25 @@ func (p *Pulses) amplitude(at, shift, T float64) float64 {
 		ring += h * r * r
 		all += h * y * y
 	}
-	if ring > 4*all { // no prediction: it would ring twice as loud as all there is
+	if ring > 4*all { // a failed prediction: twice as loud as the whole signal
 		e = all
 	}
 	return math.Sqrt(e / half) // half is the sum of the window
 }
 
-// trim cuts off the pulses at both ends of q that only ring: at most endRing,
-// from the first one on whose own amplitude falls below pulseDead of that of
-// its inner neighbour. It returns what is left of q and of the amplitudes a.
+// trim cuts off the pulses at both ends of q that are only the decay of earlier
+// ones: at most endRing, from the first one on whose own amplitude is below
+// pulseDecay of that of its inner neighbour. It returns the rest of q and of the
+// amplitudes a.
 func trim(q, a []float64) (_, _ []float64) {
 	lo, hi := 0, len(q)
 	for k := max(1, hi-endRing); k < hi; k++ {
-		if a[k] < pulseDead*a[k-1] {
+		if a[k] < pulseDecay*a[k-1] {
 			hi = k
 		}
 	}
 	for k := min(hi-2, endRing-1); k >= lo; k-- {
-		if a[k] < pulseDead*a[k+1] {
+		if a[k] < pulseDecay*a[k+1] {
 			lo = k + 1
 		}
 	}

@@ -6,12 +6,12 @@ import "math"
 // whole number of samples at SampleRate.
 const hopSamples = SampleRate / 100
 
-// An Analyzer measures recordings. It owns all scratch memory and the
-// [Analysis] it returns, so that after the first call on a recording of some
-// length a call on one no longer allocates nothing.
+// An Analyzer measures recordings. It owns all scratch memory and the [Analysis] it
+// returns. That memory grows with the longest recording so far; a call that needs no
+// more of it allocates nothing.
 //
-// The zero value is not ready: use [NewAnalyzer]. An Analyzer is not safe for
-// concurrent use.
+// Use [NewAnalyzer]: the zero value panics. An Analyzer is not safe for concurrent
+// use.
 type Analyzer struct {
 	out      Analysis
 	spectral *Spectral
@@ -22,7 +22,7 @@ type Analyzer struct {
 	formants *FormantTracker
 	activity *activity
 	smooth   []float64 // scratch of the bandwidth
-	clean    []float64 // the samples, where they had to be changed
+	clean    []float64 // a copy of the samples with those replaced that are not analysed
 }
 
 // NewAnalyzer returns an Analyzer of mono samples at [SampleRate].
@@ -39,13 +39,14 @@ func NewAnalyzer() *Analyzer {
 	}
 }
 
-// maxSample is the largest magnitude that is analysed, 24 dB above full scale:
-// chosen, far above what any recording or intermediate result should reach,
-// and small enough that no sum of squares loses its precision.
+// maxSample is the largest magnitude that is analysed, 24 dB above full scale.
+// Chosen: far above any recording or intermediate result, and small enough that
+// sums of squares keep their precision.
 const maxSample = 16
 
-// FrameCount is the number of frames of every track of n samples: the frames
-// centred on 0, Hop, 2·Hop, … up to the last sample's end; 0 for no samples.
+// FrameCount is the number of frames of every track of n samples at [SampleRate]:
+// the frames centred on 0, Hop, 2·Hop, … up to the end of the last sample. It is 0
+// for no samples.
 func FrameCount(n int) int {
 	if n <= 0 {
 		return 0
@@ -53,11 +54,12 @@ func FrameCount(n int) int {
 	return n/hopSamples + 1
 }
 
-// Analyze measures x, mono samples at [SampleRate], nominally in [-1, 1).
+// Analyze measures x, mono samples at [SampleRate], nominally in [-1, 1). x may be
+// empty, silent or of any length; measures that it is too short for are NaN.
 //
-// The result belongs to the Analyzer and is valid until its next call. Every
-// track has [FrameCount](len(x)) frames. x is not changed. A sample that is
-// NaN or infinite counts as 0, one beyond ±16 as ±16. An offset does not count:
+// The result belongs to the Analyzer and is valid until its next call. Every track
+// has [FrameCount](len(x)) frames. x is not changed. A sample that is NaN or
+// infinite counts as 0, and a sample beyond ±16 as ±16. An offset has no effect:
 // every measure is of x less its mean.
 func (a *Analyzer) Analyze(x []float64) *Analysis {
 	out := &a.out
@@ -90,9 +92,9 @@ func (a *Analyzer) Analyze(x []float64) *Analysis {
 // An extent holds the lowest, the highest and the mean sample.
 type extent struct{ lo, hi, mean float64 }
 
-// sanitize returns x and its extent. Where x has samples that are not finite or
-// beyond ±maxSample it returns a copy without them, in dst's memory if that is
-// large enough. x must not be empty.
+// sanitize returns x and its extent. If samples of x are not finite or are beyond
+// ±maxSample it returns a copy in which 0 or ±maxSample replaces them, in dst's
+// memory if that is large enough. x must not be empty.
 func sanitize(dst, x []float64) ([]float64, extent) {
 	lo, hi := x[0], x[0]
 	var s0, s1, s2, s3 float64
@@ -129,8 +131,8 @@ func sanitize(dst, x []float64) ([]float64, extent) {
 	return sanitize(nil, dst)
 }
 
-// resize gives every track n frames, each undefined, and empties the lists.
-// It allocates only when a track was never this long before.
+// resize gives every track n undefined frames and empties the lists. It allocates
+// only if a track grows beyond its largest length so far.
 func (out *Analysis) resize(n int) {
 	nan := math.NaN()
 	out.F0 = filled(out.F0, n, 0)

@@ -2,14 +2,14 @@ package dsp
 
 import "math"
 
-// The loops over samples that other packages share, four numbers at a time where
-// the processor can.
+// The loops over samples that other packages share. Where the processor has AVX
+// they handle four numbers at a time.
 
-// Log computes the natural logarithms of x into dst and returns it; a nil dst
-// is allocated, and dst may be x. Every x must be positive, finite and at least
-// 2^-1022: of anything else the result is undefined. The error is below 1 ulp
-// (the algorithm of FreeBSD's e_log.c), the same with and without assembly. It
-// panics if dst has another length.
+// Log computes the natural logarithms of x into dst and returns it; a nil dst is
+// allocated, and dst may be x. Every x must be finite and at least 2⁻¹⁰²²: the
+// result of any other is undefined. The error is below one unit in the last place,
+// with and without assembly. The algorithm is that of FreeBSD's e_log.c (Sun
+// Microsystems, 1993). It panics if dst has another length.
 func Log(dst, x []float64) []float64 {
 	if dst == nil {
 		dst = make([]float64, len(x))
@@ -21,8 +21,8 @@ func Log(dst, x []float64) []float64 {
 	return dst
 }
 
-// Multiply computes x[i]·y[i] into dst and returns it; a nil dst is allocated,
-// and dst may be x or y. It panics if the lengths differ.
+// Multiply computes x[i]·y[i] into dst and returns it; a nil dst is allocated, and
+// dst may be x or y. It panics if the lengths differ.
 func Multiply(dst, x, y []float64) []float64 {
 	if dst == nil {
 		dst = make([]float64, len(x))
@@ -54,9 +54,9 @@ func Logistic(x float64) float64 {
 	return 1 / (1 + math.Exp(-x))
 }
 
-// Correlate computes dst[k] = Σ_j a[j]·b[j+k] for every k and returns dst. It
-// panics unless b has at least len(a) + len(dst) − 1 samples, as many as that
-// needs. dst must not overlap a or b.
+// Correlate computes dst[k] = Σ_j a[j]·b[j+k] for every k of dst and returns dst; it
+// is 0 if a is empty. dst must not overlap a or b, which are not changed. Correlate
+// panics if b is too short: if it has fewer than len(a) + len(dst) − 1 samples.
 func Correlate(dst, a, b []float64) []float64 {
 	if len(dst) == 0 {
 		return dst

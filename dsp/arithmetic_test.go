@@ -20,33 +20,34 @@ func TestDotEqualsDefinition(t *testing.T) {
 	}
 }
 
-func TestMultiplyAndCorrelateEqualDefinition(t *testing.T) {
-	for _, n := range []int{1, 4, 17, 100} {
-		x, y := normal(13, n), normal(14, n+20)
-		for i, v := range dsp.Multiply(nil, x, y[:n]) {
-			if v != x[i]*y[i] {
-				t.Errorf("product %d of %d: got %v, want %v", i, n, v, x[i]*y[i])
+func TestArithmeticEqualsDefinition(t *testing.T) {
+	for _, n := range []int{0, 1, 3, 8, 19, 64, 101} {
+		x, y := noise(5, n), noise(6, n)
+		for i, got := range dsp.Multiply(nil, x, y) {
+			if got != x[i]*y[i] {
+				t.Errorf("%d numbers: got %v·%v = %v", n, x[i], y[i], got)
 			}
+			x[i] = math.Abs(x[i]) + 1e-300
 		}
-		for k, v := range dsp.Correlate(make([]float64, 21), x, y) {
-			var want float64
-			for j := range x {
-				want += x[j] * y[j+k]
-			}
-			if !near(v, want, rounding) {
-				t.Errorf("correlation %d of %d: got %v, want %v", k, n, v, want)
+		for i, got := range dsp.Log(nil, x) {
+			if want := math.Log(x[i]); math.Abs(got-want) > 1e-15*math.Abs(want) {
+				t.Errorf("got ln %v = %v, want %v", x[i], got, want)
 			}
 		}
 	}
-}
-
-func TestLogEqualsThatOfMath(t *testing.T) {
-	const ulp = 2.3e-16 // both are within one unit of the last place
-	x := []float64{1, 2, 0.5, 0x1p-1022, math.MaxFloat64, math.Pi, 1e-9}
-	for i, v := range dsp.Log(nil, x) {
-		if want := math.Log(x[i]); math.Abs(v-want) > 2*ulp*math.Abs(want) {
-			t.Errorf("ln %v: got %v, want %v", x[i], v, want)
+	a, b := noise(7, 19), noise(8, 480)
+	dst := dsp.Correlate(make([]float64, 462), a, b)
+	for k, got := range dst {
+		var want float64
+		for j, v := range a {
+			want += v * b[j+k]
 		}
+		if math.Abs(got-want) > rounding {
+			t.Errorf("got correlation %v at %d, want %v", got, k, want)
+		}
+	}
+	if got := dsp.Correlate([]float64{1, 1}, nil, b); got[0] != 0 || got[1] != 0 {
+		t.Errorf("got %v of no samples, want 0", got)
 	}
 }
 
@@ -101,6 +102,9 @@ func TestPrimitivesPanic(t *testing.T) {
 	x := make([]float64, 8)
 	hann := dsp.Hann(8)
 	for name, call := range map[string]func(){
+		"more bins than points":   func() { dsp.NewCepstrum(5, 4) },
+		"no bins":                 func() { dsp.NewCepstrum(0, 4) },
+		"wrong spectrum":          func() { dsp.NewCepstrum(3, 4).Coefficients(nil, make([]float64, 4)) },
 		"dot":                     func() { dsp.Dot(x, x[:7]) },
 		"logarithm":               func() { dsp.Log(x[:7], x) },
 		"product":                 func() { dsp.Multiply(nil, x, x[:7]) },

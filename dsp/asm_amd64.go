@@ -2,15 +2,15 @@ package dsp
 
 import "golang.org/x/sys/cpu"
 
-// hasAVX says that the processor and the operating system know the registers
-// that the functions in the assembly files use.
+// hasAVX is whether the processor and the operating system support the registers that
+// the functions in the assembly files use.
 var hasAVX = cpu.X86.HasAVX
 
-// hasAVX2 says the same of integers in these registers.
+// hasAVX2 is whether they also support integers in these registers.
 var hasAVX2 = cpu.X86.HasAVX && cpu.X86.HasAVX2
 
-// The passes. Each does the work of its namesake without AVX. The number of
-// points m or s is even and at least 2.
+// The passes. Each computes the same as the function of its name without AVX. The
+// number of points m or s is even and at least 2.
 
 //go:noescape
 func firstStageAVX(y *complex128, x *float64, w *complex128, m int)

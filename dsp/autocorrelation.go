@@ -9,9 +9,9 @@ import "slices"
 //
 //	r(k) = Σ w[j]·x[j]·w[j+k]·x[j+k] · Σ w² / Σ w[j]·w[j+k]
 //
-// It is computed from the power spectrum (Wiener-Khinchin theorem). No mean is
-// taken off x. [Pitch] tracks F0 through such frames; an Autocorrelation alone
-// has no memory of the frame before.
+// It is computed from the power spectrum (Wiener-Khinchin theorem). The mean of x is
+// not subtracted. [Pitch] finds a path through such frames; an Autocorrelation
+// measures each frame alone.
 //
 // It owns its scratch, allocates nothing after [NewAutocorrelation], and is not
 // safe for concurrent use.
@@ -23,7 +23,7 @@ type Autocorrelation struct {
 	spectrum   []complex128 // the same, for the inverse transform
 	sequence   []float64
 	correction []float64 // Σ w² / Σ w[j]·w[j+k]
-	cosines    []float64 // cos(2πi/len), one turn
+	cosines    []float64 // cos(2πi/len), one period
 }
 
 // NewAutocorrelation returns an Autocorrelation of frames as long as the window,
@@ -81,8 +81,8 @@ func (a *Autocorrelation) Measure(dst, frame []float64) []float64 {
 
 // Band is r(lag)/r(0) of the part of the latest frame in a band: of the bins
 // lo ≤ k < hi of the power spectrum, which are [Autocorrelation.BinWidth] apart.
-// It lies near −1 … 1 and is NaN if there is no power in the band. It panics if
-// lag or a bin is out of range.
+// It is within about −1 … 1, and NaN if the band has no power. It panics if lag or a
+// bin is out of range.
 func (a *Autocorrelation) Band(lag, lo, hi int) float64 {
 	var r, all float64
 	for k, p := range a.power[lo:hi] {

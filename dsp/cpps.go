@@ -11,20 +11,23 @@ const (
 	cppsHigh    = 330.0   // Hz: range of the peak (Maryn and Weenink 2015)
 	cppsLineLow = 0.001   // s, shortest quefrency of the regression line (Maryn and Weenink 2015)
 	cppsPre     = 50.0    // Hz, pre-emphasis from here on (Maryn and Weenink 2015)
-	cppsFloor   = 1e-12   // power below which a bin is not looked at closer, relative to the strongest: −120 dB
+	cppsFloor   = 1e-12   // least power of a bin, relative to the strongest: −120 dB; chosen, below 16 bits
 )
 
-// CPPS measures the smoothed cepstral peak prominence after J. Hillenbrand and
-// R. A. Houde, "Acoustic correlates of breathy vocal quality", J. Speech Hear.
-// Res. 39 (1996), 311–321, with the constants of Y. Maryn and D. Weenink,
-// "Objective dysphonia measures in the program Praat: smoothed cepstral peak
-// prominence and acoustic voice quality index", J. Voice 29 (2015), 35–43: the
-// height in dB of the cepstral peak between 1/330 and 1/60 s over a regression
-// line through the cepstrum.
+// CPPS measures the smoothed cepstral peak prominence: the height in dB of the
+// cepstral peak between 1/330 and 1/60 s over a regression line through the
+// cepstrum. The measure is that of J. Hillenbrand and R. A. Houde, "Acoustic
+// correlates of breathy vocal quality", J. Speech Hear. Res. 39 (1996), 311–321,
+// with the constants of Y. Maryn and D. Weenink, "Objective dysphonia measures in
+// the program Praat: smoothed cepstral peak prominence and acoustic voice quality
+// index", J. Voice 29 (2015), 35–43.
 //
-// It differs from those for speed: the cepstra are 20 ms and not 2 ms apart,
-// only those of voiced frames are made, smoothing in time is over two of them,
-// and the line ends at the longest quefrency of the 46 ms window.
+// It differs from theirs for speed, so that the scale differs too:
+//
+//   - The cepstra are 40 ms apart, not 2 ms.
+//   - Only voiced frames have cepstra.
+//   - Smoothing in time is over two cepstra.
+//   - The line ends at the longest quefrency of the 93 ms window, 46 ms.
 //
 // A CPPS owns its scratch memory, allocates nothing after [NewCPPS], and is not
 // safe for concurrent use.
@@ -34,7 +37,7 @@ type CPPS struct {
 	box          []float64
 	mean         float64   // of the recording, after the box
 	part         []float64 // the decimated samples of a frame and the one before
-	start, end   int       // samples of the recording where part[0] and what would come after it begin; equal without
+	start, end   int       // samples of the recording at which part begins and ends; equal if part is empty
 	fft          *FFT
 	w, y         []float64
 	coef         []complex128
@@ -70,10 +73,10 @@ func NewCPPS(sr float64) *CPPS {
 	return c
 }
 
-// Measure returns the smoothed cepstral peak prominence of x in dB, the mean
-// over the voiced frames of the track f0 (Hz, frames centred on i·[Hop], 0
-// where unvoiced); NaN if none of them lies with its window in x. x and f0 are
-// not changed.
+// Measure returns the smoothed cepstral peak prominence of x in dB: the mean over
+// every fourth frame of the track f0 (Hz, frames centred on i·[Hop], 0 where
+// unvoiced) that is voiced. It is NaN without a voiced frame whose window is wholly
+// in x. x and f0 are not changed.
 func (c *CPPS) Measure(x, f0 []float64) float64 {
 	return c.measure(x, f0, total(x, hasAVX)/float64(max(len(x), 1)))
 }
@@ -104,8 +107,8 @@ func (c *CPPS) measure(x, f0 []float64, mean float64) float64 {
 	return sum / float64(n)
 }
 
-// cepstrum fills now with the power cepstrum of the frame centred on t seconds;
-// ok is false if the frame reaches beyond x or is silent.
+// cepstrum fills now with the power cepstrum of the frame centred on t seconds. ok
+// is false if the frame reaches beyond x or is silent.
 func (c *CPPS) cepstrum(x []float64, t float64) (ok bool) {
 	span := (cppsFFT-1)*c.d + len(c.box)
 	from := int(math.Round(t*c.sr)) - span/2
@@ -135,8 +138,8 @@ func (c *CPPS) cepstrum(x []float64, t float64) (ok bool) {
 	return true
 }
 
-// decimate fills part with the decimated samples whose boxes begin at from, …
-// It takes over those that the frame before had too.
+// decimate fills part with the decimated samples from the sample from of x on. It
+// keeps those that it shares with the previous frame.
 func (c *CPPS) decimate(x []float64, from int) {
 	kept := 0
 	if from >= c.start && from < c.end && (from-c.start)%c.d == 0 {
@@ -147,8 +150,8 @@ func (c *CPPS) decimate(x []float64, from int) {
 	c.start, c.end = from, from+len(c.part)*c.d
 }
 
-// prominence is the height of the peak of the cepstrum, smoothed over time if
-// it follows another one and over quefrency.
+// prominence is the height in dB of the peak of the cepstrum, smoothed over
+// quefrency and, if follows, over time with the previous one.
 func (c *CPPS) prominence(follows bool) float64 {
 	p := c.smooth
 	copy(p, c.now)
@@ -164,7 +167,7 @@ func (c *CPPS) prominence(follows bool) float64 {
 	for q := c.line - half; q <= c.line+half; q++ {
 		run += p[max(q, -q)]
 	}
-	mean := c.y[:len(p)] // free by now
+	mean := c.y[:len(p)] // c.y is scratch again
 	for q := c.line; q < end; q++ {
 		mean[q] = run
 		if q+1 < end {

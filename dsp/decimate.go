@@ -7,10 +7,10 @@ import "math"
 // resampling.
 const formantRate = SampleRate / 4
 
-// Half-lengths of the two half-band filters, in samples at their own input
-// rate. The first keeps 0 to 5.5 kHz apart from what folds onto it (16.5 to
-// 22 kHz); the second keeps 0 to 4.6 kHz. Twice the length changes no formant
-// of the Klatt vowels by 0.01 %.
+// Half-lengths of the two half-band filters, in samples at their own input rate. The
+// first separates 0 to 5.5 kHz from the band that folds onto it (16.5 to 22 kHz); the
+// second passes 0 to 4.6 kHz. Twice the length changes no formant of the Klatt vowels
+// by 0.01 %.
 const (
 	halfBand1 = 7
 	halfBand2 = 23
@@ -26,7 +26,7 @@ type quarter struct {
 	h1  [(halfBand1 + 1) / 2]float64 // odd coefficients from the middle outwards, sum 1/4
 	h2  [(halfBand2 + 1) / 2]float64
 	u   []float64 // the signal at half rate
-	pad []float64 // input with what lies outside the signal
+	pad []float64 // input with zeros outside the signal
 
 	even, odd []float64 // the samples of a step that are at even and odd places, for the assembly
 }

@@ -37,7 +37,7 @@ split:
 
 // func halveAVX(dst, even, odd, h *float64, taps, n int)
 //
-// The sums are grouped as in the pure Go twins: the middle and four pairs, then
+// The sums are grouped as in the pure Go functions: the middle and four pairs, then
 // twice four pairs.
 TEXT ·halveAVX(SB), NOSPLIT, $0-48
 	MOVQ         dst+0(FP), DI

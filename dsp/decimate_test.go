@@ -67,7 +67,7 @@ func TestQuarterPassAndStop(t *testing.T) {
 	}
 }
 
-// The assembly gives the same bits as its twins, for any number of samples.
+// The assembly gives the same bits as the pure Go code, for any number of samples.
 func TestHalveInAVX(t *testing.T) {
 	q := newQuarter()
 	for n := 1; n < 70; n++ {

@@ -12,12 +12,12 @@ import (
 // and its inverse. It owns its twiddle factors and scratch, allocates nothing
 // after [NewFFT], and is not safe for concurrent use.
 //
-// The n real samples are taken as h = n/2 complex ones, z[j] = x[2j] + i·x[2j+1],
-// transformed by a radix-4 Stockham FFT, which needs no bit reversal (Van Loan,
-// Computational Frameworks for the Fast Fourier Transform, 1992, section 1.7),
-// and separated by the symmetry of the two halves (Press et al., Numerical
-// Recipes, 3rd ed., section 12.3.2). On amd64 processors that have AVX the
-// same operations run in assembly, and give the same bits.
+// The n real samples are taken as h = n/2 complex ones, z[j] = x[2j] + i·x[2j+1]. A
+// radix-4 Stockham FFT, which needs no bit reversal, transforms them (C. Van Loan,
+// Computational Frameworks for the Fast Fourier Transform, 1992, section 1.7). The
+// symmetry of the two halves separates the result (W. Press et al., Numerical
+// Recipes, 3rd ed., section 12.3.2). On amd64 processors with AVX the same
+// operations run in assembly and give the same bits.
 type FFT struct {
 	n      int
 	stages []stage
@@ -124,10 +124,9 @@ func separate(zk, zh, w complex128) (e, o complex128) {
 	return complex(er, ei), complex(or*real(w)-oi*imag(w), or*imag(w)+oi*real(w))
 }
 
-// Power computes |X[k]|² of the n samples x into dst and returns it. A nil dst
-// is allocated with n/2+1 bins; a shorter one receives its first bins only.
-// It panics if x has not n samples or dst more than n/2+1 bins. x is not
-// changed.
+// Power computes |X[k]|² of the n samples x into dst and returns it. A nil dst is
+// allocated with n/2+1 bins; a shorter dst receives the first bins only. It panics
+// if x does not have n samples or dst has more than n/2+1 bins. x is not changed.
 func (f *FFT) Power(dst []float64, x []float64) []float64 {
 	h := f.n / 2
 	if dst == nil {
@@ -150,11 +149,11 @@ func (f *FFT) Power(dst []float64, x []float64) []float64 {
 	return dst
 }
 
-// powerPairs fills the bins 1 to h−1 of dst that are there: bin k alone where
-// bin h−k is not wanted, and else both.
+// powerPairs fills those of the bins 1 to h−1 that dst has: bin k alone if dst does
+// not have bin h−k, and otherwise both.
 func (f *FFT) powerPairs(dst []float64, z []complex128) {
 	h := f.n / 2
-	end := min(len(dst), h/2+1)            // bins 1 ≤ k < end are wanted,
+	end := min(len(dst), h/2+1)            // dst has the bins 1 ≤ k < end,
 	both := min(max(h-len(dst)+1, 1), end) // bins h−k where also k ≥ both
 	k := 1
 	if n := (both - k) &^ 1; f.avx && n > 0 {
@@ -180,10 +179,10 @@ func (f *FFT) powerPairs(dst []float64, z []complex128) {
 }
 
 // Sequence computes the n samples whose coefficients are c, X[0] … X[n/2],
-// into dst and returns it; a nil dst is allocated. It is scaled so that it
-// undoes [FFT.Coefficients]. The imaginary parts of c[0] and c[n/2], which are
-// 0 for every real signal, are ignored. It panics if c or dst has another
-// length. c is not changed.
+// into dst and returns it; a nil dst is allocated. Its scale makes it the inverse of
+// [FFT.Coefficients]. The imaginary parts of c[0] and c[n/2], which are 0 for every
+// real signal, are ignored. It panics if c or dst has another length. c is not
+// changed.
 func (f *FFT) Sequence(dst []float64, c []complex128) []float64 {
 	h := f.n / 2
 	if dst == nil {

@@ -1,10 +1,10 @@
 #include "textflag.h"
 
-// Every function here does what its pure Go twin in fft_stockham.go or fft.go
-// does, two complex numbers at a time, with the same operations in the same
-// order and without fused multiply-add, so that the results are the same bits.
+// Every function here computes the same as the pure Go code in fft_stockham.go or
+// fft.go, two complex numbers at a time, with the same operations in the same order
+// and without fused multiply-add, so that the results are the same bits.
 //
-// A complex number is a pair (re, im) of lanes. Operands stand in Go's order:
+// A complex number is a pair (re, im) of lanes. Operands are in Go's order:
 // VSUBPD b, a, d is d = a − b.
 
 // The sign bit in the imaginary lanes.
@@ -18,7 +18,7 @@ DATA half<>+0(SB)/8, $0.5
 GLOBL half<>(SB), RODATA|NOPTR, $8
 
 // BUTTERFLY is the DFT of the four points in Y0 to Y3, in place. It uses Y4 to
-// Y7 and wants the sign bits in Y15.
+// Y7 and needs the sign bits in Y15.
 #define BUTTERFLY \
 	VADDPD    Y2, Y0, Y4  \
 	VSUBPD    Y2, Y0, Y5  \
@@ -183,7 +183,7 @@ two:
 	RET
 
 // SEPARATE loads Z[k], Z[k+1] at SI, Z[h−k], Z[h−k−1] below R8 and the factors
-// at DX, and leaves E in Y3 and w·O in Y4. It uses Y0 to Y6 and wants ½ in Y14
+// at DX, and leaves E in Y3 and w·O in Y4. It uses Y0 to Y6 and needs ½ in Y14
 // and the sign bits in Y15.
 #define SEPARATE \
 	VMOVUPD    (SI), Y0          \

@@ -94,8 +94,8 @@ func secondStage(y, x, w []complex128) {
 	}
 }
 
-// middleStage is a pass with any s. Its first s butterflies have no twiddle
-// factors to speak of: all are 1.
+// middleStage is a pass with any s. The twiddle factors of its first s butterflies
+// are 1.
 func middleStage(y, x, w []complex128, s int) {
 	q := len(x) / 4
 	plainRun(y[:4*s], x[:s], x[q:][:s], x[2*q:][:s], x[3*q:][:s])

@@ -13,34 +13,41 @@ const (
 	formantSigma = 38
 )
 
-// steLength is the number of samples, 1.8 ms, whose energy weighs the next
-// one. Measured on the Klatt vowels: 16 to 24 do equally well, 36 loses F1.
+// steLength is the number of samples, 1.8 ms, whose energy is the weight of the next
+// one. Measured on the Klatt vowels: 16 to 24 are equally good, 36 loses F1.
 const steLength = 20
 
-// preEmphasisFrom is the frequency, in Hz, from which the spectrum is lifted
-// by 6 dB an octave to undo the fall of the voice source. Customary is 50; in
-// the free ringing that the weights select the source is silent anyway, and
-// the least that it leaves at F0 gives the best F1.
+// preEmphasisFrom is the frequency, in Hz, above which the spectrum is raised by 6 dB
+// an octave to compensate for the slope of the voice source. 50 is customary. The
+// weights select the free ringing, in which the source is silent, so that less is
+// enough; 5 gives the best F1 on the Klatt vowels.
 const preEmphasisFrom = 5
 
-// Limits of a resonance that counts as a formant. A pole below minFormant is
-// the voice source's; one wider than maxFormantWidth shapes the spectrum's
-// tilt and is no resonance. Chosen: the widest third formants measured in
-// vowels are about 400 Hz (Fant, Acoustic Theory of Speech Production, 1960).
+// Limits of a resonance that counts as a formant. A pole below minFormant belongs to
+// the voice source. A pole wider than maxFormantWidth models the tilt of the
+// spectrum. Chosen: the widest third formants measured in vowels are about 400 Hz
+// (G. Fant, Acoustic Theory of Speech Production, 1960).
 const (
 	minFormant      = 90   // Hz
 	maxFormant      = 5300 // Hz, clear of the decimation's edge
 	maxFormantWidth = 700  // Hz
 )
 
-// formantChunk is the longest stretch, in frames, that is decimated at once;
-// it bounds the scratch memory.
+// formantChunk is the longest stretch, in frames, that is decimated in one piece; it
+// bounds the scratch memory. Chosen: two seconds.
 const formantChunk = 200
 
-// A FormantTracker finds the first three resonances of the vocal tract in the
-// voiced frames of a recording: decimation to 11025 Hz, pre-emphasis from
-// 50 Hz, a robust predictor of order 10 and the roots of its polynomial. It
-// owns its scratch and is not safe for concurrent use.
+// A FormantTracker finds the first three resonances of the vocal tract in the voiced
+// frames of a recording, by linear prediction (J. Markel and A. Gray, Linear
+// Prediction of Speech, 1976): decimation to 11025 Hz, pre-emphasis above 5 Hz, a
+// predictor of order 10, and the roots of its polynomial. The predictor is weighted so
+// that the pulses of the glottis do not pull the poles (C.-H. Lee, "On
+// robust linear prediction of speech", IEEE Trans. ASSP 36, 1988; C. Ma, Y. Kamp and
+// L. Willems, "Robust signal selection for linear prediction analysis of voiced
+// speech", Speech Communication 12, 1993).
+//
+// It owns its scratch, allocates nothing after a call with a stretch of two seconds,
+// and is not safe for concurrent use.
 type FormantTracker struct {
 	quarter *quarter
 	lpc     *robustLPC
@@ -59,14 +66,16 @@ func NewFormantTracker() *FormantTracker {
 	}
 }
 
-// Track fills dst with the formants of each frame of x - offset: frame i is
-// centred on i·[Hop]. f0 says which frames are voiced (greater than 0); the
-// others, and formants that a frame does not have, are NaN. F1, F2 and F3 are the
-// lowest three resonances of a frame that can be these formants of a human voice
-// (see [assign]); no continuity between frames is imposed.
+// Track fills dst with the formants of the frames of x − offset and returns it; a nil
+// dst is allocated. Frame i is centred on i·[Hop]. The frames with f0 > 0 are voiced;
+// in the others, and for formants that a frame does not have, frequency and
+// bandwidth are NaN. F1, F2 and F3 are the lowest three resonances of a frame that
+// can be these formants of a human voice: F1 in 150 to 1300 Hz and at most 0.38 of
+// F3, F2 in 500 to 4000, F3 in 1300 to 4700. A frame does not depend on its
+// neighbours.
 //
-// dst must have the length of f0, or be nil to have it allocated. x is not
-// changed and must be finite.
+// x is mono at [SampleRate], must be finite and is not changed; outside x the signal
+// is 0. Track panics unless dst is nil or as long as f0.
 func (t *FormantTracker) Track(dst []Formants, x []float64, offset float64, f0 []float64) []Formants {
 	if dst == nil {
 		dst = make([]Formants, len(f0))
@@ -118,9 +127,9 @@ func (t *FormantTracker) stretch(dst []Formants, x []float64, offset float64, fi
 // formantCentre is the sample at formantRate nearest to the centre of frame i.
 func formantCentre(i int) int { return (i*hopSamples + 2) / 4 }
 
-// energies fills ste[n] with the energy of y[n-steLength:n], by sums within
-// blocks from either side, so that nothing is subtracted and a loud sample
-// leaves no error behind.
+// energies fills ste[n] with the energy of y[n-steLength:n]. It adds sums within
+// blocks from either side: a running sum would keep the rounding error of a loud
+// sample.
 func (t *FormantTracker) energies(y []float64) {
 	t.ste = sized(t.ste, len(y))
 	t.tail = sized(t.tail, len(y))
@@ -154,7 +163,7 @@ func (t *FormantTracker) resonances(a []float64) {
 	found := t.roots[:0]
 	for _, z := range t.roots {
 		// A root r·exp(iθ) is a resonance at θ·sr/2π with the -3 dB width
-		// -ln(r)·sr/π; one outside the unit circle has the same spectrum as
+		// -ln(r)·sr/π. A root outside the unit circle has the same spectrum as
 		// its mirror image inside.
 		f := math.Atan2(z[1], z[0]) * (formantRate / (2 * math.Pi))
 		b := math.Abs(math.Log(z[0]*z[0]+z[1]*z[1])) * (formantRate / (2 * math.Pi))
@@ -171,21 +180,20 @@ func (t *FormantTracker) resonances(a []float64) {
 	t.roots = found
 }
 
-// slots are the limits in Hz within which F1, F2 and F3 are looked for. The
-// averages of vowels of men, women and children lie in 270 to 1030, 840 to 3200
-// and 1690 to 3730 Hz (Peterson & Barney, "Control methods used in a study of the
-// vowels", JASA 24, 1952, table II); the limits are a quarter wider at least,
-// for the single speaker and for nasals and glides.
+// slots are the limits of F1, F2 and F3 in Hz. The averages of vowels of men, women
+// and children are 270 to 1030, 840 to 3200 and 1690 to 3730 Hz (G. Peterson and H.
+// Barney, "Control methods used in a study of the vowels", JASA 24, 1952, table II).
+// The limits are at least a quarter wider, for single speakers, nasals and glides.
 var slots = [3][2]float64{{150, 1300}, {500, 4000}, {1300, 4700}}
 
 // maxFirstToThird is the largest ratio of F1 to F3. In the most open vowels of
-// the same averages it is 0.30 or 0.31 for men, women and children alike; that
-// and a quarter.
+// Peterson and Barney's averages the ratio is 0.30 or 0.31 for men, women and
+// children alike; the limit is a quarter above.
 const maxFirstToThird = 0.38
 
-// assign returns the lowest three of the ascending resonances found as F1 to F3,
-// but none where it cannot be: a frame whose first resonance was missed, as too
-// wide or too near the second, has no F1 rather than F2 in its place.
+// assign returns the lowest three of the ascending resonances found as F1 to F3, each
+// within its slot. If the first resonance was too wide or too near the second to be
+// found, F1 is NaN, and F2 does not take its place.
 func assign(found [][2]float64) Formants {
 	out := assignFrom(0, found)
 	if out.F[0] > maxFirstToThird*out.F[2] { // false without either
@@ -194,8 +202,9 @@ func assign(found [][2]float64) Formants {
 	return out
 }
 
-// assignFrom puts every resonance in turn, from formant k on, into the first
-// free slot that it does not lie above; one below that slot is left out.
+// assignFrom assigns the resonances in ascending order, from formant k on, each to
+// the first free slot that does not end below it. A resonance below that slot is left
+// out.
 func assignFrom(k int, found [][2]float64) Formants {
 	nan := math.NaN()
 	out := Formants{[3]float64{nan, nan, nan}, [3]float64{nan, nan, nan}}

@@ -3,8 +3,8 @@ package dsp
 import "math"
 
 // CopyFrame copies the len(dst) samples of x from sample start on into dst and
-// returns dst. Where x has no samples, before its first and after its last,
-// dst is 0. Any start is allowed.
+// returns dst. dst is 0 before the first and after the last sample of x. start may
+// be any number, also negative. dst must not overlap x, which is not changed.
 func CopyFrame(dst, x []float64, start int) []float64 {
 	lo, hi := overlap(len(dst), len(x), start)
 	clear(dst[:lo])
@@ -13,17 +13,16 @@ func CopyFrame(dst, x []float64, start int) []float64 {
 	return dst
 }
 
-// overlap returns the part lo ≤ j < hi of a frame of n samples from sample
-// start on that lies within a signal of length samples.
+// overlap returns the part lo ≤ j < hi of a frame of n samples from sample start on
+// that is within a signal of length samples.
 func overlap(n, length, start int) (lo, hi int) {
 	lo = min(max(-start, 0), n)
 	hi = min(max(length-start, lo), n)
 	return lo, hi
 }
 
-// The loops over a frame. Four sums at a time need not wait for one another.
-// With avx they run in assembly, which gives the same bits; it must be false
-// without hasAVX.
+// The loops over a frame, in four sums that do not depend on one another. With avx
+// they run in assembly, which gives the same bits; avx must be false without hasAVX.
 
 // emphasize computes (x[j] − a·x[j−1])·w[j] into dst, with (1 − a)·x[0]·w[0]
 // first. dst and w are at least as long as x, which is not empty.

@@ -1,6 +1,6 @@
 #include "textflag.h"
 
-// The twins of the loops over a frame's samples and bins in frame.go and
+// The counterparts of the loops over a frame's samples and bins in frame.go and
 // spectrum.go, four numbers at a time, with the same operations and sums.
 
 // SUM leaves ((a + b) + c) + d of the lanes of Y0 in X0. It uses X1 and X2.

@@ -6,42 +6,45 @@ import (
 )
 
 const (
-	// hnrPeriods is the length of the window in periods; with the lag of one
-	// period, six periods of x take part. The longer, the less noise, but the
-	// more of the voice's own change counts as noise (Boersma 1993, section 7,
-	// recommends 4.5 to 6).
+	// hnrPeriods is the length of the window in periods. With the lag of one
+	// period, six periods of x take part. A longer window has less chance error,
+	// but counts more of the voice's own change as noise (Boersma 1993, section
+	// 7, recommends 4.5 to 6).
 	hnrPeriods = 5.0
-	// hnrGrid is the ratio between the window lengths that are told apart, so
-	// that a steady voice reuses its window; chosen.
+	// hnrGrid is the ratio of two window lengths up to which one window serves
+	// both, so that a steady voice reuses its window; chosen.
 	hnrGrid = 1.02
 	// hnrSpread is the distance in seconds of the two lags from whose
 	// correlation the error of the track's lag is estimated: noise moves the
 	// estimate by its inverse, and it is half a period of 5.5 kHz. Chosen.
 	hnrSpread = 4.0 / 44100
 	// hnrMargin is the number of frames at each end of a voiced stretch that
-	// may be half outside of the voice.
+	// may be half outside of the voice: by the track's frame of 10 ms.
 	hnrMargin = 1
-	// hnrCeiling bounds the ratio in dB: a correlation that rounding or
-	// interpolation raises to 1 has no logarithm. Chosen above every recording.
+	// hnrCeiling is the largest ratio in dB: rounding or interpolation may raise
+	// a correlation to 1, where the ratio is infinite. Chosen above every
+	// recording.
 	hnrCeiling = 100.0
 )
 
-// HNR measures the harmonics-to-noise ratio after Boersma (1993), eq. 4:
+// HNR measures the harmonics-to-noise ratio after P. Boersma, "Accurate short-term
+// analysis of the fundamental frequency and the harmonics-to-noise ratio of a
+// sampled sound", IFA Proceedings 17 (1993), 97–110, eq. 4:
 //
 //	HNR = 10·log10( r(τ) / (1 − r(τ)) ) dB
 //
-// at the period τ of the pitch track. In place of the autocorrelation of the
-// windowed signal, r is the correlation under one window v of a stretch with
-// the stretch one period later,
+// at the period τ of the pitch track. Boersma's r is the autocorrelation of the
+// windowed signal. Here r is the correlation, under one Hann window v, of a stretch
+// with the stretch one period later,
 //
-//	r(τ) = 2·Σ v(t)·x(t)·x(t+τ) / Σ v(t)·(x²(t) + x²(t+τ)),
+//	r(τ) = 2·Σ v(t)·x(t)·x(t+τ) / Σ v(t)·(x²(t) + x²(t+τ)).
 //
-// which has the same expectation but 1 − r is half the mean square of the
-// difference of the two, and so does not suffer from chance products of voice
-// and noise. It is taken at the lag of the track, corrected for what that lag
-// is off, and not at its own maximum: with noise, that is biased upwards.
+// It has the same expectation, but 1 − r is half the mean square of the difference
+// of the two stretches, in which chance products of voice and noise cancel. r is
+// taken at the lag of the track, corrected for the error of that lag, and not at
+// its own maximum, which noise biases upwards.
 //
-// An HNR owns its scratch memory, allocates nothing once it has seen the lowest
+// An HNR owns its scratch memory, allocates nothing after a call with the lowest
 // pitch, and is not safe for concurrent use.
 type HNR struct {
 	sr      float64
@@ -50,18 +53,19 @@ type HNR struct {
 	x, y, q []float64 // x less its mean, windowed, squared
 }
 
-// NewHNR returns an HNR for mono samples at sr Hz.
+// NewHNR returns an HNR for mono samples at sr Hz, which must be positive.
 func NewHNR(sr float64) *HNR { return &HNR{sr: sr} }
 
-// Track returns the harmonics-to-noise ratio of x in dB for every frame of the
-// track f0 (Hz, frames centred on i·[Hop], 0 where unvoiced), from about −20 to
-// 100 dB; NaN where unvoiced, where less than two periods lie in x, or where
-// the frame does not correlate at all. Near an end of a voiced stretch the
-// window is moved inwards: what lies beyond is not noise of the voice. The result is appended to dst[:0]; dst
-// may be nil. x and f0 are not changed.
+// Track returns the harmonics-to-noise ratio of x in dB, from about −20 to 100, for
+// every frame of the track f0 (Hz, frames centred on i·[Hop], 0 where unvoiced). It
+// is NaN in unvoiced frames, in frames of which x holds less than two periods, and
+// where the correlation is not positive. Near an end of a voiced stretch the window
+// is moved inwards, so that sounds outside of the stretch do not count as noise of
+// the voice. The result has len(f0) frames and is written from dst[0] on, in dst's
+// memory where that is large enough; dst may be nil. x and f0 are not changed.
 func (h *HNR) Track(dst, x, f0 []float64) []float64 {
 	dst = slices.Grow(dst[:0], len(f0))[:len(f0)]
-	h.length = 0 // a window that another recording left would be used for near lengths
+	h.length = 0 // the window of another recording would serve near lengths
 	for i := 0; i < len(f0); {
 		if !(f0[i] > 0) {
 			dst[i] = math.NaN()
@@ -81,8 +85,8 @@ func (h *HNR) Track(dst, x, f0 []float64) []float64 {
 	return dst
 }
 
-// inward moves at so far from lo and hi that half on both sides of it lies
-// between them, or to their middle if that is too narrow.
+// inward returns the point nearest to at that is at least half away from lo and
+// hi, and the middle of lo and hi if they are too close.
 func inward(at, lo, hi, half float64) float64 {
 	if hi-lo < 2*half {
 		return 0.5 * (lo + hi)
@@ -90,7 +94,7 @@ func inward(at, lo, hi, half float64) float64 {
 	return min(max(at, lo+half), hi-half)
 }
 
-// frame is the ratio round the sample at, for a period of tau samples.
+// frame is the ratio in dB around the sample at, for a period of tau samples.
 func (h *HNR) frame(x []float64, at, tau float64) float64 {
 	m := int(math.Round(tau))
 	spread := max(2, int(math.Round(hnrSpread*h.sr)))
@@ -98,7 +102,7 @@ func (h *HNR) frame(x []float64, at, tau float64) float64 {
 		return math.NaN()
 	}
 	h.window(hnrPeriods * tau)
-	// n samples under the window and those up to m + spread later, evenly round at
+	// n samples under the window and those up to m + spread later, centred on at
 	from := int(math.Round(at)) - (len(h.w)+m)/2
 	lo, hi := max(0, -from), min(len(h.w), len(x)-from-m-spread)
 	if hi-lo < m {
@@ -114,7 +118,7 @@ func (h *HNR) frame(x []float64, at, tau float64) float64 {
 	u := tau - float64(m)
 	// the parabola through the three middle lags, at the lag of the track
 	v := b + 0.5*u*(d-a) + 0.5*u*u*(a-2*b+d)
-	// what is lost there to an error of the lag: slope²/(2·curvature)
+	// the loss by an error of the lag is slope²/(2·curvature)
 	s := float64(spread)
 	curve := (lower - 2*b + upper) / (s * s)
 	slope := (upper-lower)/(2*s) + u*curve

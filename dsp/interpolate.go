@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	interpTaps   = 16 // samples that take part in a value between two
-	interpPhases = 32 // steps between two samples at which the kernels are tabulated; Newton's step does the rest
+	interpTaps   = 16 // samples that contribute to an interpolated value; chosen, see tabulate for the error
+	interpPhases = 32 // steps between two samples at which the kernels are tabulated; Newton's step bridges them; chosen
 	interpPad    = interpTaps / 2
 )
 

@@ -3,15 +3,16 @@ package dsp
 import "math"
 
 const (
-	// Limits of what counts as a period, as the multi-dimensional voice
-	// programs have them: 0.1 to 20 ms, and no more than 1.3 times its
-	// neighbour.
+	// Limits of a period: the standard settings of the Praat manual, page
+	// "PointProcess: Get jitter (local)...", with its ceiling for 50 Hz.
+	// Neighbours differ by a factor of at most 1.3.
 	shortestPeriod, longestPeriod = 0.0001, 0.020
 	largestPeriodFactor           = 1.3
 )
 
-// MeasureJitter measures the perturbation of the periods T between the given
-// pulse times in seconds, ascending, as [Pulses.Find] gives them:
+// MeasureJitter measures the perturbation of the periods T between pulses, whose
+// times in seconds must ascend, as those of [Pulses.Find] do. It allocates nothing
+// and does not change pulses.
 //
 //	Local    = mean |T[i] − T[i−1]| / mean T
 //	Absolute = mean |T[i] − T[i−1]| in seconds
@@ -19,9 +20,20 @@ const (
 //	PPQ5     = mean |T[i] − (T[i−2] + … + T[i+2])/5| / mean T
 //	DDP      = mean |(T[i+1] − T[i]) − (T[i] − T[i−1])| / mean T = 3·RAP
 //
-// An interval outside 0.1 to 20 ms is no period, and groups in which a period
-// is more than 1.3 times its neighbour (a gap, a missed pulse) do not take
-// part. A measure without a group is NaN.
+// Intervals outside 0.1 to 20 ms are not periods. A group of periods with one of
+// more than 1.3 times its neighbour (a gap, a missed pulse) is left out. A measure
+// without a group is NaN: all are for fewer than three pulses.
+//
+// The definitions and limits are those of the Praat manual, pages "Voice 2.
+// Jitter" and "PointProcess: Get jitter (local)...", "(local, absolute)...",
+// "(rap)...", "(ppq5)..." and "(ddp)...". One differs: mean T is here over every
+// interval of 0.1 to 20 ms, and the manual leaves those out that differ from both
+// neighbours by more than the factor. The relative average perturbation of three
+// periods is after Y. Koike, "Application of some acoustic measures for the
+// evaluation of laryngeal dysfunction", Studia Phonologica 7 (1973), 17–23. The
+// period perturbation quotient of five is after S. B. Davis, "Computer evaluation
+// of laryngeal pathology based on inverse filtering of speech", SCRL Monograph 13
+// (1976).
 func MeasureJitter(pulses []float64) Jitter {
 	var sum [6]float64 // by group size: |Σ w·T|
 	var count [6]int
@@ -63,8 +75,8 @@ func MeasureJitter(pulses []float64) Jitter {
 	}
 }
 
-// periodDeviation is, of the n periods between n+1 pulse times, the distance of
-// the middle one from their mean, or for two of the one from the other.
+// periodDeviation is the distance of the middle one of the n periods between n+1
+// pulse times from their mean, and for n = 2 the difference of the two periods.
 func periodDeviation(t []float64) float64 {
 	n := len(t) - 1
 	if n == 2 {

@@ -9,10 +9,9 @@ const levelFrame = 1103
 // level is the level of the mean square ms in dBFS, −Inf for 0.
 func level(ms float64) float64 { return 10 * math.Log10(ms) }
 
-// levels fills dst[i] with the level of x − offset in the frame round i·441.
-// Frames overlap, so the squares are summed in two parts a hop, which begin 110
-// samples before the middle of a hop and 110 after, and each frame is five
-// parts.
+// levels fills dst[i] with the level of x − offset in the frame centred on i·441.
+// Frames overlap, so the squares are summed in two parts per hop, which begin 110
+// samples before the middle of a hop and 110 after it. Each frame is five parts.
 func levels(dst, x []float64, offset float64) {
 	const half, reach = levelFrame / 2, levelFrame/2 - hopSamples // 551 and 110
 	part := func(lo, hi int) float64 {
@@ -48,12 +47,13 @@ func sumSquares(x []float64, offset float64) float64 {
 	return a + b + c + d
 }
 
-// The auditory spectrum behind the loudness is that of PLP (Hermansky, 1990,
-// Perceptual linear predictive analysis of speech, JASA 87, 1738) on mel bands,
-// as in GeMAPS (Eyben et al., 2016, The Geneva Minimalistic Acoustic Parameter
-// Set, IEEE Trans. Affective Computing 7, 190): 26 triangles from 20 Hz to
-// 8 kHz, each weighted by the equal-loudness curve at its centre, compressed by
-// the cubic root (Hermansky's eq. 7), and summed.
+// The auditory spectrum of the loudness is that of PLP (H. Hermansky, "Perceptual
+// linear predictive (PLP) analysis of speech", JASA 87, 1990, 1738–1752) on mel bands,
+// as in GeMAPS (F. Eyben et al., "The Geneva minimalistic acoustic parameter set
+// (GeMAPS) for voice research and affective computing", IEEE Trans. Affective
+// Computing 7, 2016, 190–202): 26 triangles from 20 Hz to 8 kHz, each weighted by the
+// equal-loudness curve at its centre, compressed by the cubic root (Hermansky's eq.
+// 7), and summed.
 const (
 	loudnessFilters = 26
 	loudnessLow     = 20   // Hz

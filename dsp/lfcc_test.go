@@ -1,9 +1,11 @@
-package dsp
+package dsp_test
 
 import (
 	"math"
 	"math/cmplx"
 	"testing"
+
+	"github.com/voicescreen/voicescreen/dsp"
 )
 
 // slowLFCC writes the definition down: DFT, triangles and DCT as sums.
@@ -22,7 +24,7 @@ func slowLFCC(x []float64, sr float64, nfft, filters, coefficients int, low, hig
 		for k := 1; k < nfft/2; k++ {
 			f := float64(k) * sr / float64(nfft)
 			triangle := 1 - math.Abs(f-low-width*float64(m+1))/width
-			e += max(triangle, 0) * sq(cmplx.Abs(spectrum[k]))
+			e += max(triangle, 0) * math.Pow(cmplx.Abs(spectrum[k]), 2)
 		}
 		logs[m] = math.Log10(e + floor)
 	}
@@ -41,18 +43,18 @@ func TestLFCCEqualsDefinition(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		sr        float64
-		opts      *LFCCOptions
+		opts      *dsp.LFCCOptions
 		nfft      int
 		low, high float64
 		emphasis  float64
 		floor     float64
 	}{
 		{"defaults at 16 kHz", 16000, nil, 512, 0, 8000, 0.97, 0x1p-52},
-		{"band of a telephone", 8000, &LFCCOptions{Low: 300, High: 3400}, 512, 300, 3400, 0.97, 0x1p-52},
-		{"full band", 44100, &LFCCOptions{Frame: 0.025}, 2048, 0, 22050, 0.97, 0x1p-52},
-		{"without pre-emphasis", 16000, &LFCCOptions{Low: 30, High: 8000, NoPreEmphasis: true, Floor: 1e-2}, 512, 30, 8000, 0, 1e-2},
+		{"band of a telephone", 8000, &dsp.LFCCOptions{Low: 300, High: 3400}, 512, 300, 3400, 0.97, 0x1p-52},
+		{"full band", 44100, &dsp.LFCCOptions{Frame: 0.025}, 2048, 0, 22050, 0.97, 0x1p-52},
+		{"without pre-emphasis", 16000, &dsp.LFCCOptions{Low: 30, High: 8000, NoPreEmphasis: true, Floor: 1e-2}, 512, 30, 8000, 0, 1e-2},
 	} {
-		l := NewLFCC(c.sr, c.opts)
+		l := dsp.NewLFCC(c.sr, c.opts)
 		x := noise(9, l.FrameLen())
 		got := l.Coefficients(nil, x)
 		compare(t, c.name, got, slowLFCC(x, c.sr, c.nfft, 20, 20, c.low, c.high, c.emphasis, c.floor), 1e-9)
@@ -68,7 +70,7 @@ func TestLFCCEqualsDefinition(t *testing.T) {
 }
 
 func TestLFCCOfSilenceIsFinite(t *testing.T) {
-	l := NewLFCC(16000, nil)
+	l := dsp.NewLFCC(16000, nil)
 	c := l.Coefficients(nil, make([]float64, l.FrameLen()))
 	if want := math.Sqrt(20) * math.Log10(0x1p-52); !closeTo(c[0], want, 1e-12) {
 		t.Errorf("got c0 = %v, want %v", c[0], want)
@@ -82,16 +84,16 @@ func TestLFCCOfSilenceIsFinite(t *testing.T) {
 
 func TestCepstraPanic(t *testing.T) {
 	for name, call := range map[string]func(){
-		"MFCC rate":       func() { NewMFCC(math.NaN(), nil) },
-		"MFCC band":       func() { NewMFCC(16000, &MFCCOptions{High: 9000}) },
-		"MFCC frame":      func() { NewMFCC(16000, nil).Coefficients(nil, make([]float64, 399)) },
-		"LFCC rate":       func() { NewLFCC(0, nil) },
-		"LFCC band":       func() { NewLFCC(16000, &LFCCOptions{Low: 5000, High: 4000}) },
-		"LFCC short FFT":  func() { NewLFCC(44100, &LFCCOptions{FFTLen: 512}) },
-		"LFCC frame":      func() { NewLFCC(16000, nil).Coefficients(nil, make([]float64, 321)) },
-		"LFCC dst":        func() { NewLFCC(16000, nil).Coefficients(make([]float64, 19), make([]float64, 320)) },
-		"LFCC floor":      func() { NewLFCC(16000, &LFCCOptions{Floor: -1}) },
-		"negative filter": func() { NewLFCC(16000, &LFCCOptions{Filters: -1}) },
+		"MFCC rate":       func() { dsp.NewMFCC(math.NaN(), nil) },
+		"MFCC band":       func() { dsp.NewMFCC(16000, &dsp.MFCCOptions{High: 9000}) },
+		"MFCC frame":      func() { dsp.NewMFCC(16000, nil).Coefficients(nil, make([]float64, 399)) },
+		"LFCC rate":       func() { dsp.NewLFCC(0, nil) },
+		"LFCC band":       func() { dsp.NewLFCC(16000, &dsp.LFCCOptions{Low: 5000, High: 4000}) },
+		"LFCC short FFT":  func() { dsp.NewLFCC(44100, &dsp.LFCCOptions{FFTLen: 512}) },
+		"LFCC frame":      func() { dsp.NewLFCC(16000, nil).Coefficients(nil, make([]float64, 321)) },
+		"LFCC dst":        func() { dsp.NewLFCC(16000, nil).Coefficients(make([]float64, 19), make([]float64, 320)) },
+		"LFCC floor":      func() { dsp.NewLFCC(16000, &dsp.LFCCOptions{Floor: -1}) },
+		"negative filter": func() { dsp.NewLFCC(16000, &dsp.LFCCOptions{Filters: -1}) },
 	} {
 		func() {
 			defer func() {
@@ -105,12 +107,12 @@ func TestCepstraPanic(t *testing.T) {
 }
 
 func BenchmarkLFCC(b *testing.B) {
-	x := noise(1, SampleRate)
-	l := NewLFCC(SampleRate, nil)
+	x := noise(1, dsp.SampleRate)
+	l := dsp.NewLFCC(dsp.SampleRate, nil)
 	c := make([]float64, 20)
 	b.ReportAllocs()
 	for b.Loop() {
-		for at := 0; at+l.FrameLen() <= len(x); at += hopSamples {
+		for at := 0; at+l.FrameLen() <= len(x); at += dsp.SampleRate / 100 {
 			l.Coefficients(c, x[at:][:l.FrameLen()])
 		}
 	}

@@ -10,10 +10,11 @@ const (
 	melCorner = 700 // Hz
 )
 
-// HzToMel converts a frequency in Hz to HTK mel.
+// HzToMel converts a frequency f ≥ 0 in Hz to HTK mel, 1127·ln(1 + f/700) (The HTK
+// Book 3.4, section 5.4).
 func HzToMel(f float64) float64 { return melFactor * math.Log1p(f/melCorner) }
 
-// MelToHz converts HTK mel to a frequency in Hz.
+// MelToHz converts HTK mel to a frequency in Hz. It is the inverse of [HzToMel].
 func MelToHz(m float64) float64 { return melCorner * math.Expm1(m/melFactor) }
 
 // A filterBank is a row of triangular filters, each of height 1, evenly spaced
@@ -28,8 +29,8 @@ type filterBank struct {
 }
 
 // newFilterBank returns n triangles from low to high Hz on the given scale for
-// the power spectrum of an FFT of nfft samples at sr Hz. As in HTK the bins at
-// 0 and at half the sampling rate belong to no filter.
+// the power spectrum of an FFT of nfft samples at sr Hz. As in HTK no filter reads
+// the bins at 0 and at half the sampling rate.
 func newFilterBank(sr float64, nfft, n int, low, high float64, scale func(float64) float64) *filterBank {
 	lo, width := scale(low), (scale(high)-scale(low))/float64(n+1)
 	b := &filterBank{n: n, first: make([]int, n+2)}

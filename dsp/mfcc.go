@@ -2,9 +2,9 @@ package dsp
 
 import "math"
 
-// MFCCOptions are the settings of an [MFCC]. A nil pointer and zero fields
-// mean the defaults, which are those of HTK's MFCC_0 as commonly configured
-// (and of openSMILE's MFCC12_0_D_A).
+// MFCCOptions are the settings of an [MFCC]. A nil pointer and zero fields mean the
+// defaults: those of HTK's MFCC_0 as commonly configured, and of openSMILE's
+// MFCC12_0_D_A.
 type MFCCOptions struct {
 	Filters      int     // triangular filters, evenly spaced in mel; 26
 	Coefficients int     // cepstral coefficients, c0 included; 13
@@ -21,7 +21,8 @@ const (
 	mfccFloor       = 1     // of a filter's energy, so that its logarithm is ≥ 0
 )
 
-// An MFCC computes mel-frequency cepstral coefficients as HTK does:
+// An MFCC computes mel-frequency cepstral coefficients as HTK does (S. Young et al.,
+// The HTK Book, version 3.4, sections 5.2 to 5.4 and 5.6):
 //
 //   - a frame has N = ⌊0.025·sr + ½⌋ samples, and frames are ⌊0.01·sr + ½⌋ apart;
 //   - y[0] = 0.03·x[0], y[j] = x[j] − 0.97·x[j−1], within the frame alone;
@@ -47,9 +48,9 @@ type MFCC struct {
 	coefficients  int
 }
 
-// NewMFCC returns an MFCC for samples at sr Hz. It panics if sr or an option
-// makes no sense: a rate under 400 Hz, a negative number, or a band that is
-// empty or reaches above half the rate.
+// NewMFCC returns an MFCC for samples at sr Hz. It panics if sr or an option is
+// impossible: a rate under 400 Hz, a negative number, or a band that is empty or
+// reaches above half the rate.
 func NewMFCC(sr float64, opts *MFCCOptions) *MFCC {
 	var o MFCCOptions
 	if opts != nil {
@@ -91,10 +92,10 @@ func NewMFCC(sr float64, opts *MFCCOptions) *MFCC {
 	return m
 }
 
-// FrameLen is the number of samples of a frame.
+// FrameLen is the number of samples of a frame, ⌊0.025·sr + ½⌋.
 func (m *MFCC) FrameLen() int { return m.frameLen }
 
-// HopLen is the number of samples from one frame to the next.
+// HopLen is the number of samples from one frame to the next, ⌊0.01·sr + ½⌋.
 func (m *MFCC) HopLen() int { return m.hop }
 
 // FrameCount is the number of whole frames in n samples, the first of which

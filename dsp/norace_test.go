@@ -1,6 +1,6 @@
 //go:build !race
 
-package dsp
+package dsp_test
 
-// raceEnabled says that the tests run under the race detector.
+// raceEnabled is whether the tests run under the race detector.
 const raceEnabled = false

@@ -7,17 +7,19 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// PitchOptions are the settings of a [Pitch]. A nil *PitchOptions and zero
-// fields mean the defaults, which are those of the filtered autocorrelation
-// method as published with its range of 50 to 800 Hz, but for two. A voicing
-// threshold of 0.75 in place of 0.50 leaves no F0 that is off by more than 20 %
-// on the resynthesised reference voices (1.6 % with 0.50) and makes 2 % more of
-// their faint or irregular frames unvoiced. A voiced/unvoiced cost of 0.28 in
-// place of 0.14 then keeps a low voice with 4 % jitter whole.
+// PitchOptions are the settings of a [Pitch]. A nil *PitchOptions and zero fields
+// mean the defaults. They are those of the Praat manual, page "Sound: To Pitch
+// (filtered ac)...", with its range of 50 to 800 Hz, but for two:
+//
+//   - A voicing threshold of 0.75 instead of 0.50. No F0 is then off by more than
+//     20 % on the resynthesised reference voices (1.6 % with 0.50), and 2 % more of
+//     their faint or irregular frames are unvoiced.
+//   - A voiced/unvoiced cost of 0.28 instead of 0.14. A low voice with 4 % jitter
+//     then stays one stretch.
 type PitchOptions struct {
 	Floor              float64 // Hz, lowest F0; default 50
 	Ceiling            float64 // Hz, highest F0; default 800
-	SilenceThreshold   float64 // share of the largest magnitude of voice below which a frame tends to be unvoiced; default 0.09
+	SilenceThreshold   float64 // share of the largest magnitude of voice, below which a frame tends to be unvoiced; default 0.09
 	VoicingThreshold   float64 // strength of the unvoiced candidate; default 0.75
 	OctaveCost         float64 // preference for higher candidates per octave; default 0.055
 	OctaveJumpCost     float64 // cost of moving by an octave in 0.01 s; default 0.35
@@ -55,20 +57,23 @@ func (o *PitchOptions) withDefaults() PitchOptions {
 //  2. Of each frame (a Hann window of 3/Floor seconds centred on i·[Hop]) the
 //     autocorrelation is divided by the window's own (Boersma, eq. 9). Its
 //     maxima are the candidates (see [correlogram]).
-//  3. A frame tends to be unvoiced the more, the smaller it is beside the loudest
-//     voice (see [Pitch.reference]).
+//  3. The smaller a frame is relative to the loudest voice, the more it tends to be
+//     unvoiced (see [Pitch.reference]).
 //  4. The cheapest path through the candidates is found twice, the second time
 //     with a preference for the range that the quartiles of the first path
 //     give (see [pitchPath]).
-//  5. A voiced frame whose unfiltered samples do not correlate at the lag found
-//     is made unvoiced, and the ends of the voiced stretches, which the long
-//     window blurs, are set by the single period after each (see [Pitch.check]
-//     and [Pitch.edges]).
-//  6. The smoothing that the window does to a moving F0 is undone (see
-//     [Pitch.sharpen]).
+//  5. A voiced frame becomes unvoiced if its unfiltered samples do not correlate at
+//     the lag found. The long window blurs the ends of the voiced stretches; the
+//     single period after each end corrects them (see [Pitch.check] and
+//     [Pitch.edges]).
+//  6. The window smooths a moving F0. [Pitch.sharpen] reverses that.
 //
-// A Pitch owns its scratch memory, allocates nothing once it has seen the
-// longest recording, and is not safe for concurrent use.
+// Step 1 is that of the Praat manual, page "pitch analysis by filtered
+// autocorrelation". The reference voice of step 3, the second pass of step 4 (C. De
+// Looze and S. Rauzy, Interspeech 2009) and steps 5 and 6 are additions.
+//
+// A Pitch owns its scratch memory, allocates nothing after a call with the longest
+// recording, and is not safe for concurrent use.
 type Pitch struct {
 	sr   float64
 	opts PitchOptions
@@ -92,14 +97,14 @@ func NewPitch(sr float64, opts *PitchOptions) *Pitch {
 	return p
 }
 
-// Track returns F0 in Hz of the frames centred on i·[Hop] of x, 0 where
-// unvoiced: floor(len(x)/(sr·Hop)) + 1 frames, none if x is empty. The result
-// is appended to dst[:0], so that dst's memory is used where it suffices; dst
-// may be nil. x is not changed.
+// Track returns F0 in Hz, within Floor to Ceiling, of the frames of x centred on
+// i·[Hop], and 0 where unvoiced. There are ⌊len(x)/(sr·Hop)⌋ + 1 frames, and none
+// if x is empty. The result is written from dst[0] on, in dst's memory where that
+// is large enough; dst may be nil. x is not changed.
 //
-// A frame at an end of x is measured from the half of its window that lies in
-// x. Silence, noise and recordings shorter than two periods are unvoiced, as
-// are frames that hold NaN or infinities.
+// A frame at an end of x is measured from the part of its window that lies in x.
+// Silence, noise, recordings shorter than two periods and frames that hold NaN or
+// infinities are unvoiced.
 func (p *Pitch) Track(dst, x []float64) []float64 {
 	if len(x) == 0 {
 		return dst[:0]
@@ -128,7 +133,6 @@ func (p *Pitch) track(dst, x []float64, mean float64) []float64 {
 	return dst
 }
 
-// frameSlack makes a recording of a whole number of hops give the frame at its
-// end although sr·Hop rounds; chosen, far above rounding and far below one
-// sample.
+// frameSlack gives a recording of a whole number of hops the frame at its end,
+// although sr·Hop is rounded. Chosen: far above rounding, far below one sample.
 const frameSlack = 1e-9

@@ -11,7 +11,7 @@ const (
 	maxCandidates  = 15   // voiced candidates of a frame (the method's published setting)
 	windowPhases   = 8    // window positions between two samples, so that frames are centred to 0.03 ms
 	leastWindow    = 0.02 // least share of the window's power that must lie in x; chosen
-	leastSelfRatio = 0.05 // lags whose window autocorrelation is below this are not looked at; chosen
+	leastSelfRatio = 0.05 // least autocorrelation of the window at a lag that is used; chosen
 )
 
 // A correlogram computes the pitch candidates of frames.
@@ -21,13 +21,13 @@ type correlogram struct {
 	fft     *FFT
 	windows [windowPhases][]float64 // Hann windows centred half+phase/windowPhases into half*2+2 samples
 	self    []float64               // autocorrelation of the whole window, normalised, at the lags 0 … maxLag+pad
-	edge    []float64               // the same of a window cut by an end of x
+	edge    []float64               // likewise of a window cut by an end of x
 	half    int
 	minLag  int
 	maxLag  int
 	interp  *interpolator
 
-	y      []float64 // the signal, and where it lies in time
+	y      []float64 // the signal, and its start in time
 	offset float64
 	peak   float64 // largest magnitude of y
 	power  float64 // of the whole window
@@ -95,9 +95,9 @@ func (c *correlogram) start(y []float64, offset float64) {
 }
 
 // window fills frameBuf with the windowed frame centred on t seconds, less its
-// weighted mean, and returns its largest magnitude within half a longest
-// period of t and the autocorrelation of the window. ok is false if hardly any
-// of the window lies in the recording.
+// weighted mean, and returns its largest magnitude within half a longest period of
+// t and the autocorrelation of the window. ok is false if less than leastWindow of
+// the window's power lies in the recording.
 func (c *correlogram) window(t float64) (local float64, self []float64, ok bool) {
 	at := t*c.rate - c.offset
 	i0 := math.Floor(at)
@@ -137,9 +137,9 @@ func (c *correlogram) fill(w []float64, lo, hi int) {
 	clear(c.frameBuf[hi:])
 }
 
-// leastPower is the energy of a frame below which its correlations are not
-// normalised: far below anything audible, far above where products of two
-// energies lose precision to underflow. Chosen.
+// leastPower is the least energy of a frame whose correlations are normalised.
+// Chosen: far below anything audible, far above the underflow of products of two
+// energies.
 const leastPower = 1e-100
 
 // frame adds the candidates of the frame centred on t seconds to path.

@@ -20,9 +20,9 @@ const (
 )
 
 // A lowpass filters with a Gaussian exp(−½(f/fc)²) and decimates. The first
-// stage is a threefold moving average over d1 samples, whose zeros lie where
-// the decimation folds; the second is the Gaussian divided by the response of
-// the first, at the lower rate, so that together they are the Gaussian.
+// stage is a threefold moving average over d1 samples, whose zeros are at the
+// frequencies that the decimation folds. The second stage, at the lower rate, is
+// the Gaussian divided by the response of the first. Together they are the Gaussian.
 type lowpass struct {
 	sr     float64
 	d1, d2 int
@@ -33,8 +33,8 @@ type lowpass struct {
 	y      []float64
 }
 
-// lowpassBlock is the number of first-stage samples made at a time, so that
-// the whole first stage need not be kept. Chosen to fit a first-level cache.
+// lowpassBlock is the number of first-stage samples that are computed and kept at
+// a time. Chosen to fit a first-level cache.
 const lowpassBlock = 1024
 
 func newLowpass(sr, ceiling float64) *lowpass {
@@ -47,7 +47,7 @@ func newLowpass(sr, ceiling float64) *lowpass {
 	half := int(math.Ceil(lowpassTails * mid / (2 * math.Pi * fc)))
 	l.gauss = make([]float64, 2*half+1)
 	// h[k] = ∫ G(f)/B(f)·cos(2πfk/mid) df over −mid/2 … mid/2, by the
-	// trapezoidal rule; the integrand has died away at the ends.
+	// trapezoidal rule; the integrand is negligible at the ends.
 	const steps = 512
 	for i := 0; i < steps; i++ {
 		f := (float64(i)/steps - 0.5) * mid
@@ -85,9 +85,9 @@ func boxes(d int) []float64 {
 // rate is the rate of the output in Hz.
 func (l *lowpass) rate() float64 { return l.sr / float64(l.d1*l.d2) }
 
-// filter returns x less mean, low-passed and decimated; outside of x is
-// silence. Output j is centred on the sample j·d1·d2 + offset of x. The result
-// is valid until the next call.
+// filter returns x less mean, low-passed and decimated. x is taken as mean outside.
+// Output j is centred on the sample j·d1·d2 + offset of x. The result is valid
+// until the next call.
 func (l *lowpass) filter(x []float64, mean float64) []float64 {
 	n := (len(x)-1)/(l.d1*l.d2) + 1
 	l.y = sized(l.y, n)

@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	// silentStrength is what the unvoiced candidate of a frame that could not
-	// be measured has; above every voiced one, as in silence (Boersma, eq. 23).
+	// silentStrength is the strength of the unvoiced candidate of a frame without
+	// a measurement. It is above every voiced one, as in silence (Boersma, eq. 23).
 	silentStrength = 2.5
 	// pathStep scales the transition costs, which hold for 0.01 s.
 	pathStep = 0.01 / Hop
@@ -16,11 +16,11 @@ const (
 	// topic changes through automatic detection of register variations and
 	// pause duration", Interspeech 2009).
 	rangeLow, rangeHigh = 0.75, 1.5
-	// rangeCost is what a candidate loses per octave outside the speaker's
-	// range. A cost, not a limit, so that a wide glide stays whole. Chosen.
+	// rangeCost is the cost of a candidate per octave outside the speaker's range.
+	// A limit instead would cut a wide glide. Chosen.
 	rangeCost = 0.25
-	// rangeFrames is the number of voiced frames from which quartiles are
-	// taken to mean something; chosen, a fifth of a second.
+	// rangeFrames is the least number of voiced frames for quartiles; chosen, a
+	// fifth of a second.
 	rangeFrames = 20
 )
 
@@ -39,15 +39,16 @@ type pitchPath struct {
 	first      []int     // of each frame, the index of its first candidate
 	unvoiced   []float32 // of each frame, the strength of the unvoiced candidate
 	local      []float32 // of each frame, its largest magnitude; negative if it was not measured
-	back       []uint8   // of each candidate and each unvoiced one, the best predecessor; 0 unvoiced, k+1 candidate k
+	back       []uint8   // of each candidate, the unvoiced ones included, the best predecessor: 0 unvoiced, k+1 candidate k
 	quartile   []float64
 }
 
-// usualCandidates is the number of candidates of a frame for which there is
-// room at once: speech has about two. Growing to it leaves as much behind again.
+// usualCandidates is the number of candidates per frame for which memory is
+// allocated first: speech has about two. Growing step by step would leave as much
+// garbage again.
 const usualCandidates = 3
 
-// reset forgets all frames and makes room for n.
+// reset removes all frames and makes room for n.
 func (p *pitchPath) reset(n int) {
 	p.candidates = slices.Grow(p.candidates[:0], usualCandidates*n)
 	p.first = slices.Grow(p.first[:0], n)
@@ -56,14 +57,14 @@ func (p *pitchPath) reset(n int) {
 	p.quartile = slices.Grow(p.quartile[:0], n)
 }
 
-// begin starts the next frame, without candidates and surely unvoiced.
+// begin starts the next frame, without candidates and unvoiced.
 func (p *pitchPath) begin() {
 	p.first = append(p.first, len(p.candidates))
 	p.unvoiced = append(p.unvoiced, silentStrength)
 	p.local = append(p.local, -1)
 }
 
-// measured gives the frame its largest magnitude.
+// measured sets the largest magnitude of the latest frame.
 func (p *pitchPath) measured(local float64) { p.local[len(p.local)-1] = float32(local) }
 
 // silence sets the strength of the unvoiced candidates of the measured frames
@@ -77,8 +78,8 @@ func (p *pitchPath) silence(peak float64, o PitchOptions) {
 	}
 }
 
-// periodic returns the strongest candidate of frame i by its autocorrelation
-// alone, with that; 0 if there is none.
+// periodic returns the candidate of frame i with the largest autocorrelation, and
+// that autocorrelation; both are 0 for a frame without candidates.
 func (p *pitchPath) periodic(i int, o PitchOptions) (f, r float64) {
 	for _, c := range p.frame(i) {
 		if v := float64(c.strength) - o.OctaveCost*float64(c.octave); v > r {
@@ -88,8 +89,8 @@ func (p *pitchPath) periodic(i int, o PitchOptions) (f, r float64) {
 	return f, r
 }
 
-// candidate adds one to the frame, in place of its weakest if there are
-// already maxCandidates.
+// candidate adds a candidate to the latest frame. It replaces the weakest if there
+// are maxCandidates already.
 func (p *pitchPath) candidate(f, octave, strength float64) {
 	c := pitchCandidate{f, float32(octave), float32(strength)}
 	frame := p.candidates[p.first[len(p.first)-1]:]
@@ -140,7 +141,7 @@ func (p *pitchPath) solve(dst []float64, o PitchOptions, lo, hi float64) {
 			c := &now[j]
 			best, from := score[0]-change, 0
 			if i == 0 {
-				best = 0 // the first frame follows nothing
+				best = 0 // no transition leads to the first frame
 			}
 			for k := range before {
 				d := before[k].octave - c.octave
@@ -181,7 +182,7 @@ func (p *pitchPath) solve(dst []float64, o PitchOptions, lo, hi float64) {
 }
 
 // speakerRange returns the speaker's range in octaves above floor, from the
-// quartiles of the voiced frames of f0; ok is false if there are too few.
+// quartiles of the voiced frames of f0. ok is false with fewer than rangeFrames.
 func (p *pitchPath) speakerRange(f0 []float64, floor float64) (lo, hi float64, ok bool) {
 	p.quartile = p.quartile[:0]
 	for _, f := range f0 {

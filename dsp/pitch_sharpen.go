@@ -2,10 +2,9 @@ package dsp
 
 import "math"
 
-// The long window averages F0 over time: it damps what moves at 5.5 Hz by 12 %.
-// sharpenTaps undo that up to 6 Hz, faster than the voice moves its pitch of
-// its own will, and average out noise above. With h the taps at −3 … 3 frames
-// they minimise
+// The long window averages F0 over time: it damps a movement at 5.5 Hz by 12 %.
+// sharpenTaps reverse that up to 6 Hz, faster than a voluntary movement of pitch,
+// and average out noise above. With h the taps at −3 … 3 frames they minimise
 //
 //	mean over 0 … 6 Hz of (H(f)·S(f) − 1)² + 1e-5·hᵀRh,  H(0) = 1,
 //
@@ -19,8 +18,8 @@ const (
 	sharpenReach = 3
 	// sharpenFloor is the pitch floor in Hz to whose window sharpenTaps belong.
 	sharpenFloor = 50
-	// sharpenJump is the largest distance in octaves from a frame to those round
-	// it with which it is taken to lie on a smooth contour; chosen.
+	// sharpenJump is the largest distance in octaves between a frame and its six
+	// neighbours on a smooth contour; chosen.
 	sharpenJump = 0.15
 )
 

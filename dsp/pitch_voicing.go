@@ -14,25 +14,25 @@ const (
 	// checkThreshold is the least correlation of a voiced frame: between 0 for
 	// noise and 0.5 for voice in as much white noise. Chosen in the middle.
 	checkThreshold = 0.25
-	// checkReach is how far, as a share of the period, the next one may lie off
-	// it: three standard deviations of 4 % jitter.
+	// checkReach is the largest difference of the next period, as a share of the
+	// period: three standard deviations of 4 % jitter.
 	checkReach = 0.12
 	// checkStep is the step in seconds of that search, half the width of the
 	// shortest glottal pulses.
 	checkStep = 0.0001
 	// edgeThreshold is the least correlation of the first period of a voiced
-	// stretch with the second: as sure as half voice, half noise. Chosen.
+	// stretch with the second: that of half voice, half noise. Chosen.
 	edgeThreshold = 0.5
 	// edgeRise is the least ratio of their energies, −20 dB; chosen.
 	edgeRise = 0.01
-	// edgeJump is the largest ratio of F0 in a frame added at an edge to that of
-	// its neighbour; chosen.
+	// edgeJump is the largest ratio of F0 in a frame added at an edge to F0 in the
+	// neighbouring frame; chosen.
 	edgeJump = 1.2
 )
 
-// check makes voiced frames unvoiced in which x does not repeat
-// round their centre: in which the normalised correlation of two stretches that
-// lie one period apart is below checkThreshold.
+// check makes a voiced frame unvoiced if x does not repeat around its centre: if
+// the normalised correlation of two stretches one period apart is below
+// checkThreshold.
 func (p *Pitch) check(f0, x []float64) {
 	for i, f := range f0 {
 		if !(f > 0) {
@@ -45,12 +45,12 @@ func (p *Pitch) check(f0, x []float64) {
 	}
 }
 
-// reference returns the magnitude beside which a frame is silent: the largest of
-// the frames that are periodic themselves, in which the low-passed signal has an
-// autocorrelation above the voicing threshold and the unfiltered one repeats as
-// well as in half voice, half noise. Boersma takes the largest of all, beside
-// which speech is silent when a microphone was touched or blown on. That stands
-// where no frame is periodic.
+// reference returns the magnitude relative to which a frame is silent: the largest
+// magnitude of the periodic frames. In a periodic frame the low-passed signal has an
+// autocorrelation above the voicing threshold, and the unfiltered signal repeats at
+// least as well as half voice, half noise. Boersma takes the largest magnitude of
+// all frames, relative to which speech is silent after a touch of the microphone or
+// a breath on it. Without periodic frames that is the result here too.
 func (p *Pitch) reference(x []float64) float64 {
 	var peak float64
 	for i, v := range p.path.local {
@@ -72,8 +72,9 @@ func (p *Pitch) reference(x []float64) float64 {
 	return peak
 }
 
-// stretch returns where to look in n samples for the repetition of a period of
-// f Hz round the centre of frame i; ok is false if they are too few.
+// stretch returns the n samples from the index from on, and the lag of a period of
+// f Hz, with which [Pitch.repeats] checks the centre of frame i in a recording of
+// the given number of samples. ok is false if that is too short.
 func (p *Pitch) stretch(samples, i int, f float64) (from, n, lag int, ok bool) {
 	lag = int(math.Round(p.sr / f))
 	most := samples - lag - int(checkReach*float64(lag))
@@ -86,10 +87,10 @@ func (p *Pitch) stretch(samples, i int, f float64) (from, n, lag int, ok bool) {
 	return min(max(c-(n+lag)/2, 0), most-n), n, lag, true
 }
 
-// edges sets the ends of voiced stretches: the frame at t belongs to the voice
-// if the period that begins at t does. So the frame before a stretch is added
-// if its following period is like the one after that, and the last frame of a
-// stretch is taken away if the period after it is unlike the one before it.
+// edges sets the ends of voiced stretches: the frame at t is voiced if the period
+// that begins at t is. The frame before a stretch is added if the period after its
+// centre is like the next period. The last frame of a stretch is removed if the
+// period after its centre is unlike the period before.
 func (p *Pitch) edges(f0, x []float64) {
 	for i := 0; i < len(f0); {
 		if !(f0[i] > 0) {
@@ -113,8 +114,8 @@ func (p *Pitch) edges(f0, x []float64) {
 	}
 }
 
-// onset returns the F0 of frame i if it is the first of the voice that is
-// voiced with the F0 next in the following frame, else 0.
+// onset returns the F0 of frame i if the voice begins there, and 0 otherwise. next
+// is the F0 of the following, voiced frame.
 func (p *Pitch) onset(x []float64, i int, next float64) float64 {
 	var f float64
 	for _, c := range p.path.frame(i) {
@@ -138,10 +139,10 @@ func (p *Pitch) onset(x []float64, i int, next float64) float64 {
 	return f
 }
 
-// repeats tells whether the n samples of x from on and those lag later, less
-// the mean of both, have a normalised correlation of at least the threshold. As
-// jitter moves the next period of a voice with short pulses wholly off the mean
-// one, the lags within checkReach of it are also tried.
+// repeats reports whether the n samples of x from the index from on and those lag
+// later, less the mean of both, have a normalised correlation of at least the
+// threshold at a lag within checkReach of the given one. Jitter can move a short
+// pulse of the next period wholly off its place in the mean period.
 func (p *Pitch) repeats(x []float64, from, n, lag int, threshold float64) bool {
 	mean := floats.Sum(x[from:from+lag+n]) / float64(lag+n)
 	a := x[from : from+n]
@@ -152,7 +153,7 @@ func (p *Pitch) repeats(x []float64, from, n, lag int, threshold float64) bool {
 		ab := floats.Dot(a, b) - mean*(sa+floats.Sum(b)) + m
 		return ab > 0 && ab >= threshold*math.Sqrt(aa*energy(b, mean))
 	}
-	// outwards from the lag itself, in steps that a glottal pulse does not slip through
+	// outwards from the lag, in steps shorter than a glottal pulse
 	step := max(1, int(checkStep*p.sr))
 	for d := 0; d <= int(checkReach*float64(lag)); d += step {
 		if try(lag-d) || (d > 0 && try(lag+d)) {

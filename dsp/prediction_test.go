@@ -139,6 +139,13 @@ func TestLPCEqualsDefinition(t *testing.T) {
 			t.Errorf("a[%d]: got %v, want %v", i, v, want[i])
 		}
 	}
+	back := make([]float64, order+1)
+	dsp.StepUp(back, l.Reflections())
+	for i, v := range l.Coefficients() {
+		if back[i] != v {
+			t.Errorf("a[%d] from the reflections: got %v, want %v", i, back[i], v)
+		}
+	}
 	e := l.Residual(nil)
 	if len(e) != n-order {
 		t.Fatalf("got %d residual samples, want %d", len(e), n-order)

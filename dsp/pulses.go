@@ -6,40 +6,48 @@ import (
 )
 
 const (
-	pulseRate     = 11025.0 // Hz aimed at after decimation: keeps what excites F1 to F4
+	pulseRate     = 11025.0 // Hz, rate aimed at by the decimation, which keeps the excitation of F1 to F4; chosen
 	pulseSearch   = 0.8     // shortest and
-	pulseReach    = 1.25    // longest next period searched, in periods of the track; after the pitch-synchronous waveform matching of the reference methods
-	pulseMatch    = 0.3     // least correlation of the waveforms of neighbouring periods, below which a stretch ends
-	pulseLoose    = 0.1     // the same inside of what the track calls voiced: 4 % jitter gets there; chosen
+	pulseReach    = 1.25    // longest next period searched, in periods of the track; Praat manual, "Sound & Pitch: To PointProcess (cc)"
+	pulseMatch    = 0.3     // least correlation of the waveforms of neighbouring periods, below which a stretch ends; chosen
+	pulseLoose    = 0.1     // least correlation within the voiced frames of the track: 4 % jitter gets there; chosen
 	pulseFaint    = 0.05    // share of the strongest pulse of a stretch below which it ends; chosen, −26 dB
-	pulseDead     = 0.15    // excitation, as a share of the last one, below which a waveform that
-	ringDown      = 0.5     // falls below this share of the last one only rings down: the stretch ends; chosen
-	pulseWindow   = 0.25    // half width in periods of the excitation that is matched; chosen: more takes in other events, less is noisier
-	pulseSlack    = 4       // decimated samples round the coarse lag in which the fine one is sought
-	pulseSlip     = 0.2     // the same, in periods, once the models are good: the waveform may have matched one cycle of a formant aside; chosen
-	pulseSlipLoss = 0.7     // what a match beyond pulseSlack counts; chosen
-	endRing       = 6       // pulses at an end of a stretch that may only ring: a bandwidth of 90 Hz falls from 1 to pulseFaint in four periods of 400 Hz
-	pulseLeast    = 10.0    // samples of the decimated signal in the shortest period: 1.1 kHz at 44.1 kHz, above any voice; higher F0 counts as unvoiced; chosen
-	blockTime     = 4.0     // s, longest stretch handled at once, which bounds the scratch memory; chosen
+	pulseDecay    = 0.15    // excitation, as a share of the previous one, below which a pulse may be only decay, and
+	ringDown      = 0.5     // waveform, as a share of the previous one, below which it is: the stretch ends; chosen
+	pulseWindow   = 0.25    // half width in periods of the matched excitation; chosen: a longer one takes in other events, a shorter one is noisier
+	pulseSlack    = 4       // decimated samples around the coarse lag in which the fine lag is sought; chosen
+	pulseSlip     = 0.2     // the same, in periods, with refitted models: the waveform may have matched one cycle of a formant aside; chosen
+	pulseSlipLoss = 0.7     // factor of a match beyond pulseSlack; chosen
+	endRing       = 6       // pulses at an end of a stretch that may be only decay: a bandwidth of 90 Hz falls from 1 to pulseFaint in four periods of 400 Hz
+	pulseLeast    = 10.0    // samples of the decimated signal in the shortest period: 1.1 kHz at 44.1 kHz, above any voice; chosen
+	blockTime     = 4.0     // s, longest stretch handled in one piece, which bounds the scratch memory; chosen
 	marginTime    = 0.060   // s of samples on both sides of a stretch: two longest periods and the filters
 )
 
-// Pulses finds the glottal pulses of a recording from its F0 track: one pulse
-// in each period, at the same place of the waveform in each, so that the
-// intervals between them are the periods.
+// Pulses finds the glottal pulses of a recording from its F0 track: one pulse in
+// each period, at the same place of the waveform in each, so that the intervals
+// between them are the periods.
 //
-// From the strongest excitation in the middle of each voiced stretch it walks
-// outwards. The waveform of one period is matched with what lies 0.8 to 1.25
-// periods further by normalised correlation; then only the excitation is
-// matched, a short piece of the linear prediction residual (J. Makhoul, "Linear
+// The search is by waveform matching: normalised correlation of neighbouring
+// periods (P. Milenkovic, "Least mean square measures of voice perturbation", J.
+// Speech Hear. Res. 30, 1987, 529–538; Y. Medan, E. Yair and D. Chazan, "Super
+// resolution pitch determination of speech signals", IEEE Trans. Signal Processing
+// 39, 1991, 40–48; Praat manual, page "Sound & Pitch: To PointProcess (cc)"). It
+// starts from the strongest excitation in the middle of each voiced stretch and
+// proceeds outwards; the waveform of one period is matched with the samples 0.8 to
+// 1.25 periods away. P. Boersma, "Should jitter be measured by peak picking or by
+// waveform matching?", Folia Phoniatrica et Logopaedica 61 (2009), 305–308, gives
+// the reasons for matching.
+//
+// A second step, the project's own, sharpens each lag: it matches only the
+// excitation, a short piece of the linear prediction residual (J. Makhoul, "Linear
 // prediction: a tutorial review", Proc. IEEE 63, 1975, section IV), whose
-// correlation is interpolated between samples. The residual matters: the
-// ringing of the vocal tract goes on from one period into the next and pulls
-// the maximum of the waveform's own correlation towards the mean period, which
-// hides a part of the jitter.
+// correlation is interpolated between samples. The vocal tract rings from one
+// period into the next and pulls the maximum of the waveform's own correlation
+// towards the mean period, which hides a part of the jitter.
 //
-// A Pulses owns its scratch memory, allocates nothing once it has seen the
-// longest stretch, and is not safe for concurrent use.
+// A Pulses owns its scratch memory, allocates nothing after a call with the longest
+// stretch, and is not safe for concurrent use.
 type Pulses struct {
 	sr, rate float64
 	d        int
@@ -66,11 +74,13 @@ func NewPulses(sr float64) *Pulses {
 	return p
 }
 
-// Find returns the times in seconds of the glottal pulses of x, ascending. f0
-// is its track in Hz with frames centred on i·[Hop], 0 where unvoiced, as
-// [Pitch.Track] gives it; F0 above about 1.1 kHz counts as unvoiced too. Between
-// two voiced stretches is a gap. The result is appended to dst[:0]; dst may be
-// nil. x and f0 are not changed.
+// Find returns the times of the glottal pulses of x in seconds from its first
+// sample, ascending. f0 is the track of x in Hz, with frames centred on i·[Hop]
+// and 0 where unvoiced, as [Pitch.Track] gives it. F0 above about 1.1 kHz counts
+// as unvoiced. Unvoiced frames have no pulses, but for one period at the ends of a
+// voiced stretch. x must be finite: pulses near another sample are undefined. The
+// result is appended to dst[:0], in dst's memory where that is large
+// enough; dst may be nil. x and f0 are not changed.
 func (p *Pulses) Find(dst, x, f0 []float64) []float64 {
 	dst, p.amp = dst[:0], p.amp[:0]
 	p.mean = p.offset(x, f0) * total(p.box, hasAVX)
@@ -92,14 +102,14 @@ func (p *Pulses) Find(dst, x, f0 []float64) []float64 {
 }
 
 const (
-	offsetFrames = 10  // unvoiced frames, 0.1 s, that tell the offset; chosen
-	leastOffset  = 0.5 // without them: the mean, in RMS about the mean, from which it is an offset
+	offsetFrames = 10  // unvoiced frames, 0.1 s, that are enough to measure the offset; chosen
+	leastOffset  = 0.5 // without them: the least mean, in RMS about the mean, that is an offset; chosen, above the 0.34 of pulse trains
 )
 
-// offset is the offset of x: its mean over the unvoiced frames, where the voice
-// has no part in it. A waveform of one-sided pulses has a mean of its own, up to
-// 0.34 of its RMS in pulse trains of 250 Hz, and without it the models of its
-// ringing are off. Without unvoiced frames only a mean above that is an offset.
+// offset is the offset of x: its mean over the unvoiced frames, to which the voice
+// does not contribute. A waveform of one-sided pulses has a mean of its own, up to
+// 0.34 of its RMS in pulse trains of 250 Hz. Subtracting that would make the
+// models of the ringing wrong. Without unvoiced frames only a mean above leastOffset is an offset.
 func (p *Pulses) offset(x, f0 []float64) float64 {
 	var sum, n float64
 	hop := p.sr * Hop
@@ -153,8 +163,8 @@ func (p *Pulses) stretch(dst, x, f0 []float64, first, end int) []float64 {
 		p.before = append(p.before, next)
 		at = next
 	}
-	// Once more if a pulse stood beside its excitation: so did then those
-	// after it, when the models were fitted between them.
+	// If a pulse was far from its excitation, so were those after it, and the
+	// models were fitted between wrong pulses: repeat.
 	if p.sharpen(origin, period) > pulseSlack {
 		p.sharpen(origin, period)
 	}
@@ -165,7 +175,7 @@ func (p *Pulses) stretch(dst, x, f0 []float64, first, end int) []float64 {
 	q, amp := trim(p.before, p.ampHere)
 	for i, at := range q {
 		t := p.time(at + shift)
-		// a long stretch is handled in blocks, which may both find the pulse between them
+		// two blocks of a long stretch may both find the pulse at their border
 		if len(dst) > 0 && t-dst[len(dst)-1] < pulseSearch*period(at)/p.rate {
 			continue
 		}
@@ -175,9 +185,9 @@ func (p *Pulses) stretch(dst, x, f0 []float64, first, end int) []float64 {
 	return dst
 }
 
-// sharpen fits the prediction models to the free ringing between the pulses
-// found and matches the excitations again, outwards from that of the given
-// index. It returns how far the largest lag moved.
+// sharpen fits the prediction models to the free ringing between the pulses and
+// matches the excitations again, outwards from the pulse of index anchor. It
+// returns the largest change of a lag in samples.
 func (p *Pulses) sharpen(anchor int, period func(float64) float64) float64 {
 	q := p.before
 	p.res.refit(p.y, q)
@@ -216,7 +226,7 @@ func trackAt(f0 []float64, i float64) float64 {
 	return (1-w)*f0[k] + w*f0[k+1]
 }
 
-// index and time turn seconds of the recording into samples of y and back.
+// index converts seconds of the recording to samples of y, and time converts back.
 func (p *Pulses) index(t float64) float64 {
 	return (t*p.sr - float64(p.from) - 0.5*float64(len(p.box)-1)) / float64(p.d)
 }
@@ -225,7 +235,7 @@ func (p *Pulses) time(at float64) float64 {
 	return (at*float64(p.d) + float64(p.from) + 0.5*float64(len(p.box)-1)) / p.sr
 }
 
-// load decimates the part of x, less its offset, between two times by a threefold
+// load decimates the part of x between two times, less the offset, by a threefold
 // moving average.
 func (p *Pulses) load(x []float64, t0, t1 float64) {
 	p.from = max(0, int(t0*p.sr))
@@ -239,9 +249,9 @@ func (p *Pulses) load(x []float64, t0, t1 float64) {
 	p.res.model(p.y, p.rate)
 }
 
-// anchor returns the strongest excitation within half a period of mid, how many
-// samples later the extremum of the waveform comes that it excites, and the
-// magnitude of that.
+// anchor returns the strongest excitation within half a period of mid, the number
+// of samples from there to the extremum of the waveform that it excites, and the
+// magnitude of that extremum. ok is false for silence.
 func (p *Pulses) anchor(mid float64, period func(float64) float64) (at, shift, top float64, ok bool) {
 	if len(p.y) == 0 {
 		return 0, 0, 0, false
@@ -274,8 +284,8 @@ func (p *Pulses) anchor(mid float64, period func(float64) float64) (at, shift, t
 }
 
 // next returns the pulse one period of about T samples after (dir = 1) or
-// before (dir = −1) the pulse at; ok is false where the stretch ends, which the track
-// puts at lo and hi.
+// before (dir = −1) the pulse at. ok is false at the end of the stretch; lo and hi
+// are its ends by the track.
 func (p *Pulses) next(at, T float64, dir int, lo, hi, top float64) (next float64, ok bool) {
 	i := int(math.Round(at))
 	n := max(4, int(math.Round(T)))
@@ -292,98 +302,8 @@ func (p *Pulses) next(at, T float64, dir int, lo, hi, top float64) (next float64
 		return 0, false
 	}
 	exact, gain := p.fine(i, lag, dir, T, pulseSlack)
-	if gain < pulseDead && there < ringDown*min(here, top) {
+	if gain < pulseDecay && there < ringDown*min(here, top) {
 		return 0, false
 	}
 	return at + float64(dir)*exact, true
-}
-
-// largest is the largest magnitude of the samples from … to−1 of y.
-func (p *Pulses) largest(from, to int) float64 {
-	var m float64
-	for _, v := range p.y[max(0, from):min(len(p.y), to)] {
-		m = max(m, math.Abs(v))
-	}
-	return m
-}
-
-// match returns the lag from lo to hi at which the n samples from on match best
-// those lag after or before them, and their normalised correlation; lag 0 if
-// there is none within y.
-func (p *Pulses) match(from, n, dir, lo, hi int) (lag int, r float64) {
-	if from < 0 || from+n > len(p.y) {
-		return 0, 0
-	}
-	if dir > 0 {
-		hi = min(hi, len(p.y)-n-from)
-	} else {
-		hi = min(hi, from)
-	}
-	r = math.Inf(-1)
-	if lo > hi {
-		return 0, r
-	}
-	a := p.y[from : from+n]
-	aa := dotProduct(a, a, hasAVX)
-	p.corr = sized(p.corr, hi-lo+1)
-	first, c := from+lo, 0 // where the correlations begin, and which is that of lag lo
-	if dir < 0 {
-		first, c = from-hi, hi-lo
-	}
-	correlate(p.corr, a, p.y[first:], hasAVX)
-	at := from + dir*lo
-	bb := dotProduct(p.y[at:at+n], p.y[at:at+n], hasAVX)
-	for l := lo; ; l++ {
-		if v := p.corr[c] / math.Sqrt(aa*bb); v > r {
-			lag, r = l, v
-		}
-		if l == hi {
-			return lag, r
-		}
-		in, out := at-1, at+n-1
-		if dir > 0 {
-			in, out = at+n, at
-		}
-		bb += p.y[in]*p.y[in] - p.y[out]*p.y[out]
-		at += dir
-		c += dir
-	}
-}
-
-// fine returns the lag within slack samples of the coarse one at which the
-// excitation at i, of a period of T samples, matches best, between samples, and
-// the gain from the one to the other; the coarse one and 0 if the excitation
-// does not correlate. Beyond pulseSlack a match must be clearly better.
-func (p *Pulses) fine(i, lag, dir int, T float64, slack int) (exact, gain float64) {
-	m := int(math.Ceil(pulseWindow * T))
-	reach := slack + interpPad + 1
-	a := p.res.at(p.y, i-m, i+m+1)
-	if a == nil {
-		return float64(lag), 0
-	}
-	j := i + dir*lag
-	b := p.res.other(p.y, j-m-reach, j+m+1+reach, i)
-	if b == nil {
-		return float64(lag), 0
-	}
-	p.corr = sized(p.corr, 2*reach+1)
-	correlate(p.corr, a, b, hasAVX)
-	best, height := -1, math.Inf(-1)
-	for k, v := range p.corr {
-		if k < reach-pulseSlack || k > reach+pulseSlack {
-			v *= pulseSlipLoss
-		}
-		if k >= reach-slack && k <= reach+slack && v > height {
-			best, height = k, v
-		}
-	}
-	if best < 0 || !(p.corr[best] > 0) || p.corr[best] < p.corr[best-1] || p.corr[best] < p.corr[best+1] {
-		return float64(lag), 0
-	}
-	at, v := p.interp.peak(p.corr, best)
-	exact = float64(lag) + float64(dir)*(at-float64(reach))
-	if !(exact >= 0.5*float64(lag)) { // no period of its own
-		return float64(lag), 0
-	}
-	return exact, v / dotProduct(a, a, hasAVX)
 }

@@ -2,32 +2,32 @@ package dsp
 
 import "math"
 
-// Constants of the recording's quality.
+// Constants of the recording's quality, chosen for the reasons given.
 const (
-	snrGuard      = 5     // frames, 50 ms, beside speech that are not taken for noise: decay of the room
+	snrGuard      = 5     // frames, 50 ms, beside speech that do not count as noise: decay of the room
 	snrLeast      = 10    // frames, 0.1 s, of noise that a level needs
-	snrGap        = 10    // dB that the quietest of unbroken speech must lie below its level to be taken for noise
-	snrBottom     = 0.05  // share of unbroken speech that is taken for noise
+	snrGap        = 10    // dB, least distance of the quietest part of unbroken speech below its level, to count as noise
+	snrBottom     = 0.05  // share of unbroken speech that counts as noise
 	clipRun       = 3     // samples at one extreme that make a run: two can be a rounded peak
-	clipFlat      = 1e-4  // of the extreme: flat is within this, three steps of 16 bits
-	clipCorner    = 5e-4  // of the extreme: a clipped wave meets the flat at least this steeply
-	clipLeast     = 0.05  // magnitude below which nothing is clipped (-26 dBFS); quiet 16-bit peaks are flat
-	bandFloor     = 10    // dB above the lowest part of the spectrum that is more than noise floor
-	bandRange     = 90    // dB below the strongest part that is less than 16 bits resolve in a band
-	bandLeast     = 20    // dB of strongest over lowest, below which the whole band is used
+	clipFlat      = 1e-4  // of the extreme: largest deviation of a flat run, three steps of 16 bits
+	clipCorner    = 5e-4  // of the extreme: least step of a clipped wave into or out of a flat run
+	clipLeast     = 0.05  // least magnitude of a clipped sample (-26 dBFS): quiet 16-bit peaks are flat
+	bandFloor     = 10    // dB above the lowest part of the spectrum: more than noise floor
+	bandRange     = 90    // dB below the strongest part: less than 16 bits resolve in a band
+	bandLeast     = 20    // dB of the strongest over the lowest part, below which the whole band is used
 	bandSmooth    = 4     // bins on either side, 172 Hz, over which the spectrum is averaged
-	bandEdgeShare = 0.985 // of the Nyquist frequency, above which converters' filters act
+	bandEdgeShare = 0.985 // of the Nyquist frequency: above it converters' filters act
 )
 
-// snr is the level of the frames of speech over the level of the others, in
-// dB: 10·log10(Ps/Pn), Ps the mean power of the speech frames less Pn, and Pn
-// that of the frames at least 50 ms away from speech; both from the levels of
-// detect, so that neither is below -120 dBFS.
+// snr is the level of the speech over that of the noise in dB: 10·log10(Ps/Pn). Pn
+// is the mean power of the frames at least 50 ms away from speech. Ps is the mean
+// power of the speech frames less Pn. Both come from the levels of
+// [activity.detect], of which none is below -120 dBFS.
 //
-// Where there is less than 0.1 s of noise, Pn is the lowest twentieth of the
-// speech frames, which overestimates it, if that is at least 10 dB below the
-// speech; otherwise the SNR is NaN, as it is without speech or with no more
-// power in speech than in noise.
+// With less than 0.1 s of noise, Pn is the lowest twentieth of the speech frames,
+// which overestimates it, if that is at least 10 dB below the speech. Otherwise the
+// SNR is NaN. It is also NaN without speech, and if speech has no more power than
+// noise.
 func (v *activity) snr(isSpeech []bool) float64 {
 	var speech, noise float64
 	var ns, nn int
@@ -70,10 +70,12 @@ func (v *activity) snr(isSpeech []bool) float64 {
 	return level((ps - pn) / pn)
 }
 
-// Clipped is the share, 0 to 1, of the mono samples x that were cut off, as in
-// [Quality]. The rate does not matter. It is for recordings that are resampled
-// before they are analysed: what was cut off shows only before that. It is 0
-// for no samples; NaN and infinite samples are not allowed for.
+// Clipped is the share, 0 to 1, of the mono samples x that were clipped: that are in
+// runs of three or more within 0.01 % of the highest or the lowest sample, which a
+// step enters or leaves (the method is the project's own; see [Quality]). The
+// sampling rate has no effect. Recordings that are resampled before analysis need
+// it, because resampling rounds the clipped tops. It is 0 for no samples. All
+// samples must be finite. x is not changed.
 func Clipped(x []float64) float64 {
 	if len(x) == 0 {
 		return 0
@@ -82,11 +84,11 @@ func Clipped(x []float64) float64 {
 	return clipped(x, e)
 }
 
-// clipped is the share of the samples of x, whose extent is e, that were cut
-// off: those in runs of three or more within 0.01 % of the highest or of the
-// lowest value (less the mean), entered or left by a corner. Attenuation after
-// clipping is found as long as the tops stay flat; resampling or coding after
-// it rounds them, and then nothing is found. x must not be empty.
+// clipped is the share of the samples of x, whose extent is e, that were clipped:
+// those in runs of three or more within 0.01 % of the highest or of the lowest value
+// (less the mean), entered or left by a corner. Clipping before an attenuation is
+// found as long as the tops stay flat. Clipping before resampling or coding, which
+// round the tops, is not found. x must not be empty.
 func clipped(x []float64, e extent) float64 {
 	high, low := newFlat(e.hi-e.mean, e.hi), newFlat(e.mean-e.lo, -e.lo)
 	n := 0
@@ -113,8 +115,8 @@ func clipped(x []float64, e extent) float64 {
 	return float64(n) / float64(len(x))
 }
 
-// A flat says where a run at an extreme starts and where a wave comes from that
-// enters it by a corner; infinite where nothing is clipped.
+// A flat holds the least value of a run at an extreme, and the value below which a
+// wave enters it by a corner. Both are infinite where nothing is clipped.
 type flat struct{ flat, corner float64 }
 
 // newFlat returns the flat of the extreme top, which is m from the mean.
@@ -125,12 +127,12 @@ func newFlat(m, top float64) flat {
 	return flat{top - clipFlat*m, top - clipCorner*m}
 }
 
-// bandwidth is the frequency in Hz above which the long-term power spectrum p
-// (bins from 0 to half of sr) has only noise floor: the highest at which p,
-// averaged over nine bins, is 10 dB above its lowest part and no more than
-// 90 dB below its strongest. It is sr/2 where the strongest and the lowest part
-// lie within 20 dB (noise), and NaN for silence and for recordings shorter than
-// one frame. smooth is scratch as long as p.
+// bandwidth is the frequency in Hz above which the long-term power spectrum p (bins
+// from 0 to half of sr) has only noise floor: the highest frequency at which p,
+// averaged over nine bins, is 10 dB above its lowest part and at most 90 dB below
+// its strongest. It is sr/2 if the strongest and the lowest part are within 20 dB
+// (noise). It is NaN for silence and for recordings shorter than one frame. smooth
+// is scratch as long as p.
 func bandwidth(p, smooth []float64, sr float64) float64 {
 	n := len(p)
 	edge := int(bandEdgeShare * float64(n-1))

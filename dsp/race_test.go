@@ -1,7 +1,6 @@
 //go:build race
 
-package dsp
+package dsp_test
 
-// raceEnabled says that the tests run under the race detector, ten times
-// slower.
+// raceEnabled is whether the tests run under the race detector, ten times slower.
 const raceEnabled = true

@@ -5,8 +5,9 @@ import (
 	"strconv"
 )
 
-// The rates in Hz between which a [Resampler] converts. The bounds keep its
-// tables small whatever a file's header says.
+// The rates in Hz between which a [Resampler] converts. Chosen: from half a telephone's
+// rate to the fastest converters. The limits keep its tables small for every rate
+// that a file's header may state.
 const (
 	MinResampleRate = 4000
 	MaxResampleRate = 384000
@@ -14,12 +15,13 @@ const (
 
 const (
 	// resampleStop is the attenuation in dB for which both Kaiser windows are
-	// designed: 20 dB beyond the −120 dB that is promised, because the spectrum
-	// beyond the stop-band edge is dropped rather than filtered. The ripple is
-	// then 20·log10(1 + 2·10⁻⁷) < 0.00001 dB.
+	// designed. It is 20 dB more than the promised 120, because the spectrum beyond
+	// the stop-band edge is dropped and not filtered. The ripple is then
+	// 20·log10(1 + 2·10⁻⁷) < 0.00001 dB.
 	resampleStop = 140
-	// resamplePass is the share of the smaller half rate that passes unchanged;
-	// from there to the whole the response falls.
+	// resamplePass is the share of the smaller half rate that passes unchanged.
+	// From there to the whole the response falls. Chosen: a narrower transition
+	// needs a longer filter.
 	resamplePass = 0.9
 	// resamplePhases bounds the rows of the interpolation table. Ratios with
 	// more phases interpolate linearly between rows, which is wrong by less than
@@ -31,21 +33,22 @@ const (
 // (zero) phase: sample k of the result is the band-limited signal at the time
 // k/to.
 //
-// It works in two steps. The first is a convolution with a Kaiser-windowed sinc
-// that passes 0.9 of the smaller half rate and stops at the whole, done by FFT
-// (overlap-save), whose inverse is longer or shorter by a power of two so that
-// the result comes at 2 to 4 times the smaller rate. There a short polyphase
-// Kaiser-windowed sinc suffices to interpolate (Crochiere and Rabiner,
-// Multirate Digital Signal Processing, 1983, sections 2.4 and 4.4; Kaiser,
-// 1974, for the windows). Ripple is below 0.001 dB, images and aliases below
-// −120 dB.
+// It works in two steps. The first is a convolution by FFT (overlap-save) with a
+// Kaiser-windowed sinc that passes 0.9 of the smaller half rate and stops at the
+// whole. The inverse FFT is longer or shorter by a power of two, so that the result
+// has 2 to 4 times the smaller rate. At that rate the second step interpolates with a
+// short polyphase Kaiser-windowed sinc (R. Crochiere and L. Rabiner, Multirate
+// Digital Signal Processing, 1983, sections 2.4 and 4.4; J. Kaiser, "Nonrecursive
+// digital filter design using the I0-sinh window function", Proc. IEEE ISCAS, 1974).
+// Ripple is below 0.001 dB, and images and aliases are below −120 dB.
 //
-// A Resampler owns its scratch and is not safe for concurrent use.
+// A Resampler owns its scratch, allocates nothing after [NewResampler] but a dst that
+// is too short, and is not safe for concurrent use.
 type Resampler struct {
 	from, to int
 
-	// First step. A block of len(block) samples gives valid ones but for its
-	// first and last half ones.
+	// First step. The output of a block is valid but for its first and last half
+	// samples.
 	forward, inverse *FFT
 	half, valid      int // input samples
 	response         []float64
@@ -140,17 +143,17 @@ func (r *Resampler) designInterpolator(edge float64) {
 	}
 }
 
-// Len is the number of samples that n samples become, ⌈n·to/from⌉.
+// Len is the number of samples of the result for n samples, ⌈n·to/from⌉.
 func (r *Resampler) Len(n int) int {
 	whole, rest := n/r.from, n%r.from
 	return whole*r.to + (rest*r.to+r.from-1)/r.from
 }
 
-// Resample converts the whole signal x, taken as 0 outside, and returns the
-// result, which has Len(len(x)) samples. It lies in dst's memory if that is
-// large enough, and is allocated otherwise. dst must not overlap x, which is
-// not changed. A sample that is NaN or infinite makes those near it NaN, as far
-// as the block reaches that it is filtered in: 64 ms from 16 kHz.
+// Resample converts the whole signal x, taken as 0 outside, and returns the result,
+// which has Len(len(x)) samples. The result is in dst's memory if that is large
+// enough, and is allocated otherwise. dst must not overlap x, which is not changed. A
+// sample that is NaN or infinite makes the samples of its FFT block NaN: 64 ms from 16
+// kHz. Equal rates copy x.
 func (r *Resampler) Resample(dst, x []float64) []float64 {
 	n := r.Len(len(x))
 	dst = sized(dst, n)

@@ -2,7 +2,7 @@
 
 // func interpolateAVX(dst, z, table *float64, taps, n, phase, den, step, turn int)
 //
-// The twin of the loop in Resampler.interpolate for exact phases, with the same
+// The counterpart of the loop in Resampler.interpolate for exact phases, with the same
 // four sums. z is moved on by step samples an output and by one more where the
 // phase turns over.
 TEXT ·interpolateAVX(SB), NOSPLIT, $0-72

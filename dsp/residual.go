@@ -4,8 +4,8 @@ import "math"
 
 const (
 	residualOrder = 12     // two poles for each of five resonances below 5.5 kHz and two for the source
-	residualBlock = 0.10   // s between prediction models; chosen: the vocal tract moves little in it, and it holds five longest periods
-	residualFloor = 1e-3   // share of the power added as white noise to the model, so that bands without voice are not raised by more than 30 dB
+	residualBlock = 0.10   // s between prediction models; chosen: the vocal tract moves little meanwhile, and five longest periods fit
+	residualFloor = 1e-3   // share of the power added as white noise to the model, so that it raises bands without voice by at most 30 dB; chosen
 	ringAfter     = 0.0012 // s after an excitation and
 	ringBefore    = 0.0006 // s before the next one in which the vocal tract does not ring freely: the lengths of a short pulse and of its spectrum's zeros; chosen
 	ringRidge     = 1e-6   // least and
@@ -42,14 +42,13 @@ func (s *residual) model(y []float64, rate float64) {
 	}
 }
 
-// refit fits the models again, to the samples between the excitations only:
-// where the vocal tract rings freely, prediction is exact, and the model is not
-// drawn towards the partials of a high voice (the covariance method on the
-// closed phase; D. Wong, J. Markel and A. Gray, "Least squares glottal inverse
-// filtering from the acoustic speech waveform", IEEE Trans. ASSP 27, 1979).
-// pulses are the samples of y that are excited, ascending. Where few samples
-// give a model that would ring ever louder, the ridge grows until it does not;
-// a block in which that does not help keeps its model, which is stable.
+// refit fits the models again, only to the samples between the excitations. There the
+// vocal tract rings freely and prediction is exact, so that the partials of a high
+// voice do not pull the model (the covariance method on the closed phase; D. Wong, J.
+// Markel and A. Gray, "Least squares glottal inverse filtering from the acoustic speech
+// waveform", IEEE Trans. ASSP 27, 1979). pulses are the excited samples of y,
+// ascending. If few samples give an unstable model, the ridge grows until the model is
+// stable. A block without a stable new model keeps its first one, which is stable.
 func (s *residual) refit(y, pulses []float64) {
 	first := 0
 	for b := range s.taps {
@@ -144,8 +143,8 @@ func (g *gram) solve(ridge float64) (a [residualOrder + 1]float64, ok bool) {
 	return a, true
 }
 
-// stable tells whether 1/A is a stable filter, by the step-down recursion:
-// whether all reflection coefficients are less than 1.
+// stable reports whether 1/A is a stable filter: by the step-down recursion, whether
+// the magnitudes of all reflection coefficients are less than 1.
 func stable(a [residualOrder + 1]float64) bool {
 	for m := residualOrder; m > 0; m-- {
 		k := a[m]
@@ -177,14 +176,15 @@ func (s *residual) at(y []float64, from, to int) []float64 {
 	return s.filter(&s.a, y, from, to, (from+to)/2)
 }
 
-// other is like at with the model that belongs to sample ref, and leaves the
-// result of at valid.
+// other returns the residual of the samples from … to−1 of y by the model of sample
+// ref, and nil if the filter reaches beyond y. The result is valid until the next
+// call; that of at stays valid.
 func (s *residual) other(y []float64, from, to, ref int) []float64 {
 	return s.filter(&s.b, y, from, to, ref)
 }
 
-// filter returns the residual in the memory of scratch, which it keeps when
-// there is none.
+// filter returns the residual in the memory of scratch, and nil if the filter reaches
+// beyond y.
 func (s *residual) filter(scratch *[]float64, y []float64, from, to, ref int) []float64 {
 	// the smoothing is centred; the prediction looks back
 	const ahead, back = 2, residualTaps - 1 - 2
@@ -201,8 +201,8 @@ func (s *residual) filter(scratch *[]float64, y []float64, from, to, ref int) []
 // index is the block to which sample i belongs.
 func (s *residual) index(i int) int { return min(max(i, 0)/s.block, len(s.taps)-1) }
 
-// ring returns the samples from … to−1 as they would be without new
-// excitation, predicted from those before; nil if there are too few. The
+// ring returns the samples from … to−1 of y as they would be without new excitation,
+// predicted from the samples before. It returns nil if y has too few of these. The
 // result is valid until the next call.
 func (s *residual) ring(y []float64, from, to int) []float64 {
 	const m = residualOrder

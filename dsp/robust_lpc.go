@@ -24,9 +24,9 @@ const (
 	cauchyReach = 4    // samples on either side whose residual counts, 0.4 ms
 )
 
-// A robustLPC fits a predictor A(z) = 1 + a[1]·z⁻¹ + … + a[10]·z⁻¹⁰ to a few periods
-// of a vowel, so that the pulses of the glottis do not pull the poles. It owns
-// its scratch and is not safe for concurrent use.
+// A robustLPC fits a predictor A(z) = 1 + a[1]·z⁻¹ + … + a[10]·z⁻¹⁰ to a few periods of
+// a vowel, so that the pulses of the glottis do not pull the poles. It owns its scratch
+// and is not safe for concurrent use.
 type robustLPC struct {
 	gauss []float64 // g(n), the window over the frame
 	y     []float64 // windowed frame
@@ -50,8 +50,8 @@ func newRobustLPC(n int, sigma float64) *robustLPC {
 
 // fit returns the predictor of the frame in x[lpcHistory:], whose samples are
 // weighted by ste, the short-time energy of the samples before each (same
-// index as x without the history). It reports false where there is nothing to
-// predict. The result is valid until the next call.
+// index as x without the history). It reports false for silence. The result is valid
+// until the next call.
 //
 // Three steps. (1) A first predictor by the autocorrelation method (Markel &
 // Gray 1976, chapter 3) under a Gaussian window g. (2) Its residual e(n), of the
@@ -63,15 +63,15 @@ func newRobustLPC(n int, sigma float64) *robustLPC {
 // minimises Σ w(n)·e(n)² over the unwindowed frame. (2) and (3) are repeated
 // once.
 //
-// Robust linear prediction weighs a sample by its own residual (Lee, "On robust
-// linear prediction of speech", IEEE Trans. ASSP 36, 1988, with Huber's
-// weights). Cauchy's weights (Holland & Welsch, "Robust regression using
-// iteratively reweighted least-squares", Comm. Statistics A6, 1977) on the
-// residual's neighbourhood turn away from the whole open phase of the glottis,
-// where the source is small but not white. The energy of the samples before
-// favours the closed phase, when the vocal tract rings freely (Ma, Kamp &
-// Willems, "Robust signal selection for linear prediction analysis of voiced
-// speech", Speech Communication 12, 1993; they weigh by the energy itself).
+// Robust linear prediction gives a sample a weight by its own residual (C.-H. Lee, "On
+// robust linear prediction of speech", IEEE Trans. ASSP 36, 1988, with Huber's
+// weights). Cauchy's weights (P. Holland and R. Welsch, "Robust regression using
+// iteratively reweighted least-squares", Comm. Statistics A6, 1977) by the
+// neighbourhood of the residual reduce the whole open phase of the glottis, in which
+// the source is small but not white. The energy of the samples before favours the
+// closed phase, when the vocal tract rings freely (C. Ma, Y. Kamp and L. Willems,
+// "Robust signal selection for linear prediction analysis of voiced speech", Speech
+// Communication 12, 1993, whose weight is the energy itself).
 //
 // Measured: Huber's weights at 1.5σ give F1, F2 and F3 to 0.85, 0.19 and 0.14 %,
 // these to 0.22, 0.07 and 0.06 %; Burg's method as step (1) changes no formant

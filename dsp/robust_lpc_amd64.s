@@ -33,7 +33,7 @@
 //
 // phi is 12 rows of 12 sums, the columns from the oldest sample to the newest.
 // Rows 0 to 3 take all columns, rows 4 to 7 the older eight, rows 8 to 10 the
-// oldest four. Products and sums are those of the pure Go twin, in its order
+// oldest four. Products and sums are those of the pure Go function, in its order
 // and without fused multiply-add, so that the results are the same bits.
 TEXT ·covarianceAVX(SB), NOSPLIT, $0-32
 	MOVQ phi+0(FP), DI

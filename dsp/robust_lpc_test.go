@@ -107,7 +107,7 @@ func TestLPCAgainstTheDefinition(t *testing.T) {
 	}
 }
 
-// A signal that rings freely is predicted exactly, whatever its pulses.
+// A signal that rings freely is predicted exactly, for pulses of any height.
 func TestLPCOfRingingResonances(t *testing.T) {
 	const n = 235
 	x := make([]float64, lpcHistory+n)
@@ -158,7 +158,7 @@ func TestLPCOfSilenceAndConstants(t *testing.T) {
 	}
 }
 
-// The assembly gives the same bits as its twin.
+// The assembly gives the same bits as the pure Go code.
 func TestCovarianceInAVX(t *testing.T) {
 	if !hasAVX {
 		t.Log("no AVX here: both are the pure Go")

@@ -2,10 +2,9 @@ package dsp
 
 import "math"
 
-// maxRootSteps bounds Laguerre's iteration. It converges cubically, from any
-// start in under ten steps for the predictors met; 40 is chosen as an end for
-// the pathological ones, which then give an inexact root that polishing or
-// the bandwidth limit drops.
+// maxRootSteps bounds Laguerre's iteration. It converges cubically, in under ten
+// steps for the predictors of speech. 40 is chosen as an end for pathological
+// polynomials, whose inexact roots polishing or the bandwidth limit then drops.
 const maxRootSteps = 40
 
 // upperRoots appends to dst the roots with a positive imaginary part of the

@@ -2,25 +2,33 @@ package dsp
 
 import "math"
 
-const (
-	// largestAmplitudeFactor is the largest ratio of the amplitudes of
-	// neighbouring pulses that takes part in shimmer. The usual 1.6 cuts off
-	// the largest steps of a voice with 12 % shimmer, which then measures 0.7 %
-	// low; 2, or 6 dB, still leaves out what is no neighbour.
-	largestAmplitudeFactor = 2.0
-)
+// largestAmplitudeFactor is the largest ratio of the amplitudes of neighbouring
+// pulses that takes part in shimmer. The 1.6 of the Praat manual, page "Voice 3.
+// Shimmer", cuts off the largest steps of a voice with 12 % shimmer, which then
+// measures 0.7 % low. 2, or 6 dB, still leaves out pulses that are not neighbours.
+const largestAmplitudeFactor = 2.0
 
-// MeasureShimmer measures the perturbation of the amplitudes A of pulses, both
-// as [Pulses.Find] and [Pulses.Amplitudes] give them:
+// MeasureShimmer measures the perturbation of the amplitudes A of pulses. The
+// pulses' times in seconds ascend; they and the amplitudes, in any unit, are as
+// [Pulses.Find] and [Pulses.Amplitudes] give them. It allocates nothing and
+// changes neither slice.
 //
 //	Local   = mean |A[i] − A[i−1]| / mean A
 //	LocalDB = mean |20·log10(A[i]/A[i−1])|
-//	APQn    = mean |A[i] − mean of the n round it| / mean A,  n = 3, 5, 11
+//	APQn    = mean |A[i] − mean of the n around it| / mean A,  n = 3, 5, 11
 //
-// The limits on periods are those of [MeasureJitter]; groups in which an
-// amplitude is more than twice its neighbour do not take part, nor do
-// amplitudes that are NaN. A measure without a group is NaN. It panics unless
-// pulses and amplitudes are equally many.
+// The limits on periods are those of [MeasureJitter]. Groups in which an amplitude
+// is more than twice its neighbour are left out, and so are amplitudes that are NaN
+// or not positive. A measure without a group is NaN: all are for fewer than two
+// pulses. It panics if there are not as many pulses as amplitudes.
+//
+// The definitions are those of the Praat manual, pages "Voice 3. Shimmer" and
+// "PointProcess & Sound: Get shimmer (local)..." and likewise for the other measures,
+// with a larger factor between amplitudes. The amplitude perturbation quotient is after Y. Koike,
+// H. Takahashi and T. C. Calcaterra, "Acoustic measures for detecting laryngeal
+// pathology", Acta Otolaryngologica 84 (1977), 105–117, who average over 11
+// pulses. The values are not those of other programs, because the amplitudes are
+// not: see [Pulses.Amplitudes].
 func MeasureShimmer(pulses, amplitudes []float64) Shimmer {
 	if len(pulses) != len(amplitudes) {
 		panic("dsp: pulses and amplitudes differ in number")
@@ -29,7 +37,7 @@ func MeasureShimmer(pulses, amplitudes []float64) Shimmer {
 	var count [12]int
 	var total, db float64
 	var n, run int
-	var last float64 // period before
+	var last float64 // previous period
 	for i, a := range amplitudes {
 		linked := false
 		if i > 0 {

@@ -1,15 +1,15 @@
 package dsp
 
-// A Spectral fills the tracks of an [Analysis] that come from the samples and
-// spectra of frames alone: Level, Loudness, Spectrum and MFCC. It owns its
-// scratch, allocates nothing after [NewSpectral], and is not safe for
-// concurrent use.
+// A Spectral fills the tracks of an [Analysis] that depend on single frames alone:
+// Level, Loudness, Spectrum and MFCC. It owns its scratch, allocates nothing after a
+// call with the longest recording, and is not safe for concurrent use.
 //
-// Frame i is centred on the sample i·441, and the signal is taken as 0 before
-// its first and after its last sample. Each measure has the frame length that
-// its definition asks for: MFCC the 25 ms and the window of HTK (see [MFCC]),
-// loudness and the spectral measures share one power spectrum of 23.2 ms, and
-// the level is the RMS of those samples of 25 ms that are in the signal.
+// Frame i is centred on the sample i·441, and the signal is taken as 0 before its
+// first and after its last sample. Each measure has the frame length of its
+// definition. MFCC has the 25 ms and the window of HTK (see [MFCC]). Loudness and
+// the spectral measures share one power spectrum of 23.2 ms, the power of two
+// nearest to the 20 ms of GeMAPS. The level is the RMS of those samples of 25 ms
+// that are in the signal.
 type Spectral struct {
 	mfcc     *MFCC
 	spectrum *spectrometer
@@ -31,10 +31,11 @@ func NewSpectral() *Spectral {
 }
 
 // Frames fills out.Level, out.Loudness, out.Spectrum and out.MFCC with the
-// [FrameCount](len(x)) frames of x − offset, in their memory where that is
-// large enough. x is not changed. A frame with a NaN or an infinite sample has
-// measures that are NaN, but for its level, which is +Inf if a sample is
-// infinite and none NaN.
+// [FrameCount](len(x)) frames of x − offset, in their memory where that is large
+// enough, and changes nothing else of out. x is mono at [SampleRate] and is not
+// changed. In a frame of digital silence the level is −Inf, the loudness 0 and the
+// spectral measures NaN. In a frame with a NaN or an infinite sample all are NaN,
+// but for a level of +Inf if samples are infinite and none is NaN.
 func (s *Spectral) Frames(x []float64, offset float64, out *Analysis) {
 	n := FrameCount(len(x))
 	out.Level = sized(out.Level, n)
@@ -58,7 +59,7 @@ func (s *Spectral) Frames(x []float64, offset float64, out *Analysis) {
 		start = centre - spectrumFrame/2
 		CopyFrame(s.spectrum.frame, x, start)
 		lo, hi = overlap(spectrumFrame, len(x), start)
-		if lo > 0 || hi < spectrumFrame { // else analyze takes the mean off
+		if lo > 0 || hi < spectrumFrame { // else analyze subtracts the mean
 			for j := range s.spectrum.frame[lo:hi] {
 				s.spectrum.frame[lo+j] -= offset
 			}
@@ -74,7 +75,7 @@ func (s *Spectral) Frames(x []float64, offset float64, out *Analysis) {
 }
 
 // sized returns s with length n, in its memory if that is large enough. The
-// elements are whatever was there.
+// elements are undefined.
 func sized[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)

@@ -14,23 +14,23 @@ const (
 	hammarbergMid, hammarbergHigh         = 2000, 5000
 	flatnessLow, flatnessHigh             = 50, 5000 // chosen: the band that every usual recording has
 	rolloffShare                          = 0.85
-	silentPower                           = 1e-24 // of the power of the mean: what is left of a constant by rounding
+	silentPower                           = 1e-24 // of the power of the mean: the rest of a constant by rounding
 	decibel                       float64 = 10
 )
 
 // A spectrometer takes the spectral measures of successive frames.
 //
-// The frame is multiplied by a periodic Hann window w after its mean Σwx/Σw was
-// taken off, so that an offset does not count. With P[k] its power spectrum and
-// f[k] = k·sr/N, over all bins but 0:
+// The mean Σwx/Σw is subtracted from the frame, so that an offset has no effect, and
+// the frame is multiplied by a periodic Hann window w. With P[k] its power spectrum
+// and f[k] = k·sr/N, over all bins but 0:
 //
 //	centroid    Σ f·P / Σ P
 //	roll-off    the frequency below which 85 % of Σ P lies, with the power of
 //	            bin k spread evenly over f[k] ± sr/2N
-//	flux        √Σ (a[k] − a′[k])², a = √P / √ΣP and a′ that of the frame before
+//	flux        √Σ (a[k] − a′[k])², a = √P / √ΣP and a′ of the previous frame
 //	            (Tzanetakis and Cook, 2002, on magnitudes)
-//	flatness    geometric over arithmetic mean of P in 50 to 5000 Hz; above
-//	            that it would measure the bandwidth of the recording
+//	flatness    geometric over arithmetic mean of P in 50 to 5000 Hz; a wider
+//	            band would measure the bandwidth of the recording
 //	slopes      least-squares slope of 10·log10 P over 0 to 500 and 500 to 1500 Hz
 //	alpha       10·log10 of Σ P in 50 to 1000 Hz over Σ P in 1 to 5 kHz
 //	Hammarberg  10·log10 of max P in 0 to 2 kHz over max P in 2 to 5 kHz
@@ -43,8 +43,8 @@ type spectrometer struct {
 	power       []float64
 	total       float64   // Σ P
 	moment      float64   // Σ k·P[k]
-	magnitude   []float64 // of the frame before, of unit norm
-	hasPrevious bool      // whether there is one
+	magnitude   []float64 // of the previous frame, of unit norm
+	hasPrevious bool      // whether magnitude is valid
 	first       bool
 }
 
@@ -64,11 +64,11 @@ func newSpectrometer(sr float64, n int) *spectrometer {
 	return s
 }
 
-// reset forgets the frame before.
+// reset makes the next frame the first.
 func (s *spectrometer) reset() { s.first, s.hasPrevious = true, false }
 
 // analyze fills s.power and s.total from the samples in s.frame, which it
-// overwrites, and reports whether there is any power.
+// overwrites, and reports whether the frame has power.
 func (s *spectrometer) analyze() bool {
 	y := s.frame
 	weighted := multiplySum(y, s.window, hasAVX)
@@ -86,8 +86,8 @@ func (s *spectrometer) band(low, high float64) (lo, hi int) {
 	return min(lo, hi), hi
 }
 
-// measure takes the measures of the frame just analyzed. silent says that
-// analyze found nothing.
+// measure returns the measures of the frame that analyze handled last. silent is
+// whether that frame has no power.
 func (s *spectrometer) measure(silent bool) Spectrum {
 	first := s.first
 	s.first = false
@@ -162,8 +162,8 @@ func (s *spectrometer) rolloff(share float64) float64 {
 	return float64(len(s.power)-1) * s.hz
 }
 
-// flux returns the distance of the frame's magnitudes, times scale, to those
-// of the frame before, and keeps them.
+// flux returns the distance of the frame's magnitudes, times scale, to those of the
+// previous frame, and keeps them.
 func (s *spectrometer) flux(scale float64) float64 {
 	return math.Sqrt(distance(s.magnitude, s.power, scale, hasAVX))
 }
@@ -180,7 +180,7 @@ func (s *spectrometer) flatness(lo, hi int) float64 {
 }
 
 // sumLog is Σ ln p[k] for p ≥ 0, −Inf if one of them is 0. It multiplies the
-// mantissas and adds the exponents, so that one logarithm does for all.
+// mantissas and adds the exponents, so that it needs one logarithm per block.
 func sumLog(p []float64) float64 {
 	const (
 		mantissa = 1<<52 - 1
@@ -217,8 +217,8 @@ func (s *spectrometer) slope(lo, hi int) float64 {
 // value in the middle, which is the mean; NaN if one of p is 0, or there are
 // fewer than two.
 //
-// Like sumLog it takes few logarithms: with S the product of the mantissas from
-// the last one down to k, the product of all S has mantissa k in it k+1 times.
+// Like sumLog it needs few logarithms. With S the product of the mantissas from the
+// last one down to k, the product of all S contains mantissa k k+1 times.
 func logRegression(p []float64) (slope, middle float64) {
 	const (
 		mantissa = 1<<52 - 1

@@ -1,13 +1,21 @@
-package dsp
+package dsp_test
 
 import (
 	"math"
+	"slices"
 	"testing"
+
+	"github.com/voicescreen/voicescreen/dsp"
 )
+
+// spectrumLen is the number of samples of a frame of [Spectrum], 23.2 ms.
+const spectrumLen = 1024
+
+func squared(x float64) float64 { return x * x }
 
 // slowSpectrum writes the definitions of spectrometer down for one frame and
 // the magnitudes of the frame before.
-func slowSpectrum(frame []float64, before []float64) (m Spectrum, magnitude []float64) {
+func slowSpectrum(frame []float64, before []float64) (m dsp.Spectrum, magnitude []float64) {
 	n := len(frame)
 	y := make([]float64, n)
 	var wx, w1 float64
@@ -19,7 +27,7 @@ func slowSpectrum(frame []float64, before []float64) (m Spectrum, magnitude []fl
 	for j, v := range frame {
 		y[j] = window(j) * (v - wx/w1)
 	}
-	hz := SampleRate / float64(n)
+	hz := dsp.SampleRate / float64(n)
 	p := make([]float64, n/2+1)
 	var total, moment float64
 	for k, c := range slowDFT(y) {
@@ -42,7 +50,7 @@ func slowSpectrum(frame []float64, before []float64) (m Spectrum, magnitude []fl
 		a := math.Sqrt(p[k] / total)
 		magnitude = append(magnitude, a)
 		if before != nil {
-			m.Flux += sq(a - before[k])
+			m.Flux += squared(a - before[k])
 		}
 	}
 	m.Flux = math.Sqrt(m.Flux)
@@ -59,7 +67,7 @@ func slowSpectrum(frame []float64, before []float64) (m Spectrum, magnitude []fl
 	for _, v := range b {
 		logs += math.Log(v)
 	}
-	m.Flatness = math.Exp(logs/float64(len(b))) / (sum(b) / float64(len(b)))
+	m.Flatness = math.Exp(logs/float64(len(b))) / (dsp.Mean(b))
 	slope := func(low, high float64) float64 {
 		f, b := in(low, high)
 		var mf, mb, xy, xx float64
@@ -69,45 +77,45 @@ func slowSpectrum(frame []float64, before []float64) (m Spectrum, magnitude []fl
 		}
 		for i := range f {
 			xy += (f[i] - mf) * (10*math.Log10(b[i]) - mb)
-			xx += sq(f[i] - mf)
+			xx += squared(f[i] - mf)
 		}
 		return xy / xx
 	}
 	m.Slope500, m.Slope1500 = slope(0, 500), slope(500, 1500)
 	_, low := in(50, 1000)
 	_, high := in(1000, 5000)
-	m.Alpha = 10 * math.Log10(sum(low)/sum(high))
+	m.Alpha = 10 * math.Log10(dsp.Mean(low)*float64(len(low))/(dsp.Mean(high)*float64(len(high))))
 	_, low = in(0, 2000)
 	_, high = in(2000, 5000)
-	m.Hammarberg = 10 * math.Log10(largest(low)/largest(high))
+	m.Hammarberg = 10 * math.Log10(slices.Max(low)/slices.Max(high))
 	return m, magnitude
 }
 
-func spectrumValues(s Spectrum) []float64 {
+func spectrumValues(s dsp.Spectrum) []float64 {
 	return []float64{s.Centroid, s.Rolloff85, s.Flux, s.Flatness, s.Slope500, s.Slope1500, s.Alpha, s.Hammarberg}
 }
 
 func TestSpectrumEqualsDefinition(t *testing.T) {
-	x := noise(11, 3*SampleRate/100)
+	x := noise(11, 3*dsp.SampleRate/100)
 	for i := 2; i < len(x); i++ {
 		x[i] += 1.6*x[i-1] - 0.8*x[i-2] // a resonance
 	}
 	x[900] += 500 // and a click
-	var out Analysis
-	NewSpectral().Frames(x, 0, &out)
+	var out dsp.Analysis
+	dsp.NewSpectral().Frames(x, 0, &out)
 	var before []float64
 	for i, got := range out.Spectrum {
-		frame := CopyFrame(make([]float64, spectrumFrame), x, i*hopSamples-spectrumFrame/2)
-		var want Spectrum
+		frame := dsp.CopyFrame(make([]float64, spectrumLen), x, i*dsp.SampleRate/100-spectrumLen/2)
+		var want dsp.Spectrum
 		want, before = slowSpectrum(frame, before)
 		compare(t, "spectrum", spectrumValues(got), spectrumValues(want), 1e-9)
 	}
 }
 
 func TestSpectrumOfKnownSignals(t *testing.T) {
-	middle := func(x []float64) Spectrum {
-		var out Analysis
-		NewSpectral().Frames(x, 0, &out)
+	middle := func(x []float64) dsp.Spectrum {
+		var out dsp.Analysis
+		dsp.NewSpectral().Frames(x, 0, &out)
 		return out.Spectrum[len(out.Spectrum)/2]
 	}
 	near := func(name string, got, want, tol float64) {
@@ -116,13 +124,13 @@ func TestSpectrumOfKnownSignals(t *testing.T) {
 			t.Errorf("%s: got %v, want %v ± %v", name, got, want, tol)
 		}
 	}
-	tone := middle(scaled(sine(SampleRate/4, 3000, SampleRate, 0), 0.1))
+	tone := middle(scaled(sine(dsp.SampleRate/4, 3000, dsp.SampleRate, 0), 0.1))
 	near("centroid of a tone", tone.Centroid, 3000, 1) // Hz; the sum of the window's lobes
-	near("roll-off of a tone", tone.Rolloff85, 3000, 1.5*SampleRate/spectrumFrame)
+	near("roll-off of a tone", tone.Rolloff85, 3000, 1.5*dsp.SampleRate/spectrumLen)
 	near("flatness of a tone", tone.Flatness, 0, 0.01)
 
-	two := sine(SampleRate/4, 500, SampleRate, 0)
-	for i, v := range sine(SampleRate/4, 3000, SampleRate, 1) {
+	two := sine(dsp.SampleRate/4, 500, dsp.SampleRate, 0)
+	for i, v := range sine(dsp.SampleRate/4, 3000, dsp.SampleRate, 1) {
 		two[i] += 0.1 * v
 	}
 	s := middle(two)
@@ -137,26 +145,26 @@ func TestSpectrumOfKnownSignals(t *testing.T) {
 
 	// The mean over frames of white noise: half of the half rate, 0.85 of it, and
 	// e^−γ for exponentially distributed power (γ is Euler's constant).
-	var out Analysis
-	NewSpectral().Frames(noise(12, 2*SampleRate), 0, &out)
+	var out dsp.Analysis
+	dsp.NewSpectral().Frames(noise(12, 2*dsp.SampleRate), 0, &out)
 	var centroid, rolloff, flatness float64
 	n := float64(len(out.Spectrum))
 	for _, s := range out.Spectrum {
 		centroid, rolloff, flatness = centroid+s.Centroid/n, rolloff+s.Rolloff85/n, flatness+s.Flatness/n
 	}
-	near("centroid of white noise", centroid, SampleRate/4, 110) // 1 %, four standard errors
-	near("roll-off of white noise", rolloff, 0.85*SampleRate/2, 190)
+	near("centroid of white noise", centroid, dsp.SampleRate/4, 110) // 1 %, four standard errors
+	near("roll-off of white noise", rolloff, 0.85*dsp.SampleRate/2, 190)
 	near("flatness of white noise", flatness, 0.5615, 0.02)
 }
 
 func TestSpectrumOfSilenceIsNaN(t *testing.T) {
-	x := make([]float64, SampleRate/10)
+	x := make([]float64, dsp.SampleRate/10)
 	for i := range x {
 		x[i] = 0.25 // an offset is silence too, away from the edges
 	}
 	copy(x[3000:], noise(1, 1000))
-	var out Analysis
-	NewSpectral().Frames(x, 0, &out)
+	var out dsp.Analysis
+	dsp.NewSpectral().Frames(x, 0, &out)
 	for i := 2; i < 5; i++ {
 		for j, v := range spectrumValues(out.Spectrum[i]) {
 			if !math.IsNaN(v) {
@@ -169,23 +177,5 @@ func TestSpectrumOfSilenceIsNaN(t *testing.T) {
 	}
 	if s := out.Spectrum[7]; math.IsNaN(s.Flux) {
 		t.Errorf("got %v, want a flux", s)
-	}
-}
-
-func TestSumLog(t *testing.T) {
-	x := noise(13, 1500)
-	var want float64
-	for k := range x {
-		x[k] = math.Exp(80 * x[k])
-		want += math.Log(x[k])
-	}
-	if got := sumLog(x); !closeTo(got, want, 1e-12) {
-		t.Errorf("got %v, want %v", got, want)
-	}
-	if got := sumLog([]float64{1, 0, 2}); !math.IsInf(got, -1) {
-		t.Errorf("got %v with a zero, want -Inf", got)
-	}
-	if got, want := sumLog([]float64{5e-324, 2}), math.Log(5e-324)+math.Ln2; !closeTo(got, want, 1e-12) {
-		t.Errorf("got %v with a subnormal, want %v", got, want)
 	}
 }

@@ -2,26 +2,27 @@ package dsp
 
 import "math"
 
-// Thresholds of syllable nuclei after De Jong & Wempe (2009), who ask for dips
-// of 2 dB in the intensity of the whole band. In the band of the sonorants, 1.5
-// dB finds more of the weak syllables and nothing else (see [activity.syllables]).
+// Thresholds of syllable nuclei after de Jong and Wempe (2009), whose nuclei are
+// separated by dips of 2 dB in the intensity of the whole band. In the band of the
+// sonorants, 1.5 dB finds more of the weak syllables and adds none (see
+// [activity.syllables]).
 const (
-	syllableDip    = 1.5 // dB that the level must fall between two nuclei
-	syllableVoiced = 3   // frames beside the peak in which voicing is looked for: half the contour's window of 64 ms
+	syllableDip    = 1.5 // dB, least fall of the level between two nuclei
+	syllableVoiced = 3   // frames on both sides of a peak of which one must be voiced: half the contour's window of 64 ms
 )
 
-// sonorantBand is the band, in Hz, in which vowels are louder than the
-// consonants beside them: above the murmur of nasals and voiced stops, below the
-// noise of fricatives (Pfitzinger, Burger & Heid, "Syllable detection in read and
-// spontaneous speech", ICSLP 1996, take 250 to 2500; Mermelstein, "Automatic
-// segmentation of speech into syllabic units", JASA 58, 1975, weighs 500 to 4000
-// Hz most). It is full between the inner two and rises and falls as half a
-// cosine.
+// sonorantBand is the band, in Hz, in which vowels are louder than the consonants
+// beside them: above the murmur of nasals and voiced stops, below the noise of
+// fricatives. H. Pfitzinger, S. Burger and S. Heid, "Syllable detection in read and
+// spontaneous speech", ICSLP 1996, use 250 to 2500 Hz; P. Mermelstein, "Automatic
+// segmentation of speech into syllabic units", JASA 58, 1975, gives 500 to 4000 Hz the
+// largest weight. The gain is 1 between the inner two frequencies and falls to 0 at
+// the outer two as half a cosine.
 var sonorantBand = [4]float64{100, 800, 2000, 3000}
 
-// sonorantWeights returns the factors that make of the lowest bins of the power
-// spectrum of a frame at sr Hz under window its mean square in the band of the
-// sonorants (Parseval; the spectrum holds half of the bins).
+// sonorantWeights returns the weights of the lowest bins of the power spectrum of a
+// frame at sr Hz under window whose sum is the frame's mean square in the band of the
+// sonorants (Parseval's theorem; the spectrum holds half of the bins).
 func sonorantWeights(sr float64, window []float64) []float64 {
 	w := make([]float64, int(sonorantBand[3]/sr*float64(len(window)))+1)
 	whole := dotProduct(window, window, hasAVX) * float64(len(window)) / 2
@@ -36,26 +37,31 @@ func sonorantWeights(sr float64, window []float64) []float64 {
 }
 
 // syllableWindow is half of the Hann window over frames under which the power is
-// averaged: 64 ms in all, as De Jong & Wempe's intensity has (3.2 periods of 50
+// averaged: 64 ms in all, as de Jong and Wempe's intensity has (3.2 periods of 50
 // Hz).
 var syllableWindow = [3]float64{1, 0.75, 0.25}
 
-// syllables appends the times of the syllable nuclei to out.Syllables: peaks
-// of the intensity contour within a stretch of speech, less than 25 dB below
-// the loudest, with a fall on either side, and voiced. The ends of a stretch
-// count as falls, so that a steady vowel is one syllable. power is the mean
-// square of each frame in the band of the sonorants.
+// syllables appends the times of the syllable nuclei to out.Syllables. A nucleus is a
+// voiced peak of the intensity contour within a stretch of speech, less than 25 dB
+// below the loudest, with a fall on either side. The ends of a stretch count as falls,
+// so that a steady vowel is one syllable. power is the mean square of each frame in the
+// band of the sonorants. detect must have run.
 //
-// De Jong & Wempe's steps, with three differences: the band, a dip asked for on
-// both sides of a peak (theirs only after it, which loses the last one), and the
-// search per stretch of speech. detect must have run.
+// The steps are those of de Jong and Wempe (2009) with three differences: the band; a
+// dip on both sides of a peak (theirs only after it, which misses the last one); and
+// the search per stretch of speech.
 //
-// Measured on 64 synthetic sentences of 7 to 19 syllables (eSpeak NG 1.51, four
-// voices, counted from its phonemes) and on nine recordings of 68 in all: counts
-// are off by 1.2 % and 59 nuclei found. All frequencies and 2 dB give 3.3 % and 51,
-// with sharp edges 300 to 2500 Hz 2.0 % and 58, 500 to 4000 Hz 2.5 % and 55; there
-// dips of 1 or 2 dB give 2.7 % and 61, 1.6 % and 55, and without averaging over
-// frames 16 % are too many.
+// Measured on 64 synthetic sentences of 7 to 19 syllables (eSpeak NG 1.51, four voices,
+// counted from its phonemes), by the error of the counts, and on nine recordings of 68
+// syllables in all, by the nuclei found:
+//
+//	as here                                    1.2 %  59
+//	all frequencies, dips of 2 dB              3.3 %  51
+//	sharp edges at 300 and 2500 Hz             2.0 %  58
+//	sharp edges at 500 and 4000 Hz             2.5 %  55
+//	the latter with dips of 1 dB               2.7 %  61
+//	the latter with dips of 2 dB               1.6 %  55
+//	the latter without averaging over frames   16 % too many
 func (v *activity) syllables(out *Analysis, power []float32) {
 	v.sonorance(power)
 	loud := v.sorted[:0]
@@ -126,7 +132,7 @@ func (v *activity) nuclei(out *Analysis, first, end int, least float64) {
 	}
 }
 
-// voicedNear tells whether frame i or one close to it is voiced.
+// voicedNear reports whether frame i or one within syllableVoiced of it is voiced.
 func voicedNear(f0 []float64, i int) bool {
 	for k := max(0, i-syllableVoiced); k <= min(len(f0)-1, i+syllableVoiced); k++ {
 		if f0[k] > 0 {

@@ -1,9 +1,10 @@
-package dsp
+package dsp_test
 
 import (
 	"math"
 	"testing"
 
+	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/internal/proof/signals"
 )
 
@@ -14,10 +15,10 @@ const syllableTolerance = 0.025
 // modulated returns a voice of f0 Hz with the envelope 1 - d·sin²(π·rate·t),
 // which has a top at every multiple of 1/rate and dips of depth dB.
 func modulated(f0, rate, depth, dur float64) []float64 {
-	x := signals.Scale(signals.Harmonic(SampleRate, signals.Constant(f0), dur), 0.3)
+	x := signals.Scale(signals.Harmonic(dsp.SampleRate, signals.Constant(f0), dur), 0.3)
 	d := 1 - math.Pow(10, -depth/20)
 	for i := range x {
-		s := math.Cos(math.Pi * rate * float64(i) / SampleRate)
+		s := math.Cos(math.Pi * rate * float64(i) / dsp.SampleRate)
 		x[i] *= 1 - d*s*s
 	}
 	return x
@@ -39,10 +40,10 @@ func TestSyllablesOfModulatedVoice(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			x := modulated(c.f0, c.rate, c.depth, 2)
-			for i, v := range signals.Noise(SampleRate, c.noise, 2, 5) {
+			for i, v := range signals.Noise(dsp.SampleRate, c.noise, 2, 5) {
 				x[i] += v
 			}
-			out := NewAnalyzer().Analyze(x)
+			out := dsp.NewAnalyzer().Analyze(x)
 			if got := len(out.Syllables); got != c.want {
 				t.Fatalf("got %d nuclei, want %d", got, c.want)
 			}
@@ -61,13 +62,13 @@ func TestSyllablesOfModulatedVoice(t *testing.T) {
 // A loud fricative between two vowels is a peak of the intensity, but no
 // nucleus.
 func TestFricativeIsNoSyllable(t *testing.T) {
-	vowel := signals.Scale(signals.Harmonic(SampleRate, signals.Constant(120), 0.3), 0.2)
-	gap := make([]float64, 3*SampleRate/100)
+	vowel := signals.Scale(signals.Harmonic(dsp.SampleRate, signals.Constant(120), 0.3), 0.2)
+	gap := make([]float64, 3*dsp.SampleRate/100)
 	var x []float64
-	for _, part := range [][]float64{vowel, gap, signals.Noise(SampleRate, 0.1, 0.12, 9), gap, vowel} {
+	for _, part := range [][]float64{vowel, gap, signals.Noise(dsp.SampleRate, 0.1, 0.12, 9), gap, vowel} {
 		x = append(x, part...)
 	}
-	if got := NewAnalyzer().Analyze(x).Syllables; len(got) != 2 {
+	if got := dsp.NewAnalyzer().Analyze(x).Syllables; len(got) != 2 {
 		t.Errorf("got nuclei at %.3f, want the two vowels", got)
 	}
 }
@@ -75,16 +76,17 @@ func TestFricativeIsNoSyllable(t *testing.T) {
 // A vowel with the intonation of a question or a statement is one syllable.
 func TestGlideIsOneSyllable(t *testing.T) {
 	for _, c := range [][2]float64{{90, 115}, {130, 105}, {180, 230}, {260, 330}, {320, 270}} {
-		x := signals.Fade(signals.Scale(signals.Harmonic(SampleRate, signals.Glide(c[0], c[1], 0.4), 0.4), 0.3), SampleRate, 0.02)
-		if got := NewAnalyzer().Analyze(x).Syllables; len(got) != 1 {
+		x := signals.Fade(signals.Scale(signals.Harmonic(dsp.SampleRate, signals.Glide(c[0], c[1], 0.4), 0.4), 0.3), dsp.SampleRate, 0.02)
+		if got := dsp.NewAnalyzer().Analyze(x).Syllables; len(got) != 1 {
 			t.Errorf("%g to %g Hz: got nuclei at %.3f, want one", c[0], c[1], got)
 		}
 	}
 }
 
-// syllableError is the share of the syllables of a spoken text by which their
-// number may be off, but one at least: De Jong & Wempe's counts correlate with counts by hand at
-// 0.71 to 0.82 in spontaneous speech, and synthetic speech is clearer.
+// syllableError is the largest error of the number of syllables of a spoken text, as
+// a share of it; one syllable is always allowed. De Jong and Wempe's counts correlate
+// with counts by hand at 0.71 to 0.82 in spontaneous speech, and synthetic speech is
+// clearer.
 const syllableError = 0.05
 
 // The number of nuclei in synthetic speech is that of the text's syllables,
@@ -100,36 +102,12 @@ func TestSyllablesOfSpokenTexts(t *testing.T) {
 		{"interview_en", 183}, // 11 22 15 17 16 12 19 7 26 5 18 15, sentence by sentence
 	} {
 		x, sr := readWAV(t, "../testdata/"+c.name+".wav", 32768)
-		if sr != SampleRate {
-			t.Fatalf("%s: got %d Hz, want %d", c.name, sr, SampleRate)
+		if sr != dsp.SampleRate {
+			t.Fatalf("%s: got %d Hz, want %d", c.name, sr, dsp.SampleRate)
 		}
-		got := float64(len(NewAnalyzer().Analyze(x).Syllables))
+		got := float64(len(dsp.NewAnalyzer().Analyze(x).Syllables))
 		if math.Abs(got-c.syllables) > max(1, syllableError*c.syllables) {
 			t.Errorf("%s: got %g nuclei, want %g within %g", c.name, got, c.syllables, syllableError)
-		}
-	}
-}
-
-// syllableRecall is the share of the syllables of a recording that is to be
-// found: De Jong & Wempe's method misses weak ones, and this found 24 and 13
-// (the intensity of the whole band 23 and 10).
-const syllableRecall = 0.80
-
-func TestSyllablesOfSpeech(t *testing.T) {
-	for _, c := range []struct {
-		name      string
-		syllables float64
-	}{
-		{"jfk_44100_mono", 28},   // And so, my fellow Americans (9), ask not … for you (10), ask what … your country (9)
-		{"arctic_a0007_16k", 16}, // And you always want to see it in the superlative degree
-	} {
-		x, sr := readWAV(t, sharedFile(t, "reference/recorded/"+c.name+".wav"), 32768)
-		if sr != SampleRate {
-			x = NewResampler(sr, SampleRate).Resample(nil, x)
-		}
-		got := float64(len(NewAnalyzer().Analyze(x).Syllables))
-		if got < syllableRecall*c.syllables || got > c.syllables*(1+syllableError) {
-			t.Errorf("%s: got %g nuclei, want %g to %g", c.name, got, syllableRecall*c.syllables, c.syllables)
 		}
 	}
 }

@@ -6,8 +6,8 @@ import "math"
 // assembly, which gives the same bits where the processor does not fuse
 // multiplication and addition; avx must be false without hasAVX.
 
-// dotProduct is Σ x[j]·y[j] for y at least as long as x. Eight sums at a time
-// need not wait for one another.
+// dotProduct is Σ x[j]·y[j] for y at least as long as x, in eight sums that do not
+// depend on one another.
 func dotProduct(x, y []float64, avx bool) float64 {
 	y = y[:len(x)]
 	n := len(x) &^ 7
@@ -35,8 +35,7 @@ func dotProduct(x, y []float64, avx bool) float64 {
 	return s
 }
 
-// dotProducts is Σ x[j]·y[lag+j] for four lags, each the same as dotProduct
-// gives.
+// dotProducts is Σ x[j]·y[lag+j] for four lags, each with the bits of dotProduct.
 func dotProducts(x, y []float64, lags [4]int, avx bool) (s [4]float64) {
 	n := len(x) &^ 7
 	if !avx || n == 0 {

@@ -1,6 +1,6 @@
 #include "textflag.h"
 
-// The twins of the loops in vector.go, with the same operations and sums and
+// The counterparts of the loops in vector.go, with the same operations and sums and
 // without fused multiply-add, so that the results are the same bits.
 
 // SUM8 leaves the sum of the lanes of Y0 and Y1 in X0: ((a + b) + c) + d, each

@@ -1,8 +1,9 @@
-package dsp
+package dsp_test
 
 import (
 	"testing"
 
+	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/internal/proof/signals"
 )
 
@@ -10,21 +11,21 @@ import (
 func benchVoice() []float64 {
 	var x []float64
 	for i := range 4 {
-		x = append(x, signals.Sequence(SampleRate, signals.VoicedUnvoiced, uint64(i))...)
+		x = append(x, signals.Sequence(dsp.SampleRate, signals.VoicedUnvoiced, uint64(i))...)
 	}
 	return x
 }
 
 // perSecond reports how many seconds of audio are handled in a second.
 func perSecond(b *testing.B, x []float64) {
-	seconds := float64(len(x)) / SampleRate
+	seconds := float64(len(x)) / dsp.SampleRate
 	b.ReportMetric(seconds*float64(b.N)/b.Elapsed().Seconds(), "audio-s/s")
 	b.ReportMetric(1e3*b.Elapsed().Seconds()/float64(b.N)/seconds, "ms/audio-s")
 }
 
 func BenchmarkPitch(b *testing.B) {
 	x := benchVoice()
-	p := NewPitch(SampleRate, nil)
+	p := dsp.NewPitch(dsp.SampleRate, nil)
 	var f0 []float64
 	b.ReportAllocs()
 	for b.Loop() {
@@ -35,8 +36,8 @@ func BenchmarkPitch(b *testing.B) {
 
 func BenchmarkPulses(b *testing.B) {
 	x := benchVoice()
-	f0 := NewPitch(SampleRate, nil).Track(nil, x)
-	p := NewPulses(SampleRate)
+	f0 := dsp.NewPitch(dsp.SampleRate, nil).Track(nil, x)
+	p := dsp.NewPulses(dsp.SampleRate)
 	var t []float64
 	b.ReportAllocs()
 	for b.Loop() {
@@ -47,21 +48,21 @@ func BenchmarkPulses(b *testing.B) {
 
 func BenchmarkPerturbation(b *testing.B) {
 	x := benchVoice()
-	f0 := NewPitch(SampleRate, nil).Track(nil, x)
-	p := NewPulses(SampleRate)
+	f0 := dsp.NewPitch(dsp.SampleRate, nil).Track(nil, x)
+	p := dsp.NewPulses(dsp.SampleRate)
 	t := p.Find(nil, x, f0)
 	b.ReportAllocs()
 	for b.Loop() {
-		MeasureJitter(t)
-		MeasureShimmer(t, p.Amplitudes())
+		dsp.MeasureJitter(t)
+		dsp.MeasureShimmer(t, p.Amplitudes())
 	}
 	perSecond(b, x)
 }
 
 func BenchmarkHNR(b *testing.B) {
 	x := benchVoice()
-	f0 := NewPitch(SampleRate, nil).Track(nil, x)
-	h := NewHNR(SampleRate)
+	f0 := dsp.NewPitch(dsp.SampleRate, nil).Track(nil, x)
+	h := dsp.NewHNR(dsp.SampleRate)
 	var t []float64
 	b.ReportAllocs()
 	for b.Loop() {
@@ -72,8 +73,8 @@ func BenchmarkHNR(b *testing.B) {
 
 func BenchmarkCPPS(b *testing.B) {
 	x := benchVoice()
-	f0 := NewPitch(SampleRate, nil).Track(nil, x)
-	c := NewCPPS(SampleRate)
+	f0 := dsp.NewPitch(dsp.SampleRate, nil).Track(nil, x)
+	c := dsp.NewCPPS(dsp.SampleRate)
 	b.ReportAllocs()
 	for b.Loop() {
 		c.Measure(x, f0)
@@ -83,14 +84,14 @@ func BenchmarkCPPS(b *testing.B) {
 
 func BenchmarkVoice(b *testing.B) {
 	x := benchVoice()
-	p, q, h, c := NewPitch(SampleRate, nil), NewPulses(SampleRate), NewHNR(SampleRate), NewCPPS(SampleRate)
+	p, q, h, c := dsp.NewPitch(dsp.SampleRate, nil), dsp.NewPulses(dsp.SampleRate), dsp.NewHNR(dsp.SampleRate), dsp.NewCPPS(dsp.SampleRate)
 	var f0, t, r []float64
 	b.ReportAllocs()
 	for b.Loop() {
 		f0 = p.Track(f0, x)
 		t = q.Find(t, x, f0)
-		MeasureJitter(t)
-		MeasureShimmer(t, q.Amplitudes())
+		dsp.MeasureJitter(t)
+		dsp.MeasureShimmer(t, q.Amplitudes())
 		r = h.Track(r, x, f0)
 		c.Measure(x, f0)
 	}

@@ -1,13 +1,15 @@
-package dsp
+package dsp_test
 
 import (
 	"math"
 	"testing"
+
+	"github.com/voicescreen/voicescreen/dsp"
 )
 
 func TestWindowsEqualDefinition(t *testing.T) {
 	for _, n := range []int{2, 3, 16, 1103} {
-		hann, hamming, periodic, gaussian := Hann(n), Hamming(n), PeriodicHann(n), Gaussian(n)
+		hann, hamming, periodic, gaussian := dsp.Hann(n), dsp.Hamming(n), dsp.PeriodicHann(n), dsp.Gaussian(n)
 		for j := range n {
 			c := math.Cos(2 * math.Pi * float64(j) / float64(n-1))
 			u := 2*(float64(j)+0.5)/float64(n) - 1
@@ -30,7 +32,7 @@ func TestWindowsEqualDefinition(t *testing.T) {
 
 // TestPeriodicHannHasThreeCoefficients: that is what sets it apart.
 func TestPeriodicHannHasThreeCoefficients(t *testing.T) {
-	for k, p := range NewFFT(64).Power(nil, PeriodicHann(64)) {
+	for k, p := range dsp.NewFFT(64).Power(nil, dsp.PeriodicHann(64)) {
 		want := []float64{32 * 32, 16 * 16}
 		if k < 2 && math.Abs(p-want[k]) > 1e-10 || k >= 2 && p > 1e-25 {
 			t.Errorf("got |W[%d]|² = %v", k, p)
@@ -48,42 +50,11 @@ func TestCopyFrame(t *testing.T) {
 		{2, [4]float64{3, 0, 0, 0}}, {3, [4]float64{}}, {99, [4]float64{}},
 	} {
 		dst := []float64{7, 7, 7, 7}
-		if got := [4]float64(CopyFrame(dst, x, c.start)); got != c.want {
+		if got := [4]float64(dsp.CopyFrame(dst, x, c.start)); got != c.want {
 			t.Errorf("start %d: got %v, want %v", c.start, got, c.want)
 		}
 	}
-	if got := [2]float64(CopyFrame(make([]float64, 2), x, 1)); got != [2]float64{2, 3} {
+	if got := [2]float64(dsp.CopyFrame(make([]float64, 2), x, 1)); got != [2]float64{2, 3} {
 		t.Errorf("got %v, want the inner samples", got)
-	}
-}
-
-// TestFrameAssemblyEqualsGo: see TestFFTAssemblyEqualsGo.
-func TestFrameAssemblyEqualsGo(t *testing.T) {
-	if !hasAVX {
-		t.Skip("needs AVX")
-	}
-	tol := 0.0
-	if fusesMultiplyAdd() {
-		tol = 1e-12
-	}
-	for _, n := range []int{4, 8, 12, 64, 1024} {
-		x, w := noise(31, n+1), noise(32, n+1)
-		var y, z [2][]float64
-		var got [2][2]float64
-		for i, avx := range []bool{true, false} {
-			y[i] = make([]float64, n+1)
-			emphasize(y[i], x, w, 0.97, avx)
-			got[i][0] = multiplySum(y[i][:n], w, avx)
-			subtract(y[i][:n], w, 0.3, avx)
-			z[i] = append([]float64(nil), w...)
-			p := make([]float64, n+1)
-			for k := range p {
-				p[k] = x[k] * x[k]
-			}
-			got[i][1] = distance(z[i], p, 1.7, avx)
-		}
-		compare(t, "emphasize and subtract", y[0], y[1], tol)
-		compare(t, "magnitudes", z[0], z[1], tol)
-		compare(t, "sums", got[0][:], got[1][:], tol)
 	}
 }

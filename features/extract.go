@@ -147,7 +147,7 @@ var mfccNames = func() (n [dsp.NumMFCC][3]string) {
 	return n
 }()
 
-// mfcc summarises the coefficients 1 to 12; c0 is the level's business.
+// mfcc summarises the coefficients 1 to 12; c0 is left out: it is the level.
 func (e *extraction) mfcc() {
 	n := len(e.a.MFCC)
 	both := make([]float64, 2*n)

@@ -8,7 +8,7 @@ import (
 )
 
 // timing computes the measures of speech and pauses. The span is the time
-// from the start of the first to the end of the last speech segment; silence
+// from the start of the first to the end of the last speech segment. Silence
 // before and after it depends on when the recording was started and stopped.
 //
 //   - speech.duration_s: time in speech segments
@@ -20,8 +20,8 @@ import (
 //   - pause.mean_s, pause.sd_s: of their durations; need one and two pauses
 //   - pause.ratio: time in pauses over the span
 //
-// Without speech the first two are 0 and the others NaN. The ratio of a
-// recording of no length is NaN too.
+// Without speech the first two are 0 and all others NaN. The ratio of an empty
+// recording is NaN.
 func (e *extraction) timing() {
 	a := e.a
 	speech := a.SpeechDuration()
@@ -45,7 +45,7 @@ func (e *extraction) timing() {
 	e.set("pause.ratio", total/span)
 }
 
-// span is the time in seconds from the first speech to the last, 0 without
+// span is the time in seconds from the first speech to the last, 0 if there is no
 // speech.
 func (e *extraction) span() float64 {
 	s := e.a.Speech
@@ -57,7 +57,7 @@ func (e *extraction) span() float64 {
 
 // peakProminence is how far a loudness peak must stand out, as a share of the
 // 95th minus the 5th percentile of the loudness in the span. Chosen: a tenth
-// keeps the syllables and drops the ripple on them.
+// keeps the syllables and leaves out the ripple on them.
 const peakProminence = 0.1
 
 // loudness computes the rhythm of the loudness: loudness.peaks_s as GeMAPS
@@ -90,8 +90,8 @@ func (e *extraction) frame(t float64) int {
 	return min(max(int(math.Round(t/dsp.Hop)), 0), len(e.a.Loudness))
 }
 
-// smooth3 returns the moving average of x over three values; at the ends it
-// takes the two that there are.
+// smooth3 returns the moving average of x over three values; at the ends over
+// two.
 func smooth3(x []float64) []float64 {
 	y := make([]float64, len(x))
 	for i := range x {

@@ -8,7 +8,7 @@ import (
 
 // minStretch is how many frames a voiced stretch needs for its pitch slope to
 // count: 50 ms. Chosen: a shorter one holds fewer than ten periods of a man's
-// voice, and its slope is mostly the noise of the estimates.
+// voice, so that errors of the F0 estimates dominate its slope.
 const minStretch = 5
 
 // framesPerSecond is the rate of every track.

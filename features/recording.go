@@ -5,8 +5,8 @@ import (
 	"github.com/voicescreen/voicescreen/screen"
 )
 
-// Recording is what a scorer may ask for. It is shared between scorers, which
-// must not change it, and is valid only during the call.
+// A Recording is what a scorer may ask for. It is shared between scorers, which
+// must not change it. It is valid only during the call of Score.
 type Recording struct {
 	Features   Vector        // of schema voice/1, computed once
 	Analysis   *dsp.Analysis // what the features were computed from

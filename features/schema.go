@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// NewSchema returns the schema of the name whose features are the pairs of name
-// and unit, in their order. It panics if two features have one name.
+// NewSchema returns the schema of the given name. Its features are the pairs of
+// name and unit, in their order. It panics if two features have the same name.
 func NewSchema(name string, pairs [][2]string) *Schema {
 	s := &Schema{name: name, index: make(map[string]int, len(pairs))}
 	for i, p := range pairs {
@@ -20,10 +20,8 @@ func NewSchema(name string, pairs [][2]string) *Schema {
 	return s
 }
 
-// VoiceSchema returns "voice/1", the schema of [Extract]: what is measured of
-// every recording. Names, units and order are fixed; a change of any of them,
-// or of the definition of a feature, is a new schema. It is safe for
-// concurrent use.
+// VoiceSchema returns "voice/1", the schema of [Extract], which is measured of
+// every recording. It is safe for concurrent use.
 func VoiceSchema() *Schema { return voiceSchema }
 
 var voiceSchema = NewSchema("voice/1", slices.Concat(
@@ -31,7 +29,7 @@ var voiceSchema = NewSchema("voice/1", slices.Concat(
 	spectralFeatures, mfccFeatures(), recordingFeatures,
 ))
 
-// Units are as written here; a feature without one is a ratio or a number.
+// A feature without a unit is a ratio or a count.
 var (
 	timingFeatures = [][2]string{
 		{"speech.duration_s", "s"},

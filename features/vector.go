@@ -17,10 +17,12 @@ func (s *Schema) Name() string { return s.name }
 // Len is the number of features.
 func (s *Schema) Len() int { return len(s.names) }
 
-// Feature returns the name and the unit of feature i.
+// Feature returns the name and the unit of feature i, 0 ≤ i < Len. A feature
+// without a unit has "".
 func (s *Schema) Feature(i int) (name, unit string) { return s.names[i], s.units[i] }
 
-// Index returns the position of a feature, -1 if the schema has no such one.
+// Index returns the position of the named feature, -1 if the schema has none of
+// that name.
 func (s *Schema) Index(name string) int {
 	if i, ok := s.index[name]; ok {
 		return i
@@ -28,18 +30,18 @@ func (s *Schema) Index(name string) int {
 	return -1
 }
 
-// Vector is the features of one recording in the order of its schema; NaN
+// A Vector holds the features of one recording in the order of its schema, NaN
 // where a feature is undefined.
 type Vector struct {
 	Schema *Schema
 	Values []float64
 }
 
-// Get returns the named feature. It panics if the schema has no such one.
+// Get returns the named feature. It panics if the schema has none of that name.
 func (v Vector) Get(name string) float64 {
 	i := v.Schema.Index(name)
 	if i < 0 {
-		panic("models: no feature " + name + " in schema " + v.Schema.name)
+		panic("features: no feature " + name + " in schema " + v.Schema.name)
 	}
 	return v.Values[i]
 }
@@ -55,8 +57,8 @@ func (v Vector) Map() map[string]float64 {
 	return m
 }
 
-// Vector is the inverse of [Vector.Map]. Names that the schema does
-// not have are ignored.
+// Vector is the inverse of [Vector.Map]: features that are not in the map are NaN.
+// It ignores names that the schema does not have.
 func (s *Schema) Vector(features map[string]float64) Vector {
 	v := Vector{Schema: s, Values: make([]float64, s.Len())}
 	for i := range v.Values {

@@ -9,31 +9,31 @@ import (
 )
 
 const (
-	// leastTurn is how many voiced frames a stretch of speech needs to say how
-	// high the voice is: 0.4 s. Chosen: two or three syllables.
+	// leastTurn is how many voiced frames a stretch of speech needs for its
+	// median pitch to count: 0.4 s. Chosen: two or three syllables.
 	leastTurn = 40
 	// leastTurns is how many such stretches are needed to distinguish voices.
 	leastTurns = 4
 	// voicesApart is the difference, in semitones, from which two groups of
-	// stretches of equal length are taken for two voices. Measured on
-	// recordings of 15 to 25 s put together from clips, with the sexes mixed:
-	// it takes 2 of 34 recordings of one person for several (6 %, 95 % interval
-	// 2 to 19), and finds 45 % of 80 recordings in which two people take
-	// turns: 92 % of the 26 pairs whose medians are more than 7 semitones
-	// apart, as a woman's and a man's are, and 22 % of the others. It uses
-	// pitch alone: cepstra and formants distinguished clips, but not people. Of
-	// 182 recordings of 40 s of one speaker each it takes 6 for several (3 %).
+	// stretches of equal length count as two voices. It was measured on
+	// recordings of 15 to 25 s, assembled from clips of men and women. Of 34
+	// recordings of one person 2 count as several voices (6 %, 95 % interval 2
+	// to 19). Of 80 recordings in which two people take turns 45 % are found:
+	// 92 % of the 26 pairs whose medians are more than 7 semitones apart, as a
+	// woman's and a man's are, and 22 % of the others. Of 182 recordings of 40 s
+	// of one speaker each 6 count as several (3 %). Only pitch is compared:
+	// cepstra and formants differed from clip to clip, and not from person to
+	// person.
 	voicesApart = 4.95
 )
 
 // severalVoices says whether the stretches of speech fall into two groups by
-// their median pitch, as if two people took turns. The groups are parted where
+// their median pitch, as if two people took turns. The groups are split where
 //
 //	(mean of the higher − mean of the lower) · √(2·share of the smaller)
 //
-// is largest, means and shares by voiced time: a few words of another voice
-// must differ more than half of the recording. It is a heuristic: see
-// voicesApart for what it finds.
+// is largest, with means and shares by voiced time: the smaller the one group, the
+// more it must differ. It is a heuristic: see voicesApart for what it finds.
 func severalVoices(a *dsp.Analysis) bool {
 	type turn struct{ pitch, time float64 } // semitones, frames
 	var turns []turn

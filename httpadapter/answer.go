@@ -9,7 +9,7 @@ import (
 	"github.com/voicescreen/voicescreen"
 )
 
-// statuses is the one table from the mistakes of a caller to status codes.
+// statuses maps the errors that a caller causes to status codes.
 var statuses = []struct {
 	err    error
 	status int
@@ -29,32 +29,33 @@ var statuses = []struct {
 const (
 	internalError = "internal server error"
 
-	// retryAfter is what a full queue tells callers, in seconds. Chosen: one
-	// analysis takes about two, so by then there is room.
+	// retryAfter is the Retry-After of a full queue in seconds. Chosen: one
+	// analysis takes about two, so by then the queue has room.
 	retryAfter = "5"
 )
 
-// answer is an error that is an answer: a status and a body.
+// answer is an error with the status and the body of its answer.
 type answer struct {
 	status int
 	body   any
 	header map[string]string
 }
 
+// Error returns the text of the status.
 func (a *answer) Error() string { return http.StatusText(a.status) }
 
-// message is the body of most errors.
+// message is the body of most answers with an error.
 type message struct {
 	Message string `json:"message"`
 }
 
-// refuse is an answer with a message.
+// refuse returns an answer with a message.
 func refuse(status int, text string) *answer {
 	return &answer{status: status, body: message{text}}
 }
 
-// toAnswer says how an error is answered. Errors of the engine that are the
-// caller's say what was wrong and are passed on; of all others nothing is.
+// toAnswer returns the answer to an error. The answer holds the text of an error
+// that the caller caused, and never the text of an internal error.
 func toAnswer(err error) *answer {
 	var a *answer
 	if errors.As(err, &a) {
@@ -83,10 +84,10 @@ func toAnswer(err error) *answer {
 func writeJSON(w http.ResponseWriter, status int, body any) error {
 	data, err := json.Marshal(body)
 	if err != nil {
-		return err // a bug: answered as 500
+		return err // a bug, answered 500
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	w.Write(append(data, '\n')) // an error means that nobody listens any more
+	w.Write(append(data, '\n')) // an error means that the client has disconnected
 	return nil
 }

@@ -2,7 +2,6 @@ package httpadapter
 
 import (
 	"errors"
-	"log/slog"
 	"net/http"
 	"regexp"
 	"strings"
@@ -12,31 +11,31 @@ import (
 	"github.com/voicescreen/voicescreen/screen"
 )
 
-// statusGone is that of a request whose client left before it was answered. The
-// number is nginx's. It is sent, too: who closed only its own side of the
-// connection still reads, and without an answer net/http makes one of status 200.
+// statusGone is the status of a request whose client disconnected before the
+// answer, as in nginx. The answer is sent: a client that closed only its side of
+// the connection reads it, and without one net/http answers 200.
 const statusGone = 499
 
 var gone = refuse(statusGone, "the connection was closed before the answer")
 
-// The outcomes in the audit log that are no status.
+// Outcomes in the audit log other than a status.
 const (
-	outcomeBegun = "begun" // before something is erased
-	outcomeNone  = "none"  // the request was broken off
+	outcomeBegun = "begun" // before an erasure
+	outcomeNone  = "none"  // the request ended without an answer
 
-	actionRetention = "retention" // what the engine erases after ResultOptions.Retain, and its outcome
+	actionRetention = "retention" // an erasure by the engine after ResultOptions.Retain
 	outcomeErased   = "erased"
 )
 
-// AuditErased returns a voicescreen.ResultOptions.Erased that records each
-// session that was erased because its time was over: its account, with the
-// action "retention" and the outcome "erased", and no key. While the log takes
-// no records nothing is erased.
+// AuditErased returns a voicescreen.ResultOptions.Erased that records each session
+// that was erased after its retention time: its account, with the action
+// "retention" and the outcome "erased", without a key. It returns an error while
+// the log accepts no records, and the engine erases nothing then.
 func AuditErased(l *audit.Log) func(sessions []screen.SessionKey) error {
 	return func(sessions []screen.SessionKey) error {
 		errs := make([]error, 1+len(sessions))
 		errs[0] = l.Err()
-		var all sync.WaitGroup // they share what the disk is asked
+		var all sync.WaitGroup // concurrent appends share one fsync
 		for i, s := range sessions {
 			e := audit.Event{Account: s.Account, Action: actionRetention, Session: recordable(s.ID), Outcome: outcomeErased}
 			all.Go(func() { errs[1+i] = l.Append(e) })
@@ -46,34 +45,34 @@ func AuditErased(l *audit.Log) func(sessions []screen.SessionKey) error {
 	}
 }
 
-// auditable refuses a call that could not be recorded, before it has an effect.
-// What is going to erase something is recorded before it does, too.
-func (a *adapter) auditable(c *call, log *slog.Logger) error {
+// auditable returns an error before a call that could not be recorded. It records
+// an erasure before it happens.
+func (a *adapter) auditable(c *call) error {
 	if a.opts.Audit == nil || c.route.scope == 0 {
 		return nil
 	}
 	err := a.opts.Audit.Err()
 	if err == nil && c.route.method == http.MethodDelete {
-		return a.audit(c, log, outcomeBegun)
+		return a.audit(c, outcomeBegun)
 	}
 	return err
 }
 
-// audit records a call with its outcome and returns when that is durable. Calls
-// that need no key are not recorded.
-func (a *adapter) audit(c *call, log *slog.Logger, outcome string) error {
+// audit records a call with its outcome and returns when the record is durable. A
+// call that needs no key is not recorded.
+func (a *adapter) audit(c *call, outcome string) error {
 	if a.opts.Audit == nil || c.route != nil && c.route.scope == 0 {
 		return nil
 	}
 	e := audit.Event{Account: c.key.Account, Key: c.key.ID, Action: c.action(), Session: c.known(outcome), Outcome: outcome}
 	err := a.opts.Audit.Append(e)
-	if err != nil { // the last place where it can be seen
-		log.Error("not audited", "error", err, "account", e.Account, "key", e.Key, "action", e.Action, "session", e.Session, "outcome", outcome)
+	if err != nil { // the log of the process is the only trace
+		c.log.Error("not audited", "error", err, "account", e.Account, "key", e.Key, "action", e.Action, "session", e.Session, "outcome", outcome)
 	}
 	return err
 }
 
-// action is what a call is called in the audit log.
+// action returns the name of a call in the audit log.
 func (c *call) action() string {
 	if c.route == nil {
 		return "unknown"
@@ -100,14 +99,13 @@ func (c *call) action() string {
 	return c.route.scope.String()
 }
 
-// engineID is the form of the identifiers that an engine makes unless it is
-// told otherwise.
+// engineID is the form of the identifiers that an engine makes by default.
 var engineID = regexp.MustCompile(`^[a-z2-7]{32}$`)
 
-// known is the session of a call as the audit log may have it. Callers may send
-// anything as a session's identifier, also a name by mistake: one is recorded
-// only if the outcome says that there is such a session, or if it has the form
-// of one.
+// known returns the session of a call for the audit log, or "". A caller may send
+// any text as the identifier of a session, a patient's name by mistake: it is
+// recorded only if the outcome shows that the session exists, or if it has the
+// form of an identifier.
 func (c *call) known(outcome string) string {
 	switch outcome {
 	case "200", "201", "202", "204", "409", "417":
@@ -119,9 +117,9 @@ func (c *call) known(outcome string) string {
 	return ""
 }
 
-// recordable is an identifier as the audit log takes it.
+// recordable returns an identifier in a form that the audit log accepts.
 func recordable(id string) string { return strings.ToValidUTF8(id[:min(len(id), maxSession)], "") }
 
-// maxSession is how much of an identifier is recorded, in bytes: what the audit
-// log takes.
+// maxSession is the maximum length of a recorded identifier in bytes, the limit of
+// the audit log.
 const maxSession = 256

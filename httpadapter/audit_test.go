@@ -1,4 +1,4 @@
-package httpadapter
+package httpadapter_test
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/audit"
+	"github.com/voicescreen/voicescreen/httpadapter"
 	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
@@ -33,7 +34,7 @@ func newAudited(t *testing.T) (s *service, name string) {
 			t.Error(err)
 		}
 	})
-	return newServiceWith(t, nil, &Options{Audit: l}), name
+	return newServiceWith(t, nil, &httpadapter.Options{Audit: l}), name
 }
 
 // events reads the events of an audit log, without those of the log itself.
@@ -87,7 +88,7 @@ func TestAuditEveryCall(t *testing.T) {
 	call("feedback/phq/2", "session-1", "200", request{method: "PATCH", path: "/v1/feedback/server/phq/2", body: `{"session_id":"session-1","actual_score":[1,2]}`})
 	call("feedback/depression/binary", "", "422", request{method: "PATCH", path: "/v2/feedback/depression/binary", body: `{"session_id":"session-1"}`})
 	call("delete", "", "begun 404", request{method: "DELETE", path: "/v2/sessions/patient-17"})
-	want[len(want)-2].Session = "" // nobody knows yet whether it is one
+	want[len(want)-2].Session = "" // not known to be a session
 	call("delete", "session-1", "begun 204", request{method: "DELETE", path: "/v2/sessions/session-1"})
 	want[len(want)-2].Session = ""
 	call("forget", "", "begun 204", request{method: "DELETE", path: "/v2/users/patient-17"})
@@ -105,11 +106,11 @@ func TestAuditEveryCall(t *testing.T) {
 	}
 }
 
-// Whoever is refused is recorded, with what is known of the key, and that is
-// nothing that was sent.
+// A refused call is recorded, with the description of the key if there is one, and
+// with no text that the caller sent.
 func TestAuditRefusals(t *testing.T) {
 	s, name := newAudited(t)
-	reader, revoked := s.newKey("clinic", ScopeRead), s.newKey("other")
+	reader, revoked := s.newKey("clinic", httpadapter.ScopeRead), s.newKey("other")
 	if err := s.keys.Revoke(revoked); err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +132,7 @@ func TestAuditRefusals(t *testing.T) {
 	}
 }
 
-// watcher looks at the audit log when an answer begins.
+// watcher calls a function when an answer begins.
 type watcher struct {
 	*httptest.ResponseRecorder
 	at func()
@@ -151,12 +152,12 @@ func TestAuditComesFirst(t *testing.T) {
 	}
 }
 
-// Without its record no call is answered, and from then on none has an effect.
+// A call without its record is not answered, and later calls have no effect.
 func TestAuditCannotBeWritten(t *testing.T) {
 	s, _ := newAudited(t)
 	id := s.submit("patient-17", "/v2/prediction/", testWAV(t, 44100, 1, 0.1))
 	s.finish(id, nil, nil)
-	if _, err := s.handler.(*adapter).opts.Audit.Close(); err != nil {
+	if _, err := s.opts.Audit.Close(); err != nil {
 		t.Fatal(err)
 	}
 	effect := func() {
@@ -190,12 +191,12 @@ func TestAuditCannotBeWritten(t *testing.T) {
 	}
 }
 
-// What the engine erases by itself is recorded session by session, and a log
-// that takes no records says so before.
+// Each session that the engine erases is recorded. A log that accepts no records
+// returns an error before.
 func TestAuditErased(t *testing.T) {
 	s, name := newAudited(t)
-	l := s.handler.(*adapter).opts.Audit
-	erased := AuditErased(l)
+	l := s.opts.Audit
+	erased := httpadapter.AuditErased(l)
 	long := strings.Repeat("x", 300)
 	for _, sessions := range [][]screen.SessionKey{nil, {{Account: "a", ID: "one"}, {Account: "b", ID: long}, {}}} {
 		if err := erased(sessions); err != nil {
@@ -203,9 +204,9 @@ func TestAuditErased(t *testing.T) {
 		}
 	}
 	want := map[audit.Event]bool{
-		{Account: "a", Action: "retention", Session: "one", Outcome: "erased"}:             true,
-		{Account: "b", Action: "retention", Session: long[:maxSession], Outcome: "erased"}: true,
-		{Action: "retention", Outcome: "erased"}:                                           true, // it was damaged
+		{Account: "a", Action: "retention", Session: "one", Outcome: "erased"}:      true,
+		{Account: "b", Action: "retention", Session: long[:256], Outcome: "erased"}: true,
+		{Action: "retention", Outcome: "erased"}:                                    true, // it was damaged
 	}
 	got := events(t, name)
 	for _, e := range got {
@@ -226,10 +227,10 @@ func TestAuditErased(t *testing.T) {
 	}
 }
 
-// If the log breaks while a call is under way, its answer does not go out.
+// If the log fails during a call, the answer is not sent.
 func TestAuditBreaksUnderWay(t *testing.T) {
 	s, _ := newAudited(t)
-	l := s.handler.(*adapter).opts.Audit
+	l := s.opts.Audit
 	id := s.submit("patient-17", "/v2/prediction/", testWAV(t, 44100, 1, 0.1))
 	s.finish(id, nil, nil)
 	e, err := voicescreen.New(closing{s.store, l}, &voicescreen.Options{Workers: -1})
@@ -237,14 +238,14 @@ func TestAuditBreaksUnderWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close(context.Background())
-	s.handler.(*adapter).engine = e
+	s.use(e)
 	w := s.do(request{method: "GET", path: "/v2/predict/sessions/" + id, prefer: "wait=1"})
 	if w.Code != http.StatusInternalServerError || strings.Contains(w.Body.String(), "success") || w.Header().Get("Preference-Applied") != "" {
 		t.Errorf("got %d %s %v, want 500 and nothing of the result", w.Code, w.Body, w.Header())
 	}
 }
 
-// closing is a store during whose answer the audit log breaks.
+// closing is a store that closes the audit log during a call.
 type closing struct {
 	store.Store
 	log *audit.Log
@@ -255,35 +256,35 @@ func (c closing) Get(ctx context.Context, account, id string) (*store.Session, e
 	return c.Store.Get(ctx, account, id)
 }
 
-// A client that leaves is no error of the service.
+// A client that disconnects is not an error of the service.
 func TestClientLeaves(t *testing.T) {
 	s, name := newAudited(t)
 	var seen []int
-	s.handler.(*adapter).opts.Observe = func(o Observation) { seen = append(seen, o.Status) }
+	s.opts.Observe = func(o httpadapter.Observation) { seen = append(seen, o.Status) }
 	e, err := voicescreen.New(leaving{s.store}, &voicescreen.Options{Workers: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer e.Close(context.Background())
-	s.handler.(*adapter).engine = e
+	s.use(e)
 	ctx, cancel := context.WithCancel(t.Context())
 	req := httptest.NewRequest("GET", "/v2/predict/sessions/"+strings.Repeat("a", 32), nil).WithContext(ctx)
 	req.Header.Set("X-API-Key", s.key)
 	time.AfterFunc(20*time.Millisecond, cancel)
 	w := httptest.NewRecorder()
 	s.handler.ServeHTTP(w, req)
-	if !slices.Equal(seen, []int{statusGone}) || strings.Contains(s.log.String(), "error") {
-		t.Errorf("got statuses %v, log\n%s\nwant %d alone and no error", seen, s.log, statusGone)
+	if !slices.Equal(seen, []int{499}) || strings.Contains(s.log.String(), "error") {
+		t.Errorf("got statuses %v, log\n%s\nwant %d alone and no error", seen, s.log, 499)
 	}
-	if w.Code != statusGone { // 200 if nothing is written
-		t.Errorf("got an answer %d %s, want %d", w.Code, w.Body, statusGone)
+	if w.Code != 499 { // 200 if nothing is written
+		t.Errorf("got an answer %d %s, want %d", w.Code, w.Body, 499)
 	}
 	if got := events(t, name); len(got) != 1 || got[0].Outcome != "499" {
 		t.Errorf("got events %+v, want one with 499", got)
 	}
 }
 
-// leaving is a store that answers when nobody waits any more.
+// leaving is a store that answers after the client has disconnected.
 type leaving struct{ store.Store }
 
 func (leaving) Get(ctx context.Context, _, _ string) (*store.Session, error) {

@@ -1,4 +1,4 @@
-package httpadapter
+package httpadapter_test
 
 import (
 	"fmt"
@@ -41,8 +41,7 @@ func BenchmarkResult(b *testing.B) {
 	}
 }
 
-// A submission of half a minute, with the file behind the session and before
-// it.
+// A submission of half a minute, with the file after the session and before it.
 func BenchmarkSubmit(b *testing.B) {
 	const seconds = 30
 	recording := string(testWAV(b, 44100, 1, seconds))

@@ -1,4 +1,4 @@
-package httpadapter
+package httpadapter_test
 
 import (
 	"bytes"
@@ -17,6 +17,7 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/audit"
+	"github.com/voicescreen/voicescreen/httpadapter"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
@@ -24,13 +25,13 @@ import (
 // canary is what stands for patient data; no other text has it.
 const canary = "CANARY"
 
-// canaries is a service on a disk, with all that writes something down.
+// canaries is a service on a disk, with everything that writes logs or files.
 type canaries struct {
 	*service
 	dir     string // of everything that is on the disk
-	metrics Metrics
+	metrics httpadapter.Metrics
 	audit   string
-	errors  strings.Builder // bodies of answers that say that something was wrong
+	errors  strings.Builder // bodies of answers with an error
 }
 
 func newCanaries(t *testing.T) *canaries {
@@ -63,12 +64,12 @@ func newCanaries(t *testing.T) *canaries {
 	if err := os.Mkdir(tmp, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	c.handler = New(e, c.keys, &Options{Logger: logger, Audit: trail, Observe: c.metrics.Observe, TempDir: tmp})
+	c.handler = httpadapter.New(e, c.keys, &httpadapter.Options{Logger: logger, Audit: trail, Observe: c.metrics.Observe, TempDir: tmp})
 	return c
 }
 
-// send makes a request with a canary in every header that a call reads and in
-// one that none does.
+// send makes a request with a canary in every header that a call reads, and in one
+// that no call reads.
 func (c *canaries) send(method, path, contentType, body, key string) *httptest.ResponseRecorder {
 	c.t.Helper()
 	req := httptest.NewRequest(method, path, strings.NewReader(body))
@@ -94,7 +95,7 @@ func (c *canaries) send(method, path, contentType, body, key string) *httptest.R
 	return w
 }
 
-// fileNames looks at the names of everything on the disk.
+// fileNames checks the names of all files.
 func (c *canaries) fileNames() {
 	c.t.Helper()
 	err := filepath.WalkDir(c.dir, func(path string, _ fs.DirEntry, err error) error {
@@ -108,8 +109,8 @@ func (c *canaries) fileNames() {
 	}
 }
 
-// upload is a multipart body with a canary in everything but the recording and
-// the session, unless that is one too.
+// upload returns a multipart body with a canary in every part but the recording and
+// the session.
 func (c *canaries) upload(session, recording string, fileFirst bool) (contentType, body string) {
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
@@ -131,8 +132,8 @@ func (c *canaries) upload(session, recording string, fileFirst bool) (contentTyp
 	return w.FormDataContentType(), b.String()
 }
 
-// Nothing of what callers send about a patient is in logs, metrics, errors, the
-// audit log or names of files, whatever becomes of the request.
+// No text that a caller sends about a patient is in logs, metrics, errors, the
+// audit log or names of files, whether the request succeeds or not.
 func TestNothingOfPatientsLeaks(t *testing.T) {
 	c := newCanaries(t)
 	recording := string(testWAV(t, 44100, 1, 2.5)) + canary // behind its end

@@ -1,4 +1,4 @@
-package httpadapter
+package httpadapter_test
 
 import (
 	"bufio"
@@ -12,12 +12,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/voicescreen/voicescreen/httpadapter"
 	"github.com/voicescreen/voicescreen/store"
 )
 
-// The published clients of the service that this one replaces, byte for byte
-// as they write their requests: callers change the base address and nothing
-// else.
+// The requests of the published clients of the service that this one replaces, byte
+// for byte: their users change the base address only.
 
 // wire sends the bytes of a request over a connection of its own, and then
 // reads the answer.
@@ -49,13 +49,13 @@ func wire(t *testing.T, addr, text string) (status int, body string) {
 func (s *service) listen() (addr string) {
 	s.t.Helper()
 	server := httptest.NewUnstartedServer(s.handler)
-	server.Config = NewServer("", s.handler)
+	server.Config = httpadapter.NewServer("", s.handler)
 	server.Start()
 	s.t.Cleanup(server.Close)
 	return server.Listener.Addr().String()
 }
 
-// client is what both clients do with an answer.
+// client handles answers as both clients do.
 type client struct {
 	t    *testing.T
 	addr string
@@ -129,8 +129,8 @@ func TestClientWithoutContentType(t *testing.T) {
 	}
 }
 
-// firstLabel returns the first member of actual_score that is not a PHQ, which
-// one client takes for the label.
+// firstLabel returns the first member of actual_score that is not a PHQ, which one
+// client reads as the label.
 func firstLabel(t *testing.T, answer string) string {
 	t.Helper()
 	var body struct {

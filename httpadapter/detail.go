@@ -7,7 +7,7 @@ import (
 	"github.com/voicescreen/voicescreen/screen"
 )
 
-// detail is what is known of a result beyond the specification; asked for with
+// detail holds the data of a result beyond the specification, for requests with
 // ?detail=full.
 type detail struct {
 	Product     string              `json:"product,omitempty"`
@@ -30,20 +30,21 @@ type scoreDetail struct {
 	Decision      string         `json:"decision"`
 	Severity      *string        `json:"severity"`
 	Coverage      *float64       `json:"coverage"`
-	Baseline      int            `json:"baseline,omitempty"` // earlier recordings of the user that it was compared with; absent if none
+	Baseline      int            `json:"baseline,omitempty"` // number of earlier recordings of the user in the comparison; absent for 0
 	Contributions []contribution `json:"contributions"`
 	Prior         *float64       `json:"prior,omitempty"`
 	Segments      []segment      `json:"segments,omitempty"`
 	Cautions      []string       `json:"cautions,omitempty"`
 }
 
-// segment is the score of a stretch of the recording.
+// segment is the score of a part of the recording.
 type segment struct {
 	Start       float64  `json:"start_seconds"`
 	End         float64  `json:"end_seconds"`
 	Probability *float64 `json:"probability"`
 }
 
+// contribution is the share of one feature in a score.
 type contribution struct {
 	Feature string   `json:"feature"`
 	Value   *float64 `json:"value"`
@@ -51,7 +52,7 @@ type contribution struct {
 	Logits  *float64 `json:"logits"`
 }
 
-// newDetail returns nil unless full.
+// newDetail returns the detail of a result, nil unless full.
 func newDetail(r *voicescreen.Result, full bool) *detail {
 	if !full {
 		return nil
@@ -111,7 +112,7 @@ func newScoreDetail(s *screen.Score) scoreDetail {
 	return d
 }
 
-// number is null in JSON where x is undefined.
+// number returns nil, which is null in JSON, for an undefined x.
 func number(x float64) *float64 {
 	if !isFinite(x) {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"github.com/voicescreen/voicescreen/screen"
 )
 
-// TestDetailSaysWhetherABaselineWasUsed keeps the shape of results that were
-// not compared with any: version 1 of the service never changes.
+// TestDetailSaysWhetherABaselineWasUsed checks that a result without a comparison
+// has no member baseline: version 1 of the service never changes.
 func TestDetailSaysWhetherABaselineWasUsed(t *testing.T) {
 	for baseline, want := range map[int]string{0: "", 3: `"baseline":3`} {
 		b, err := json.Marshal(newScoreDetail(&screen.Score{Category: screen.Anxiety, Decision: screen.Negative, Baseline: baseline}))

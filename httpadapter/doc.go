@@ -1,58 +1,58 @@
-// Package httpadapter puts an engine on the web: versions 1 and 2 of the
-// service's REST surface, API keys, and the OpenAPI document that describes
+// Package httpadapter serves an engine over HTTP: versions 1 and 2 of the
+// service's REST interface, API keys, and the OpenAPI document that describes
 // them.
 //
 // [New] returns a plain http.Handler. It can be mounted under any prefix with
 // http.StripPrefix; [NewServer] gives a server with the time-outs that uploads
-// need. The three versions "/v2", "/v1" and none take the same calls and
-// answer them the same way.
+// need. Each call exists under "/v2", under "/v1" and without a version, with the
+// same answers.
 //
 // # Order of checks
 //
-// A request is answered by the first of these that applies: 403 without a
-// valid key; 429 if the key has made too many, whatever they were for; 404 for a
-// path and 405 for a method that do not exist; 401 if the key lacks the scope;
-// 413, 429 and 503 for what is too much of an upload; then 422, 404, 406 and 409
-// of the call itself. The health checks and the OpenAPI document, which "/docs"
-// shows to people, need no key.
+// The first check that fails determines the status of the answer: 403 without a
+// valid key; 429 above the request rate of the key; 404 for an unknown path and
+// 405 for an unknown method; 401 if the key lacks the scope; 413, 429 and 503
+// for an upload that is too large, too many concurrent uploads and a full queue;
+// then 422, 404, 406 and 409 of the call itself. The health checks, the OpenAPI
+// document and its page "/docs" need no key.
 //
 // # Bodies
 //
-// Field bodies are read as JSON if their first byte is an opening brace,
-// otherwise as what their Content-Type says; they are small and are read
-// whole, and so are those that come with calls that take none. Uploads are
-// multipart bodies and are streamed: to the engine if the parts come in an order
-// that allows it, otherwise to a temporary file. Memory for an upload does not
-// depend on its size. [Limits] says what else is bounded, and how slowly a body
-// may come.
+// A body of fields is read as JSON if its first byte is an opening brace, and
+// otherwise by its Content-Type. It is small and is read whole; so is a body that
+// the call does not need. An upload is a multipart body and is streamed: to the
+// engine if the session and the sample rate are known when the file begins,
+// otherwise to a temporary file.
+// Memory for an upload does not depend on its size. [Limits] bounds sizes and
+// times.
 //
 // # Waiting
 //
-// With the header "Prefer: wait=N" (RFC 7240) the answer to the question for
-// one result is held while the session is processing, at most N seconds and
-// at most Options.MaxWait. The answer then says "Preference-Applied: wait=N".
-// Without the header every answer comes at once.
+// With the header "Prefer: wait=N" (RFC 7240) the answer to a request for one
+// result is delayed while the session is processing, at most N seconds and at
+// most Options.MaxWait. The answer then has the header "Preference-Applied:
+// wait=N". Without the header every answer is immediate.
 //
 // # Audit
 //
-// With Options.Audit every call with a valid key, and every one whose key is
-// refused, is recorded: the account, the ID of the key, the action (initiate,
-// submit, result, list, feedback/phq/2 and so on, delete, forget; unknown where
-// there is no such call), the session, the status of the answer and the time. No answer
-// goes out before its record is durable; if that fails the answer is 500 instead,
-// and no further call is let through. What a call has changed by then stays
-// changed: a crash, or a disk that fails, at that moment leaves a change of
-// which the caller was told nothing and the audit log has nothing, only the log
-// of the process if that can. Erasing cannot be undone and is recorded twice:
-// before, with the outcome "begun", and after. A client that leaves before the
-// answer has the outcome 499. What the engine erases by itself, after the time
-// for which results are retained, [AuditErased] records. Notices to webhooks
-// are not recorded: they hold no result, and who fetches one makes a call.
+// With Options.Audit every call that needs a key is recorded, also if the key is
+// refused. A record holds the account, the ID of the key, the action (initiate,
+// submit, result, list, feedback/phq/2 and so on, delete, forget; unknown for an
+// unknown path or method), the session, the status of the answer and the time.
+// An answer is sent after its record is durable. If the record cannot be written
+// the answer is 500, and all later calls are refused. A change that the call had
+// made stays: after a crash or a failing disk at that moment the caller has no
+// answer and the audit log no record; the log of the process has a line if it
+// could be written. An erasure is permanent and is recorded twice: before, with
+// the outcome "begun", and after. If the client disconnects before the answer
+// the outcome is 499. [AuditErased] records the sessions that the engine erases
+// after the retention time. Notices to webhooks are not recorded: they hold no
+// result, and the receiver fetches the result with a call.
 //
 // # Privacy
 //
-// Log lines carry the route, the account, the key's ID, the status and the
-// time it took; never a path, a header or any part of a body. [Metrics] hold
-// less: the route, the status and the time. Answers of
-// status 500 say "internal server error" and nothing else.
+// Log lines hold the route, the account, the key's ID, the status and the
+// duration; never a path, a header or any part of a body. [Metrics] hold the
+// route, the status and the duration. The message of every answer of status 500
+// is "internal server error".
 package httpadapter

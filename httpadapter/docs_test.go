@@ -1,4 +1,4 @@
-package httpadapter
+package httpadapter_test
 
 import (
 	"html"
@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// The page shows every call, status and schema of the document, all of its
-// links lead somewhere on it, and it needs nothing of anywhere else.
+// The page shows every call, status and schema of the document, has no broken link,
+// and loads no other resource.
 func TestDocs(t *testing.T) {
 	s := newService(t)
 	w := s.do(request{method: "GET", path: "/docs", key: "none"})

@@ -1,4 +1,4 @@
-package httpadapter
+package httpadapter_test
 
 import (
 	"context"
@@ -15,23 +15,24 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/httpadapter"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/memory"
 )
 
-// errDisk is what a store's calls fail with. Nobody outside may read of it.
+// errDisk is the error of a failing call of the store. No answer may hold it.
 var errDisk = errors.New("disk on fire")
 
-// faultyStore is a store one of whose methods fails, at one call or from one call
-// on, until it is repaired.
+// faultyStore is a store with a method that fails, at one call or from one call on,
+// until it is repaired.
 type faultyStore struct {
 	store.Store
 	method string
 	nth    int  // call of the method, 0 the first
 	stays  bool // whether the calls after it fail too
-	late   bool // whether the call does what it is to do, and then fails
-	lies   bool // whether the call that fails says that it did not
+	late   bool // whether the call takes effect, and then fails
+	silent bool // whether the failing call returns no error
 
 	mu       sync.Mutex // protects what follows
 	calls    int
@@ -39,7 +40,7 @@ type faultyStore struct {
 	audio    []string // references that were handed out
 }
 
-// fails counts a call and says whether it fails.
+// fails counts a call and returns whether it fails.
 func (f *faultyStore) fails(method string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -51,7 +52,7 @@ func (f *faultyStore) fails(method string) bool {
 	return !f.repaired && (n == f.nth || f.stays && n > f.nth)
 }
 
-// reached says whether the call that is to fail came.
+// reached returns whether the call that is to fail was made.
 func (f *faultyStore) reached() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -68,7 +69,7 @@ func (f *faultyStore) repair() {
 func tryCall[T any](f *faultyStore, method string, do func() (T, error)) (T, error) {
 	var zero T
 	fails := f.fails(method)
-	if fails && f.lies {
+	if fails && f.silent {
 		return zero, nil
 	}
 	if fails && !f.late {
@@ -143,8 +144,8 @@ func (f *faultyStore) Ping(ctx context.Context) error {
 	return err
 }
 
-// patient is a caller who, where the service has an internal error, tries again
-// once the fault is gone.
+// patient is a caller who retries after an internal error, when the fault is
+// repaired.
 type patient struct {
 	*service
 	f      *faultyStore
@@ -155,7 +156,7 @@ type patient struct {
 func newPatient(t testing.TB, f *faultyStore) *patient {
 	t.Helper()
 	f.Store = memory.New(nil)
-	s := &service{t: t, keys: NewKeys(), log: &lockedBuffer{}, store: f.Store}
+	s := &service{t: t, keys: httpadapter.NewKeys(), log: &lockedBuffer{}, store: f.Store}
 	e, err := voicescreen.New(f, &voicescreen.Options{
 		Workers: 1, Scoring: voicescreen.ScoringOptions{Models: []models.Scorer{fixedScorer{}}}, Logger: slog.New(slog.NewTextHandler(s.log, nil)),
 		Queue: voicescreen.QueueOptions{Poll: time.Millisecond, RetryDelay: time.Millisecond, Lease: 30 * time.Millisecond, Attempts: 100},
@@ -168,18 +169,18 @@ func newPatient(t testing.TB, f *faultyStore) *patient {
 			t.Error(err)
 		}
 	})
-	s.engine, s.handler = e, New(e, s.keys, &Options{TempDir: t.TempDir(), Logger: slog.New(slog.NewTextHandler(s.log, nil))})
-	s.key = s.newKey("clinic", ScopeInitiate, ScopeSubmit, ScopeRead, ScopeFeedback, ScopeAdmin)
+	s.engine, s.handler = e, httpadapter.New(e, s.keys, &httpadapter.Options{TempDir: t.TempDir(), Logger: slog.New(slog.NewTextHandler(s.log, nil))})
+	s.key = s.newKey("clinic", httpadapter.ScopeInitiate, httpadapter.ScopeSubmit, httpadapter.ScopeRead, httpadapter.ScopeFeedback, httpadapter.ScopeAdmin)
 	return &patient{service: s, f: f}
 }
 
-// insist makes a request until it has the status, or one of those that it may
-// have at a second attempt. After an internal error the fault is repaired.
+// insist makes a request, repairs the fault after an internal error and retries. It
+// wants the status, or in the second attempt one of again.
 func (p *patient) insist(r request, want int, again ...int) (status int, body map[string]any) {
 	p.t.Helper()
-	for told := false; ; told = true {
+	for failed := false; ; failed = true {
 		w := p.do(r)
-		if w.Code >= 500 && !told {
+		if w.Code >= 500 && !failed {
 			p.failed++
 			p.f.repair()
 			if strings.Contains(w.Body.String(), errDisk.Error()) {
@@ -187,7 +188,7 @@ func (p *patient) insist(r request, want int, again ...int) (status int, body ma
 			}
 			continue
 		}
-		if w.Code != want && !(told && slices.Contains(again, w.Code)) {
+		if w.Code != want && !(failed && slices.Contains(again, w.Code)) {
 			p.t.Fatalf("%s %s: got %d %s, want %d, or at a second attempt %v", r.method, r.path, w.Code, w.Body, want, again)
 		}
 		if w.Body.Len() > 0 && w.Body.Bytes()[0] == '{' {
@@ -197,7 +198,7 @@ func (p *patient) insist(r request, want int, again ...int) (status int, body ma
 	}
 }
 
-// result polls until there is one: that the recording is too short.
+// result polls until the session has failed with audio_length_error.
 func (p *patient) result(id string) map[string]any {
 	p.t.Helper()
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
@@ -216,7 +217,7 @@ func (p *patient) result(id string) map[string]any {
 		case w.Code != http.StatusOK:
 			p.t.Fatalf("got %d %v", w.Code, body)
 		}
-		if p.f.stays && p.f.reached() { // the worker has the fault: nobody is told of it
+		if p.f.stays && p.f.reached() { // the worker has the fault, and no caller sees it
 			p.f.repair()
 		}
 	}
@@ -267,10 +268,9 @@ func (p *patient) flow(recording []byte) {
 }
 
 // TestEachCallOfTheStoreFailsInTurn lets each call of each method of the store
-// fail, once or until somebody is told of it, with or without having done what
-// it was to do. Whoever calls is answered 5xx, tries again when the fault is
-// gone and gets what a service without a fault would have given; what the worker
-// meets nobody notices.
+// fail, once or until a caller has an error, before or after it took effect. The
+// caller is answered 5xx, retries after the repair, and has the same answers as
+// from a service without a fault. Faults of the worker are not visible.
 func TestEachCallOfTheStoreFailsInTurn(t *testing.T) {
 	recording := testWAV(t, 44100, 1, 0.2)
 	// most is how many calls of a method fail in turn. Chosen: those of the
@@ -321,14 +321,14 @@ func (w *witness) Fatalf(format string, args ...any) {
 	runtime.Goexit()
 }
 
-// TestAStoreThatLiesIsSeen lets calls that did nothing say that they succeeded:
-// the test above would fail.
-func TestAStoreThatLiesIsSeen(t *testing.T) {
+// TestASilentFaultIsSeen lets calls without an effect return no error, and checks
+// that the test above would fail.
+func TestASilentFaultIsSeen(t *testing.T) {
 	recording := testWAV(t, 44100, 1, 0.2)
 	for method, nth := range map[string]int{"Create": 1, "Update": 0, "Delete": 0, "Forget": 0} {
 		t.Run(method, func(t *testing.T) {
 			w := &witness{TB: t}
-			p := newPatient(t, &faultyStore{method: method, nth: nth, lies: true})
+			p := newPatient(t, &faultyStore{method: method, nth: nth, silent: true})
 			p.t = w
 			done := make(chan struct{})
 			go func() {

@@ -11,7 +11,8 @@ import (
 	"github.com/voicescreen/voicescreen/screen"
 )
 
-// The feedback calls. The scores stand under actual_score or under data.
+// feedbackPHQ2 attaches the items of a PHQ-2. As in all feedback calls, the scores
+// are in actual_score or in data.
 func (a *adapter) feedbackPHQ2(c *call) error {
 	return c.feedback(func(f *voicescreen.Feedback, values []any, form bool) (err error) {
 		f.PHQ2, err = parseItems(values, 2, form)
@@ -19,6 +20,7 @@ func (a *adapter) feedbackPHQ2(c *call) error {
 	})
 }
 
+// feedbackPHQ9 attaches the items of a PHQ-9.
 func (a *adapter) feedbackPHQ9(c *call) error {
 	return c.feedback(func(f *voicescreen.Feedback, values []any, form bool) (err error) {
 		f.PHQ9, err = parseItems(values, 9, form)
@@ -26,6 +28,7 @@ func (a *adapter) feedbackPHQ9(c *call) error {
 	})
 }
 
+// feedbackGAD7 attaches the items of a GAD-7.
 func (a *adapter) feedbackGAD7(c *call) error {
 	return c.feedback(func(f *voicescreen.Feedback, values []any, form bool) (err error) {
 		f.GAD7, err = parseItems(values, 7, form)
@@ -33,6 +36,7 @@ func (a *adapter) feedbackGAD7(c *call) error {
 	})
 }
 
+// feedbackDepression attaches the outcome of a clinical interview.
 func (a *adapter) feedbackDepression(c *call) error {
 	return c.feedback(func(f *voicescreen.Feedback, values []any, _ bool) (err error) {
 		f.Depression, err = parseInterview(values)
@@ -65,8 +69,8 @@ func (c *call) feedback(set setLabel) error {
 	return nil
 }
 
-// parseFeedback reads the parameters of a feedback call. An error names the
-// parameter at fault and no value.
+// parseFeedback reads the parameters of a feedback call. An error holds the name of
+// the parameter at fault and no value.
 func parseFeedback(f fields, set setLabel, form bool) (id string, label voicescreen.Feedback, err error) {
 	id, p := f.text("session_id")
 	if p != "" {
@@ -97,8 +101,8 @@ func sameLabel(a, b voicescreen.Feedback) bool {
 		slices.Equal(a.PHQ9, b.PHQ9) && slices.Equal(a.GAD7, b.GAD7)
 }
 
-// parseItems reads the n items of a questionnaire: one array of JSON, or from a
-// form the items repeated, separated by commas or as the text of an array.
+// parseItems reads the n items of a questionnaire: an array of JSON, or in a form
+// repeated fields, a list separated by commas or the text of an array.
 func parseItems(values []any, n int, form bool) ([]int, error) {
 	var list []any
 	if form {
@@ -124,8 +128,8 @@ func parseItems(values []any, n int, form bool) ([]int, error) {
 	return items, nil
 }
 
-// splitTexts takes the values of a form apart at commas, without the brackets
-// of a JSON array.
+// splitTexts splits the values of a form at commas, without the brackets of a JSON
+// array.
 func splitTexts(values []any) []any {
 	var list []any
 	for _, v := range values {

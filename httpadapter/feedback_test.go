@@ -1,4 +1,4 @@
-package httpadapter
+package httpadapter_test
 
 import (
 	"context"
@@ -9,29 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/screen"
 )
-
-// itemSetters are those of the feedback calls, by their number of items.
-var itemSetters = map[int]setLabel{
-	2: func(f *voicescreen.Feedback, v []any, form bool) (err error) {
-		f.PHQ2, err = parseItems(v, 2, form)
-		return err
-	},
-	9: func(f *voicescreen.Feedback, v []any, form bool) (err error) {
-		f.PHQ9, err = parseItems(v, 9, form)
-		return err
-	},
-	7: func(f *voicescreen.Feedback, v []any, form bool) (err error) {
-		f.GAD7, err = parseItems(v, 7, form)
-		return err
-	},
-	0: func(f *voicescreen.Feedback, v []any, _ bool) (err error) {
-		f.Depression, err = parseInterview(v)
-		return err
-	},
-}
 
 // label is a feedback call and what it must store.
 type label struct {

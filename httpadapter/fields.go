@@ -15,18 +15,18 @@ import (
 	"unicode/utf8"
 )
 
-// errBody says that a body is not of the form that it should have.
+// errBody is the error for a body that is neither JSON nor a form.
 var errBody = errors.New("body is neither JSON nor a form")
 
-// fields is the parameters of a body: all values that were given for a name,
-// in order. Those of a form are strings. Those of JSON are what encoding/json
-// decodes, with json.Number for numbers and fields for objects; JSON null is a
-// name without a value.
+// fields holds the parameters of a body: all values of each name, in order. The
+// values of a form are strings. The values of JSON have the types of
+// encoding/json, with json.Number for numbers and fields for objects; JSON null
+// is a name without a value.
 type fields map[string][]any
 
-// parseFields reads a body of fields: JSON if its first byte that is not a
-// space is '{', otherwise what the Content-Type says, otherwise a form. It
-// returns an error that wraps errBody if the body cannot be read.
+// parseFields reads a body of fields: as JSON if its first byte after spaces is
+// '{', otherwise by the Content-Type, and as a form without a known Content-Type.
+// It returns an error that wraps errBody if the body cannot be read.
 func (l *Limits) parseFields(contentType string, body []byte) (fields, error) {
 	trimmed := trim(body)
 	media, params, _ := mime.ParseMediaType(contentType)
@@ -41,17 +41,17 @@ func (l *Limits) parseFields(contentType string, body []byte) (fields, error) {
 	return parseForm(string(trimmed))
 }
 
-// isJSON says whether parseFields takes a body for JSON.
+// isJSON returns whether parseFields reads a body as JSON.
 func isJSON(body []byte) bool { return bytes.HasPrefix(trim(body), []byte("{")) }
 
-// trim returns a body without a byte order mark and space before it.
+// trim returns a body without a leading byte order mark and leading spaces.
 func trim(body []byte) []byte {
 	return bytes.TrimLeft(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")), " \t\r\n")
 }
 
-// maxValues is how many values a JSON body may have. A body of the greatest
-// size with nothing but empty values took 60 times its size once decoded.
-// Chosen: fifty times what the call with the most has.
+// maxValues is the maximum number of values of a JSON body. Without it a body of
+// empty values takes 60 times its size when it is decoded (measured). Chosen:
+// fifty times the number of values of the largest call.
 const maxValues = 1024
 
 // parseJSON reads a JSON object of at most maxValues that nests at most
@@ -79,8 +79,8 @@ func parseJSON(body []byte, maxDepth int) (fields, error) {
 	return f, nil
 }
 
-// decodeObject reads a JSON object. A name that stands twice has both values, so
-// that a contradiction is seen.
+// decodeObject reads a JSON object. It keeps all values of a repeated name, so that
+// a contradiction is found.
 func decodeObject(dec *json.Decoder) (fields, error) {
 	if _, err := dec.Token(); err != nil { // the opening brace
 		return nil, err
@@ -102,7 +102,7 @@ func decodeObject(dec *json.Decoder) (fields, error) {
 }
 
 // decodeValue reads a JSON value. An object within an array, which no call has,
-// is as encoding/json decodes it.
+// becomes a map[string]any.
 func decodeValue(dec *json.Decoder) (v any, err error) {
 	var raw json.RawMessage
 	if err := dec.Decode(&raw); err != nil {
@@ -117,7 +117,8 @@ func decodeValue(dec *json.Decoder) (v any, err error) {
 	return v, err
 }
 
-// add adds a value of a name; nil, which is JSON null, only names it.
+// add adds a value to a name. JSON null, which is nil, adds the name without a
+// value.
 func (f fields) add(name string, v any) {
 	values := f[name]
 	if v != nil {
@@ -126,8 +127,8 @@ func (f fields) add(name string, v any) {
 	f[name] = values
 }
 
-// shape returns how deep the arrays and objects of JSON nest and how many
-// values it has at most, without decoding it.
+// shape returns the greatest depth of the arrays and objects of JSON and an upper
+// bound of its number of values, without decoding it.
 func shape(body []byte) (deepest, values int) {
 	level := 0
 	values = 1
@@ -154,8 +155,8 @@ func shape(body []byte) (deepest, values int) {
 	return deepest, values
 }
 
-// parseForm reads a form as browsers write it, where a semicolon is a character
-// like others (URL Standard, application/x-www-form-urlencoded).
+// parseForm reads a form as browsers write it (URL Standard,
+// application/x-www-form-urlencoded): a semicolon separates nothing.
 func parseForm(body string) (fields, error) {
 	values, err := url.ParseQuery(strings.ReplaceAll(strings.TrimRight(body, "\r\n"), ";", "%3B"))
 	if err != nil {
@@ -190,8 +191,8 @@ func parseParts(mr *multipart.Reader, maxParts int) (fields, error) {
 	}
 }
 
-// one returns the one value of a field. given is false if there is none, and
-// ok is false if there are several that differ.
+// one returns the value of a field. given is false if the field has no value, and
+// ok is false if it has several different values.
 func (f fields) one(name string) (v any, given, ok bool) {
 	values := f[name]
 	if len(values) == 0 {
@@ -207,7 +208,7 @@ func (f fields) one(name string) (v any, given, ok bool) {
 	return values[0], true, true
 }
 
-// scalar returns the text of a value that is not an array or object.
+// scalar returns the text of a value, and false for an array or object.
 func scalar(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:
@@ -220,8 +221,8 @@ func scalar(v any) (string, bool) {
 	return "", false
 }
 
-// text returns a field that must be a string in UTF-8 and hold more than
-// spaces.
+// text returns the value of a field that must be a string in UTF-8. A string of
+// spaces is unprovided.
 func (f fields) text(name string) (string, problem) {
 	v, given, ok := f.one(name)
 	if !given {
@@ -251,7 +252,7 @@ func toBool(v any) (b, ok bool) {
 	return false, false
 }
 
-// toInt reads a number without a fraction, or the digits of one as text.
+// toInt reads an integer, or its decimal digits as text.
 func toInt(v any) (n int, ok bool) {
 	switch v := v.(type) {
 	case json.Number:

@@ -1,4 +1,4 @@
-package httpadapter
+package httpadapter_test
 
 import (
 	"context"
@@ -10,8 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/screen"
+
+	"github.com/voicescreen/voicescreen"
 )
 
 // The whole flow with a real recording, analysed by the shipped models.

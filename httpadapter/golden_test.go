@@ -1,4 +1,4 @@
-package httpadapter
+package httpadapter_test
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/voicescreen/voicescreen/httpadapter"
 	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
@@ -66,7 +67,7 @@ func TestGoldenBodies(t *testing.T) {
 			s.golden(v, "result_404", get("none"))
 			s.golden(v, "result_403_missing", request{method: "GET", path: "/" + v + "/predict/sessions/session-1", key: "none"})
 			s.golden(v, "result_403_invalid", request{method: "GET", path: "/" + v + "/predict/sessions/session-1", key: "vk_x"})
-			s.golden(v, "result_401", request{method: "GET", path: "/" + v + "/predict/sessions/session-1", key: s.newKey("clinic", ScopeSubmit)})
+			s.golden(v, "result_401", request{method: "GET", path: "/" + v + "/predict/sessions/session-1", key: s.newKey("clinic", httpadapter.ScopeSubmit)})
 			s.finish("session-1", nil, nil)
 			s.golden(v, "result_200_depression_anxiety", get("session-1"))
 			detailed := get("session-1")

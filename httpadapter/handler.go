@@ -20,54 +20,56 @@ import (
 
 // Options configures the handler. Nil and zero fields mean the default.
 type Options struct {
-	// Logger takes one line for each request, and what failed. No line holds
-	// anything of a patient. Default: none is kept.
+	// Logger receives one line for each request, and internal errors. No line
+	// holds data of a patient. Default: no log.
 	Logger *slog.Logger
 
-	// MaxUpload is the size of the largest recording in bytes; larger ones are
-	// answered 413. Default: 100 MiB. The engine has a limit of its own.
+	// MaxUpload is the size of the largest recording in bytes. A larger one is
+	// answered 413. Default: 100 MiB. The engine has its own limit too.
 	MaxUpload int64
 
-	// TempDir is where uploads wait whose parts come in an order that does not
-	// let them be streamed. Default: os.TempDir().
+	// TempDir is the directory of temporary files, for uploads whose order of
+	// parts does not allow streaming. Default: os.TempDir().
 	TempDir string
 
-	// MaxWait bounds how long the answer to the question for a result is held
-	// on request: the header "Prefer: wait=N" of RFC 7240, in seconds. It should
-	// be shorter than the server's write time-out. Default: 30 s. Below one
-	// second, as where it is negative, no answer is held.
+	// MaxWait is the maximum time by which an answer with a result is delayed at
+	// the request of the client, with the header "Prefer: wait=N" of RFC 7240. It
+	// should be shorter than the server's write time-out. Below one second,
+	// negative values too, no answer is delayed. Default: 30 s.
 	MaxWait time.Duration
 
-	// Rate bounds the requests of each key. Default: no bound, since callers
-	// are known by their keys and a queue that is full is answered 503 anyway.
+	// Rate bounds the request rate of each key. Default: no bound, since callers
+	// are known by their keys and a full queue is answered 503.
 	Rate RateLimit
 
-	// Limits bounds what else a request may hold, and how long it may take.
+	// Limits bounds the parts of a request and the time that it may take.
 	Limits Limits
 
-	// Audit, if not nil, takes a record of every call with a valid key and of
-	// every one whose key is refused. See the doc of the package. Default: none.
+	// Audit, if not nil, receives a record of every call that needs a key, also
+	// if the key is refused. See the package documentation. Default: no audit log.
 	Audit *audit.Log
 
-	// Observe, if not nil, is called once for each request when it was
-	// answered, and must not wait. See Metrics.
+	// Observe, if not nil, is called once for each request after the answer. It
+	// must not block. See Metrics.
 	Observe func(Observation)
 }
 
-// defaultMaxUpload was decided with the interface of the service.
+// defaultMaxUpload is the size of the largest recording in bytes, as the
+// interface of the service has it.
 const defaultMaxUpload = 100 << 20
 
 // adapter is the handler. It is safe for concurrent use.
 type adapter struct {
 	engine *voicescreen.Engine
 	keys   *Keys
+	mux    *http.ServeMux
 	opts   Options // without zero fields
 	rate   *limiter
 	coming uploads
 }
 
 // New returns a handler that serves the engine to the holders of keys. Each
-// key works in the account that it was made for.
+// key gives access to the account that it was created for.
 func New(e *voicescreen.Engine, keys *Keys, opts *Options) http.Handler {
 	a := &adapter{engine: e, keys: keys}
 	if opts != nil {
@@ -87,6 +89,7 @@ func New(e *voicescreen.Engine, keys *Keys, opts *Options) http.Handler {
 	}
 	a.opts.Limits = a.opts.Limits.withDefaults()
 	a.rate = newLimiter(a.opts.Rate)
+	a.mux = a.newMux()
 	return a
 }
 
@@ -95,15 +98,16 @@ type call struct {
 	w       http.ResponseWriter
 	r       *http.Request
 	limits  *Limits
-	route   *route // nil until found
-	params  []string
-	key     Key                  // zero until known, and where none is needed
+	log     *slog.Logger
+	route   *route               // nil until found
+	id      string               // in the path of route, where that has one
+	key     Key                  // zero until known, and for a call that needs no key
 	account *voicescreen.Account // of key
-	session string               // that the call is about, as the caller says; "" until known
-	asks    bool                 // whether it is the question for a result
-	read    bool                 // whether the body was read from
+	session string               // the identifier that the caller sent; "" until known
+	asks    bool                 // whether the call asks for a result
+	read    bool                 // whether reading of the body has begun
 	timer   *timedBody           // of the body; nil until it is timed
-	late    bool                 // whether it came too slowly
+	late    bool                 // whether the body exceeded its time
 }
 
 // ServeHTTP answers a request.
@@ -114,45 +118,42 @@ func (a *adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	requestID := hex.EncodeToString(id[:])
 	setHeader(w.Header(), requestID)
 	rec := &recorder{ResponseWriter: w}
-	c := &call{w: rec, r: r, limits: &a.opts.Limits}
-	log := a.opts.Logger.With("request_id", requestID)
+	c := &call{w: rec, r: r, limits: &a.opts.Limits, log: a.opts.Logger.With("request_id", requestID)}
 	if a.opts.Audit != nil {
-		rec.before = func(status int) error { return a.audit(c, log, strconv.Itoa(status)) }
+		rec.before = func(status int) error { return a.audit(c, strconv.Itoa(status)) }
 	}
 	defer func() {
 		if p := recover(); p != nil {
 			if p == http.ErrAbortHandler {
 				panic(p)
 			}
-			log.Error("panic", "stack", string(debug.Stack())) // not p, which may quote what it met
-			a.fail(c, log, errPanic)
+			c.log.Error("panic", "stack", string(debug.Stack())) // not p, which may quote data of a patient
+			a.fail(c, errPanic)
 		}
-		if rec.status == 0 { // it was not answered
-			a.audit(c, log, outcomeNone)
+		if rec.status == 0 { // no answer was sent
+			a.audit(c, outcomeNone)
 		}
-		a.report(c, log, rec.status, time.Since(start))
+		a.report(c, rec.status, time.Since(start))
 	}()
-	if err := a.serve(c, log); err != nil {
-		a.fail(c, log, err)
-	}
+	a.mux.ServeHTTP(rec, muxRequest(c))
 }
 
-// setHeader sets what every answer has.
+// setHeader sets the header fields of every answer.
 func setHeader(h http.Header, requestID string) {
 	h.Set("X-Request-Id", requestID)
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 }
 
-// report tells the log and Options.Observe of a request that was answered.
-func (a *adapter) report(c *call, log *slog.Logger, status int, took time.Duration) {
+// report writes a request that was answered to the log and calls Options.Observe.
+func (a *adapter) report(c *call, status int, took time.Duration) {
 	o := Observation{Route: "none", Status: status, Duration: took}
 	route := o.Route
 	if c.route != nil {
 		o.Method, o.Route = c.route.method, c.route.path
 		route = o.Method + " " + o.Route
 	}
-	log.Info("request", "route", route, "status", status, "account", c.key.Account,
+	c.log.Info("request", "route", route, "status", status, "account", c.key.Account,
 		"key", c.key.ID, "seconds", took.Seconds())
 	if a.opts.Observe != nil {
 		a.opts.Observe(o)
@@ -161,10 +162,11 @@ func (a *adapter) report(c *call, log *slog.Logger, status int, took time.Durati
 
 var errPanic = errors.New("httpadapter: panic")
 
-// serve does the checks that all calls have in common, and the call.
-func (a *adapter) serve(c *call, log *slog.Logger) error {
-	route, params, allow := find(c.r.Method, c.r.URL)
-	c.route, c.params = route, params
+// serve makes the checks that all calls have in common, and then the call. If the
+// path exists and the method does not, allow lists the methods of the path;
+// otherwise it is "".
+func (a *adapter) serve(c *call, allow string) error {
+	route := c.route
 	if route == nil || route.scope != 0 {
 		if err := a.authenticate(c); err != nil {
 			return err
@@ -174,9 +176,9 @@ func (a *adapter) serve(c *call, log *slog.Logger) error {
 		}
 	}
 	switch {
-	case len(allow) > 0:
+	case allow != "":
 		answer := refuse(http.StatusMethodNotAllowed, "method not allowed")
-		answer.header = map[string]string{"Allow": strings.Join(allow, ", ")}
+		answer.header = map[string]string{"Allow": allow}
 		return answer
 	case route == nil:
 		return refuse(http.StatusNotFound, "no such path")
@@ -186,10 +188,10 @@ func (a *adapter) serve(c *call, log *slog.Logger) error {
 			return err
 		}
 	}
-	if err := c.takesNoBody(); err != nil {
+	if err := c.skipBody(); err != nil {
 		return err
 	}
-	if err := a.auditable(c, log); err != nil {
+	if err := a.auditable(c); err != nil {
 		return err
 	}
 	return route.handle(a, c)
@@ -217,15 +219,15 @@ func (c *call) require(s Scope) error {
 	return nil
 }
 
-// fail answers a request with an error. If it has been answered already, all
-// that is left is to break the connection off.
-func (a *adapter) fail(c *call, log *slog.Logger, err error) {
+// fail answers a request with an error. If an answer was already begun, it aborts
+// the connection.
+func (a *adapter) fail(c *call, err error) {
 	answer := toAnswer(err)
 	if errors.Is(err, context.Canceled) && c.r.Context().Err() != nil {
 		answer = gone
 	}
 	if answer.status == http.StatusInternalServerError && !errors.Is(err, errPanic) {
-		log.Error("internal error", "error", err)
+		c.log.Error("internal error", "error", err)
 	}
 	if c.w.(*recorder).status != 0 {
 		panic(http.ErrAbortHandler)
@@ -235,38 +237,38 @@ func (a *adapter) fail(c *call, log *slog.Logger, err error) {
 		c.w.Header().Set(name, value)
 	}
 	if err := writeJSON(c.w, answer.status, answer.body); err != nil {
-		log.Error("internal error", "error", err)
+		c.log.Error("internal error", "error", err)
 	}
 }
 
 const (
-	// drainTime is how long an answer waits for the rest of a body. Chosen:
-	// 100 MiB over a local network take one second.
+	// drainTime is the maximum time for which an answer waits for the rest of a
+	// body. Chosen: 100 MiB over a local network take one second.
 	drainTime = 5 * time.Second
 
-	// drainFactor is how many times the largest upload an answer waits for at
-	// most. Chosen: who sends more does not do so by mistake.
+	// drainFactor times Options.MaxUpload is the maximum length of that rest.
+	// Chosen: no client sends four times the limit by mistake.
 	drainFactor = 4
 )
 
-// drain reads the rest of a body that will not be used, within limits: most
-// clients read no answer before all is sent, and take a closed connection for
-// a failure.
+// drain reads and discards the rest of a body, at most limit bytes. Most clients
+// read the answer after they have sent the whole body, and report a closed
+// connection as a failure.
 func (c *call) drain(limit int64) {
 	if c.r.Body == nil || c.r.Body == http.NoBody || c.late {
 		return
 	}
 	if !c.read && strings.EqualFold(c.r.Header.Get("Expect"), "100-continue") {
-		return // the client waits to be asked for the body
+		return // the client sends the body only after 100 Continue
 	}
 	rc := http.NewResponseController(c.w)
 	if rc.SetReadDeadline(time.Now().Add(drainTime)) != nil {
-		limit = min(limit, 1<<20) // where time cannot be limited
+		limit = min(limit, 1<<20) // the connection has no deadlines
 	}
 	io.CopyN(io.Discard, c.r.Body, limit)
 }
 
-// fieldBody reads a body of fields whole.
+// fieldBody reads a whole body of fields. An error is an answer.
 func (c *call) fieldBody() ([]byte, error) {
 	c.read = true
 	limit, d := c.limits.Body, c.limits.BodyTime
@@ -282,9 +284,10 @@ func (c *call) fieldBody() ([]byte, error) {
 	return body, nil
 }
 
-// takesNoBody reads the body of a call for which none is meant, as net/http does
-// before it sends the answer: that would wait for it as long as for an upload.
-func (c *call) takesNoBody() error {
+// skipBody reads the body of a call that needs none, within the limits of a body
+// of fields. Otherwise net/http would read it before it sends the answer, with
+// the time-out of an upload.
+func (c *call) skipBody() error {
 	if c.r.Body == nil || c.r.Body == http.NoBody || c.route.method != http.MethodGet && c.route.method != http.MethodDelete {
 		return nil
 	}
@@ -294,12 +297,13 @@ func (c *call) takesNoBody() error {
 
 func (c *call) json(status int, body any) error { return writeJSON(c.w, status, body) }
 
-// recorder notes the status of an answer, once before has let it pass.
+// recorder keeps the status of an answer. If before returns an error, it sends
+// status 500 instead.
 type recorder struct {
 	http.ResponseWriter
 	status  int
-	before  func(status int) error // nil for nothing
-	refused bool                   // by before: another answer went out in place of this one
+	before  func(status int) error // called before the answer is sent; may be nil
+	refused bool                   // before returned an error: the rest of the answer is discarded
 }
 
 func (r *recorder) WriteHeader(status int) {
@@ -332,5 +336,5 @@ func (r *recorder) Write(b []byte) (int, error) {
 	return r.ResponseWriter.Write(b)
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap gives http.ResponseController the writer below.
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }

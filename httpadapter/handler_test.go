@@ -1,10 +1,9 @@
-package httpadapter
+package httpadapter_test
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -13,13 +12,14 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/httpadapter"
 	"github.com/voicescreen/voicescreen/store"
 )
 
 // paths returns every way to write the path of a route.
-func paths(r *route) []string {
-	path := strings.ReplaceAll(r.path, "*", "x")
-	if r.scope == 0 {
+func paths(r *httpadapter.Route) []string {
+	path := strings.ReplaceAll(r.Path, "*", "x")
+	if r.Scope == 0 {
 		return []string{"/" + path, "/" + path + "/"}
 	}
 	var list []string
@@ -39,19 +39,19 @@ func TestEveryPathIsAuthenticated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.keys.now = func() time.Time { return time.Now().Add(time.Hour) }
+	httpadapter.SetNow(s.keys, func() time.Time { return time.Now().Add(time.Hour) })
 	keys := map[string]string{"none": "missing API key", "hello": "invalid API key", revoked: "invalid API key",
 		expired: "invalid API key", s.key + "0": "invalid API key"}
-	for i := range routes {
-		r := &routes[i]
+	for i := range httpadapter.Routes {
+		r := &httpadapter.Routes[i]
 		for _, path := range paths(r) {
 			for key, want := range keys {
-				w := s.do(request{method: r.method, path: path, key: key})
+				w := s.do(request{method: r.Method, path: path, key: key})
 				switch {
-				case r.scope == 0 && w.Code != http.StatusOK:
-					t.Errorf("%s %s: got %d without a key, want 200", r.method, path, w.Code)
-				case r.scope != 0 && (w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), want)):
-					t.Errorf("%s %s: got %d %s, want 403 %s", r.method, path, w.Code, w.Body, want)
+				case r.Scope == 0 && w.Code != http.StatusOK:
+					t.Errorf("%s %s: got %d without a key, want 200", r.Method, path, w.Code)
+				case r.Scope != 0 && (w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), want)):
+					t.Errorf("%s %s: got %d %s, want 403 %s", r.Method, path, w.Code, w.Body, want)
 				}
 			}
 		}
@@ -65,19 +65,19 @@ func TestEveryPathIsAuthenticated(t *testing.T) {
 
 func TestEveryScope(t *testing.T) {
 	s := newService(t)
-	for i := range routes {
-		r := &routes[i]
-		for scope := ScopeInitiate; scope <= ScopeAdmin; scope++ {
-			allowed := scope == r.scope || r.scope == 0 || r.scope == anyScope && (scope == ScopeSubmit || scope == ScopeRead)
-			w := s.do(request{method: r.method, path: paths(r)[0], key: s.newKey("clinic", scope)})
+	for i := range httpadapter.Routes {
+		r := &httpadapter.Routes[i]
+		for scope := httpadapter.ScopeInitiate; scope <= httpadapter.ScopeAdmin; scope++ {
+			allowed := scope == r.Scope || r.Scope == 0 || r.Scope == httpadapter.AnyScope && (scope == httpadapter.ScopeSubmit || scope == httpadapter.ScopeRead)
+			w := s.do(request{method: r.Method, path: paths(r)[0], key: s.newKey("clinic", scope)})
 			if allowed == (w.Code == http.StatusUnauthorized) {
-				t.Errorf("%s %s with %v: got %d, want allowed %v", r.method, r.path, scope, w.Code, allowed)
+				t.Errorf("%s %s with %v: got %d, want allowed %v", r.Method, r.Path, scope, w.Code, allowed)
 			}
 		}
 	}
 	// The one path with two meanings.
 	recording := string(testWAV(t, 44100, 1, 0.1))
-	submitter, reader := s.newKey("clinic", ScopeSubmit), s.newKey("clinic", ScopeRead)
+	submitter, reader := s.newKey("clinic", httpadapter.ScopeSubmit), s.newKey("clinic", httpadapter.ScopeRead)
 	send := form("POST", "/predict", field{"session_id", s.initiate("p")}, field{"file", recording})
 	ask := form("POST", "/predict", field{"session_id", "session-1"})
 	send.key, ask.key = reader, submitter
@@ -97,16 +97,36 @@ func TestUnknownPathsAndMethods(t *testing.T) {
 			t.Errorf("%s: got %d, want 404", path, w.Code)
 		}
 	}
-	for i := range routes {
-		r := &routes[i]
+	for i := range httpadapter.Routes {
+		r := &httpadapter.Routes[i]
 		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"} {
-			if method == r.method {
+			if method == r.Method {
 				continue
 			}
 			w := s.do(request{method: method, path: paths(r)[0]})
 			allow := w.Header().Get("Allow")
-			if w.Code != http.StatusMethodNotAllowed || !strings.Contains(allow, r.method) {
-				t.Errorf("%s %s: got %d, Allow %q, want 405 and %s", method, r.path, w.Code, allow, r.method)
+			if w.Code != http.StatusMethodNotAllowed || !strings.Contains(allow, r.Method) {
+				t.Errorf("%s %s: got %d, Allow %q, want 405 and %s", method, r.Path, w.Code, allow, r.Method)
+			}
+		}
+	}
+}
+
+// An identifier in a path may be any escaped text, also text with a meaning in
+// paths.
+func TestIdentifiersInPaths(t *testing.T) {
+	s := newService(t)
+	recording := testWAV(t, 44100, 1, 0.1)
+	for path, user := range map[string]string{"%2F": "/", ".": ".", "%2e%2E": "..", "%252F": "%2F", "a%2Fb%20c": "a/b c",
+		"a%2F": "a/", "*": "*", "%7Bid%7D": "{id}", "%25": "%", "%C3%A4": "ä", "...": "...", "a;b": "a;b", "a+b": "a+b"} {
+		id := s.submit(user, "/v2/prediction/", recording)
+		for _, version := range []string{"", "/v1", "/v2"} {
+			for _, end := range []string{"", "/"} {
+				w := s.do(request{method: "GET", path: version + "/predict/users/" + path + end})
+				var list []map[string]any
+				if err := json.Unmarshal(w.Body.Bytes(), &list); err != nil || len(list) != 1 || list[0]["session_id"] != id {
+					t.Errorf("user %q at %s%s: got %d %s, want session %s", user, path, end, w.Code, w.Body, id)
+				}
 			}
 		}
 	}
@@ -153,29 +173,12 @@ func TestHealth(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	there := s.keys.file
-	s.keys.file = gone.file // a key file that went away
+	there := s.handler
+	s.handler = httpadapter.New(s.engine, gone, &s.opts) // the key file was removed
 	s.want(http.StatusServiceUnavailable, request{method: "GET", path: "/readyz", key: "none"})
-	s.keys.file = there
+	s.handler = there
 	if w := s.do(request{method: "POST", path: "/healthz"}); w.Header().Get("Allow") != "GET, HEAD" {
 		t.Errorf("got Allow %q, want GET, HEAD", w.Header().Get("Allow"))
-	}
-}
-
-// The table from errors to statuses, also for errors that were wrapped.
-func TestStatuses(t *testing.T) {
-	for err, want := range map[error]int{
-		voicescreen.ErrNotFound: 404, voicescreen.ErrConsent: 406, voicescreen.ErrInvalid: 422, voicescreen.ErrConflict: 409,
-		voicescreen.ErrTooLate: 422, voicescreen.ErrUpload: 406, voicescreen.ErrAudio: 422, voicescreen.ErrTooLarge: 413,
-		voicescreen.ErrBusy: 503, voicescreen.ErrClosed: 503, &voicescreen.InvalidError{}: 422, errors.New("secret"): 500, context.Canceled: 500,
-	} {
-		a := toAnswer(fmt.Errorf("with more: %w", err))
-		if a.status != want {
-			t.Errorf("%v: got %d, want %d", err, a.status, want)
-		}
-		if text := a.body.(message).Message; want == 500 && text != internalError {
-			t.Errorf("%v: got %q, want nothing of the error", err, text)
-		}
 	}
 }
 
@@ -186,9 +189,8 @@ func TestInternalErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close(context.Background())
-	a := s.handler.(*adapter)
 	for name, engine := range map[string]*voicescreen.Engine{"broken store": e, "panic": nil} {
-		a.engine = engine
+		s.use(engine)
 		w := s.do(request{method: "GET", path: "/v2/predict/sessions/session-1"})
 		if w.Code != http.StatusInternalServerError || w.Body.String() != "{\"message\":\"internal server error\"}\n" {
 			t.Errorf("%s: got %d %s, want 500 and nothing of the cause", name, w.Code, w.Body)

@@ -9,7 +9,7 @@ import (
 	"github.com/voicescreen/voicescreen/screen"
 )
 
-// problem is what is wrong with a parameter; "" if nothing is.
+// problem is the fault of a parameter; "" for a valid one.
 type problem = voicescreen.Problem
 
 const (
@@ -17,14 +17,14 @@ const (
 	malformed  = voicescreen.Malformed
 )
 
-// metadataError is the body of a 422 at initiate.
+// metadataError is the body of status 422 of initiate.
 type metadataError struct {
 	Error   string             `json:"error"`
 	Context map[string]problem `json:"context"`
 }
 
-// initiate opens a session: 422 for every parameter that is missing or wrong,
-// then 406 without consent, then 201.
+// initiate opens a session. It answers 422 with all parameters that are missing
+// or malformed, then 406 without consent, then 201.
 func (a *adapter) initiate(c *call) error {
 	body, err := c.fieldBody()
 	if err != nil {
@@ -58,13 +58,13 @@ func (a *adapter) initiate(c *call) error {
 	}{id})
 }
 
-// refuseFields is the 422 of initiate.
+// refuseFields returns the answer 422 of initiate.
 func refuseFields(problems map[string]problem) *answer {
 	return &answer{status: http.StatusUnprocessableEntity, body: metadataError{"unsupported_metadata_spec", problems}}
 }
 
-// unreadable gives the 422 for a body that did not come whole the shape that
-// initiate's have.
+// unreadable gives status 422, for a body that could not be read to its end, the
+// body that initiate has for this status.
 func unreadable(err error) error {
 	var a *answer
 	if errors.As(err, &a) && a.status == http.StatusUnprocessableEntity {
@@ -73,10 +73,10 @@ func unreadable(err error) error {
 	return err
 }
 
-// parseInitiate reads the parameters of a session and says what is wrong with
-// each of those that are. Names that it does not know are ignored, except
-// under metadata: a mistyped name must not lose data in silence. MaxDepth
-// bounds how deep JSON in a field may nest.
+// parseInitiate reads the parameters of a session, and returns the problem of each
+// parameter that has one. Unknown names are ignored, except under metadata: there
+// a mistyped name would lose data without notice. JSON in a field may nest at
+// most maxDepth deep.
 func parseInitiate(f fields, maxDepth int) (voicescreen.InitiateRequest, map[string]problem) {
 	var req voicescreen.InitiateRequest
 	problems := map[string]problem{}
@@ -109,8 +109,8 @@ func parseInitiate(f fields, maxDepth int) (voicescreen.InitiateRequest, map[str
 	return req, problems
 }
 
-// flatten brings every accepted way to name a parameter to one: is-initiated
-// to is_initiated, and a nested metadata object to dotted names.
+// flatten renames the parameters to one spelling: is-initiated to is_initiated,
+// and the members of a nested metadata object to dotted names.
 func flatten(f fields, maxDepth int, problems map[string]problem) fields {
 	flat := fields{}
 	for name, values := range f {
@@ -151,9 +151,9 @@ func metadataObject(v any, maxDepth int) (fields, bool) {
 	return nil, false
 }
 
-// metadataSetters set the metadata of a name, and say whether the value is one
-// of its values. Bounds that the engine knows are left to it, but 0 and "",
-// which there mean that nothing was said, are no values here.
+// metadataSetters set the metadata of a name and return whether the value is
+// valid. The engine checks bounds; 0 and "", which mean an absent value there,
+// are refused here.
 var metadataSetters = map[string]func(m *screen.Metadata, v any) bool{
 	"age":    func(m *screen.Metadata, v any) bool { return setPositive(&m.Age, v) },
 	"weight": func(m *screen.Metadata, v any) bool { return setPositive(&m.Weight, v) },

@@ -1,18 +1,13 @@
-package httpadapter
+package httpadapter_test
 
 import (
 	"context"
 	"encoding/json"
 	"maps"
 	"net/http"
-	"net/url"
-	"reflect"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
-	"github.com/voicescreen/voicescreen"
-	"github.com/voicescreen/voicescreen/internal/proof/cost"
 	"github.com/voicescreen/voicescreen/screen"
 )
 
@@ -201,78 +196,8 @@ func TestInitiateWithoutConsent(t *testing.T) {
 
 func TestFieldBodyTooLarge(t *testing.T) {
 	s := newService(t)
-	big := "user_id=p1&is_initiated=true&x=" + strings.Repeat("x", defaultLimits.Body)
+	big := "user_id=p1&is_initiated=true&x=" + strings.Repeat("x", 64<<10)
 	for _, r := range []request{{method: "POST", path: "/v2/initate", body: big}, {method: "PATCH", path: "/v2/feedback/phq/2", body: big}} {
 		s.want(http.StatusRequestEntityTooLarge, r)
 	}
-}
-
-func FuzzParseFields(f *testing.F) {
-	f.Add("", `{"user_id":"p1","is_initiated":true,"metadata":{"age":30}}`)
-	f.Add(formType, "user_id=p1&is-initiated=true&metadata.zipcode=02139&metadata=%7B%7D")
-	f.Add("multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data; name=\"session_id\"\r\n\r\na\r\n--x--\r\n")
-	f.Add(jsonType, `{"session_id":"a","actual_score":[1,2],"data":"[1,2]"}`)
-	f.Fuzz(func(t *testing.T, contentType, body string) {
-		var fields fields
-		var err error
-		cost.Check(t, len(contentType)+len(body), func() { fields, err = defaultLimits.parseFields(contentType, []byte(body)) })
-		if err != nil && fields != nil {
-			t.Error("got fields with an error")
-		}
-		if req, problems := parseInitiate(fields, defaultLimits.Depth); len(problems) == 0 && req.UserID == "" {
-			t.Error("got a request without a user")
-		}
-		for n, set := range itemSetters {
-			_, label, err := parseFeedback(fields, set, !isJSON([]byte(body)))
-			items := append(append(label.PHQ2, label.PHQ9...), label.GAD7...)
-			if err == nil && len(items) != n {
-				t.Errorf("got %d items, want %d", len(items), n)
-			}
-			for _, item := range items {
-				if item < 0 || item > 3 {
-					t.Errorf("got item %d", item)
-				}
-			}
-		}
-	})
-}
-
-// FuzzMetadata sets one field of the metadata, in a form and in JSON. What is
-// read is the same either way, and what is accepted can be stored.
-func FuzzMetadata(f *testing.F) {
-	for _, v := range [][2]string{{"age", "44"}, {"gender", "female"}, {"race", "Other"}, {"ethnicity", "x"}, {"zipcode", "02139"}, {"language", "TRUE"}, {"weight", "-0"}} {
-		f.Add(v[0], v[1])
-	}
-	f.Fuzz(func(t *testing.T, name, value string) {
-		form := url.Values{"user_id": {"u"}, "is_initiated": {"true"}, "metadata." + name: {value}}.Encode()
-		var req voicescreen.InitiateRequest
-		var problems map[string]problem
-		cost.Check(t, len(form), func() {
-			fields, err := defaultLimits.parseFields(formType, []byte(form))
-			if err != nil {
-				t.Fatal(err)
-			}
-			req, problems = parseInitiate(fields, defaultLimits.Depth)
-		})
-		if text, err := json.Marshal(req.Metadata); len(problems) == 0 && req.Validate() == nil {
-			var back screen.Metadata
-			if err != nil || json.Unmarshal(text, &back) != nil || !reflect.DeepEqual(back, req.Metadata) {
-				t.Errorf("%q %q: accepted, and written as %s with error %v", name, value, text, err)
-			}
-		}
-		if !utf8.ValidString(name) || !utf8.ValidString(value) {
-			return // JSON cannot say it
-		}
-		body, err := json.Marshal(map[string]any{"user_id": "u", "is_initiated": true, "metadata": map[string]string{name: value}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		fields, err := defaultLimits.parseFields(jsonType, body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if again, others := parseInitiate(fields, defaultLimits.Depth); !reflect.DeepEqual(again, req) || !maps.Equal(others, problems) {
-			t.Errorf("%q %q: got %+v and %v of JSON, want %+v and %v as of a form", name, value, again, others, req, problems)
-		}
-	})
 }

@@ -16,21 +16,19 @@ import (
 	"github.com/voicescreen/voicescreen/internal/durable"
 )
 
-// ErrNoKey says that there is no key of an ID.
+// ErrNoKey is the error for an unknown ID of a key.
 var ErrNoKey = errors.New("httpadapter: no such key")
 
 const (
 	keyPrefix   = "vk_"
-	idBytes     = 8  // 64 bits: enough that two keys of a file never share an ID
+	idBytes     = 8  // 64 random bits: two keys of a file share an ID with a probability below 1e-8
 	secretBytes = 32 // 256 random bits
 )
 
-// accountName is what an account may be called: it stands in log lines and
-// tables.
+// accountName is the form of an account's name, which log lines and tables hold.
 var accountName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$`)
 
-// Key is what is known of an API key. The key itself is known only to the one
-// it was handed to.
+// Key describes an API key. Only the caller of Create has the key itself.
 type Key struct {
 	ID        string    `json:"id"` // the part of the key between its underscores
 	Account   string    `json:"account"`
@@ -40,48 +38,49 @@ type Key struct {
 	RevokedAt time.Time `json:"revoked_at,omitzero"` // zero: not revoked
 }
 
-// Allows says whether the key has the scope.
+// Allows returns whether the key has the scope.
 func (k *Key) Allows(s Scope) bool { return slices.Contains(k.Scopes, s) }
 
-// Live says whether the key is valid at now.
+// Live returns whether the key is valid at the time now: neither revoked nor
+// expired.
 func (k *Key) Live(now time.Time) bool {
 	return k.RevokedAt.IsZero() && (k.ExpiresAt.IsZero() || now.Before(k.ExpiresAt))
 }
 
-// keyRecord is a key as it is kept.
+// keyRecord is a key as it is stored.
 type keyRecord struct {
 	Key
 	SHA256 string `json:"sha256"` // of the whole key, in hexadecimal
 	sum    [sha256.Size]byte
 }
 
-// keySet is the keys at one time, by ID. It is never changed.
+// keySet holds the keys at one time, by ID. It is never changed.
 type keySet map[string]*keyRecord
 
-// Keys is the API keys that a service accepts, kept in a JSON file or, with
-// [NewKeys], in memory. The file holds no key: only the SHA-256 of each. Any
-// number of processes may use one file; what one changes, the others accept
-// within a second. Keys is safe for concurrent use.
+// Keys holds the API keys that a service accepts: in a JSON file, in a document of
+// a store ([StoredKeys]) or in memory ([NewKeys]). It stores the SHA-256 of each
+// key and never the key. Several processes may use one file or store; each sees
+// the changes of the others within a second. Keys is safe for concurrent use.
 type Keys struct {
-	file *durable.File[keySet]
+	file durable.Value[keySet]
 	now  func() time.Time
 }
 
-// NewKeys returns an empty set of keys that is kept in memory only.
+// NewKeys returns an empty set of keys in memory.
 func NewKeys() *Keys {
 	return &Keys{file: durable.Memory(keySet{}), now: time.Now}
 }
 
-// Create makes a key for an account and returns it: vk_<id>_<secret>. It
-// cannot be had again. Without scopes the key has [DefaultScopes]. An account
-// may have any number of keys; a name that none may have is
-// voicescreen.ErrInvalid.
+// Create makes a key for an account and returns it: vk_<id>_<secret>. The key
+// cannot be read again. Without scopes it has [DefaultScopes]. An account may have
+// any number of keys. The error wraps voicescreen.ErrInvalid for an invalid
+// account name.
 func (k *Keys) Create(account string, scopes ...Scope) (key string, err error) {
 	return k.CreateUntil(time.Time{}, account, scopes...)
 }
 
-// CreateUntil is Create for a key that is valid until expires; the zero time
-// means for ever.
+// CreateUntil is Create for a key that is valid until expires. A key with the zero
+// time does not expire; an earlier time than now is an error.
 func (k *Keys) CreateUntil(expires time.Time, account string, scopes ...Scope) (key string, err error) {
 	if !accountName.MatchString(account) {
 		return "", fmt.Errorf("%w: account name: want 1 to 64 letters, digits or . _ @ -, beginning with a letter or digit", voicescreen.ErrInvalid)
@@ -91,7 +90,7 @@ func (k *Keys) CreateUntil(expires time.Time, account string, scopes ...Scope) (
 	}
 	for _, s := range scopes {
 		if !s.valid() {
-			return "", fmt.Errorf("httpadapter: %v is no scope", s)
+			return "", fmt.Errorf("httpadapter: invalid scope %v", s)
 		}
 	}
 	now := k.now().UTC()
@@ -117,8 +116,8 @@ func (k *Keys) CreateUntil(expires time.Time, account string, scopes ...Scope) (
 	return key, nil
 }
 
-// List returns all keys, also those that expired or were revoked, ordered by
-// account, creation and ID.
+// List returns all keys, with the expired and the revoked ones, ordered by account,
+// creation and ID.
 func (k *Keys) List() ([]Key, error) {
 	set, err := k.read()
 	if err != nil {
@@ -146,9 +145,8 @@ func (s keySet) list() []Key {
 	return list
 }
 
-// Revoke ends the validity of the key of an ID, for which the key itself may
-// stand too. It returns ErrNoKey if there is none. Revoking it again changes
-// nothing.
+// Revoke ends the validity of a key, given by its ID or by the key itself. It
+// returns ErrNoKey for an unknown ID. To revoke a revoked key has no effect.
 func (k *Keys) Revoke(id string) error {
 	if from, _, ok := splitKey(id); ok {
 		id = from
@@ -168,8 +166,8 @@ func (k *Keys) Revoke(id string) error {
 	})
 }
 
-// RevokeAccount ends the validity of every key of an account and returns how
-// many were valid.
+// RevokeAccount ends the validity of all keys of an account, and returns the number
+// of those that were valid.
 func (k *Keys) RevokeAccount(account string) (n int, err error) {
 	now := k.now().UTC()
 	err = k.change(func(set keySet) error {
@@ -187,9 +185,9 @@ func (k *Keys) RevokeAccount(account string) (n int, err error) {
 	return n, err
 }
 
-// Lookup returns what is known of a key; false if it is unknown, expired or
-// revoked. How long it takes says nothing about a secret.
-// The caller must not change the Scopes.
+// Lookup returns the description of a key, and false for a key that is unknown,
+// expired or revoked. Its time does not depend on the secret. The caller must not
+// change the Scopes.
 func (k *Keys) Lookup(key string) (Key, bool) {
 	info, ok := k.find(key)
 	if !ok {
@@ -198,8 +196,8 @@ func (k *Keys) Lookup(key string) (Key, bool) {
 	return info, true
 }
 
-// find is Lookup that tells more of a key that is refused: all that is known of
-// one that expired or was revoked, and the ID alone where the secret is wrong.
+// find is Lookup with more information on a key that is refused: the description
+// of an expired or revoked key, and the ID alone for a wrong secret.
 func (k *Keys) find(key string) (info Key, live bool) {
 	set := k.file.Get()
 	id, _, ok := splitKey(key)
@@ -207,13 +205,13 @@ func (k *Keys) find(key string) (info Key, live bool) {
 		return Key{}, false
 	}
 	r, ok := set[id]
-	if !ok { // a key that was made just now is valid at once
+	if !ok { // a new key of another process is valid at once
 		if set, err := k.file.Read(); err == nil {
 			r, ok = set[id]
 		}
 	}
 	if !ok {
-		r = &keyRecord{} // compare with a sum that nothing has
+		r = &keyRecord{} // compare with a sum that no key has
 	}
 	sum := sha256.Sum256([]byte(key))
 	same := subtle.ConstantTimeCompare(sum[:], r.sum[:]) == 1
@@ -226,7 +224,7 @@ func (k *Keys) find(key string) (info Key, live bool) {
 	return r.Key, r.Live(k.now())
 }
 
-// splitKey takes a key apart. It says false for anything that is not of the
+// splitKey returns the parts of a key, and false for a text that does not have the
 // form of a key.
 func splitKey(key string) (id, secret string, ok bool) {
 	rest, ok := strings.CutPrefix(key, keyPrefix)

@@ -1,4 +1,4 @@
-package httpadapter
+package httpadapter_test
 
 import (
 	"bytes"
@@ -14,20 +14,20 @@ import (
 	"testing"
 	"time"
 
-	"github.com/voicescreen/voicescreen/internal/proof/cost"
+	"github.com/voicescreen/voicescreen/httpadapter"
 )
 
-func newKeyFile(t testing.TB) (*Keys, string) {
+func newKeyFile(t testing.TB) (*httpadapter.Keys, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "keys.json")
-	k, err := CreateKeys(path)
+	k, err := httpadapter.CreateKeys(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return k, path
 }
 
-func mustCreate(t testing.TB, k *Keys, account string, scopes ...Scope) string {
+func mustCreate(t testing.TB, k *httpadapter.Keys, account string, scopes ...httpadapter.Scope) string {
 	t.Helper()
 	key, err := k.Create(account, scopes...)
 	if err != nil {
@@ -46,7 +46,7 @@ func TestKeyForm(t *testing.T) {
 	if !ok || info.Account != "clinic" || info.ID != key[3:19] {
 		t.Fatalf("got %+v %v, want the key of the account clinic", info, ok)
 	}
-	if !slices.Equal(info.Scopes, DefaultScopes()) || info.Allows(ScopeAdmin) || !info.Allows(ScopeRead) {
+	if !slices.Equal(info.Scopes, httpadapter.DefaultScopes()) || info.Allows(httpadapter.ScopeAdmin) || !info.Allows(httpadapter.ScopeRead) {
 		t.Errorf("got scopes %v, want all but admin", info.Scopes)
 	}
 	data, err := os.ReadFile(path)
@@ -92,13 +92,13 @@ func TestLookupRefuses(t *testing.T) {
 func TestKeyExpiryAndRevocation(t *testing.T) {
 	k, _ := newKeyFile(t)
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	k.now = func() time.Time { return now }
-	key, err := k.CreateUntil(now.Add(time.Hour), "clinic", ScopeRead, ScopeAdmin, ScopeRead)
+	httpadapter.SetNow(k, func() time.Time { return now })
+	key, err := k.CreateUntil(now.Add(time.Hour), "clinic", httpadapter.ScopeRead, httpadapter.ScopeAdmin, httpadapter.ScopeRead)
 	if err != nil {
 		t.Fatal(err)
 	}
 	info, ok := k.Lookup(key)
-	if !ok || !slices.Equal(info.Scopes, []Scope{ScopeRead, ScopeAdmin}) {
+	if !ok || !slices.Equal(info.Scopes, []httpadapter.Scope{httpadapter.ScopeRead, httpadapter.ScopeAdmin}) {
 		t.Errorf("got %v %v, want the scopes read and admin", info.Scopes, ok)
 	}
 	now = now.Add(time.Hour)
@@ -118,7 +118,7 @@ func TestKeyExpiryAndRevocation(t *testing.T) {
 	if _, ok := k.Lookup(b); !ok {
 		t.Error("revoking one key ended another")
 	}
-	if err := k.Revoke("0000000000000000"); !errors.Is(err, ErrNoKey) {
+	if err := k.Revoke("0000000000000000"); !errors.Is(err, httpadapter.ErrNoKey) {
 		t.Errorf("got %v, want ErrNoKey", err)
 	}
 	if n, err := k.RevokeAccount("clinic"); n != 1 || err != nil {
@@ -142,8 +142,8 @@ func TestKeyExpiryAndRevocation(t *testing.T) {
 }
 
 func TestKeysInMemory(t *testing.T) {
-	k := NewKeys()
-	key := mustCreate(t, k, "dev", ScopeRead)
+	k := httpadapter.NewKeys()
+	key := mustCreate(t, k, "dev", httpadapter.ScopeRead)
 	if _, ok := k.Lookup(key); !ok {
 		t.Error("the key is unknown")
 	}
@@ -156,13 +156,13 @@ func TestKeysInMemory(t *testing.T) {
 }
 
 func TestCreateRefuses(t *testing.T) {
-	k := NewKeys()
+	k := httpadapter.NewKeys()
 	for _, account := range []string{"", " ", "a b", "a\nb", "ä", strings.Repeat("a", 65), "-a"} {
 		if _, err := k.Create(account); err == nil {
 			t.Errorf("account %q was accepted", account)
 		}
 	}
-	if _, err := k.Create("a", Scope(99)); err == nil {
+	if _, err := k.Create("a", httpadapter.Scope(99)); err == nil {
 		t.Error("an unknown scope was accepted")
 	}
 }
@@ -170,7 +170,7 @@ func TestCreateRefuses(t *testing.T) {
 // A running server takes changes of other processes up within a second.
 func TestKeysOfAnotherProcess(t *testing.T) {
 	server, path := newKeyFile(t)
-	other, err := OpenKeys(path)
+	other, err := httpadapter.OpenKeys(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func TestKeysOfAnotherProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := server.Check(); err != nil {
-		t.Errorf("got %v, want the mended file read", err)
+		t.Errorf("got %v, want the repaired file read", err)
 	}
 }
 
@@ -225,7 +225,7 @@ func TestKeysConcurrentChanges(t *testing.T) {
 	made := make(chan string, processes*each)
 	for range processes {
 		wg.Go(func() {
-			k, err := OpenKeys(path)
+			k, err := httpadapter.OpenKeys(path)
 			if err != nil {
 				t.Error(err)
 				return
@@ -241,7 +241,7 @@ func TestKeysConcurrentChanges(t *testing.T) {
 	}
 	wg.Wait()
 	close(made)
-	k, err := OpenKeys(path)
+	k, err := httpadapter.OpenKeys(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,13 +257,17 @@ func TestKeysConcurrentChanges(t *testing.T) {
 }
 
 func TestOpenKeysRefuses(t *testing.T) {
-	if _, err := OpenKeys(filepath.Join(t.TempDir(), "none.json")); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := httpadapter.OpenKeys(filepath.Join(t.TempDir(), "none.json")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v, want fs.ErrNotExist", err)
 	}
 	id, sum := strings.Repeat("ab", 8), strings.Repeat("cd", 32)
 	record := `{"id":"` + id + `","account":"a","scopes":["read"],"created_at":"2026-01-02T03:04:05Z","sha256":"` + sum + `"}`
 	file := func(records string) string { return `{"format":"voicescreen-keys/1","keys":[` + records + `]}` }
-	if _, err := parseKeyFile([]byte(file(record))); err != nil {
+	good := filepath.Join(t.TempDir(), "keys.json")
+	if err := os.WriteFile(good, []byte(file(record)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := httpadapter.OpenKeys(good); err != nil {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{
@@ -272,6 +276,11 @@ func TestOpenKeysRefuses(t *testing.T) {
 		"null":           "null",
 		"other format":   strings.Replace(file(record), "keys/1", "keys/2", 1),
 		"no format":      `{"keys":[]}`,
+		"no keys":        `{"format":"voicescreen-keys/1"}`,
+		"no scopes":      file(strings.Replace(record, `"scopes":["read"],`, "", 1)),
+		"null scopes":    file(strings.Replace(record, `["read"]`, "null", 1)),
+		"no creation":    file(strings.Replace(record, `"created_at":"2026-01-02T03:04:05Z",`, "", 1)),
+		"no sum":         file(strings.Replace(record, `,"sha256":"`+sum+`"`, "", 1)),
 		"unknown field":  `{"format":"voicescreen-keys/1","keys":[],"more":1}`,
 		"cut short":      file(record)[:50],
 		"more behind":    file(record) + "{}",
@@ -287,7 +296,7 @@ func TestOpenKeysRefuses(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := OpenKeys(path)
+		_, err := httpadapter.OpenKeys(path)
 		if err == nil {
 			t.Errorf("%s: was accepted", name)
 		} else if !strings.Contains(err.Error(), path) {
@@ -297,9 +306,9 @@ func TestOpenKeysRefuses(t *testing.T) {
 }
 
 func TestScopeText(t *testing.T) {
-	for s := ScopeInitiate; s <= ScopeAdmin; s++ {
+	for s := httpadapter.ScopeInitiate; s <= httpadapter.ScopeAdmin; s++ {
 		text, err := json.Marshal(s)
-		var back Scope
+		var back httpadapter.Scope
 		if err == nil {
 			err = json.Unmarshal(text, &back)
 		}
@@ -307,34 +316,16 @@ func TestScopeText(t *testing.T) {
 			t.Errorf("%v: got %v %v back from %s", s, back, err, text)
 		}
 	}
-	if _, err := json.Marshal(Scope(0)); err == nil {
+	if _, err := json.Marshal(httpadapter.Scope(0)); err == nil {
 		t.Error("scope 0 was written")
 	}
-	if _, err := ParseScope("root"); err == nil {
+	if _, err := httpadapter.ParseScope("root"); err == nil {
 		t.Error("an unknown scope was read")
 	}
 }
 
-func FuzzParseKeyFile(f *testing.F) {
-	f.Add([]byte(`{"format":"voicescreen-keys/1","keys":[]}`))
-	f.Add([]byte(`{"format":"voicescreen-keys/1","keys":[{"id":"0011223344556677","account":"a","scopes":["read"],"created_at":"2026-01-02T03:04:05Z","sha256":""}]}`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		var set keySet
-		var err error
-		cost.Check(t, len(data), func() { set, err = parseKeyFile(data) })
-		if err != nil {
-			return
-		}
-		for id, r := range set {
-			if r.ID != id || len(id) != 2*idBytes || !accountName.MatchString(r.Account) {
-				t.Errorf("record %q is not valid", id)
-			}
-		}
-	})
-}
-
 func BenchmarkLookup(b *testing.B) {
-	k, err := CreateKeys(filepath.Join(b.TempDir(), "keys.json"))
+	k, err := httpadapter.CreateKeys(filepath.Join(b.TempDir(), "keys.json"))
 	if err != nil {
 		b.Fatal(err)
 	}

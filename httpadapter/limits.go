@@ -9,44 +9,44 @@ import (
 	"time"
 )
 
-// Limits bounds what one request may hold and how long it may take, beside the
-// size of its recording. Zero fields mean the default.
+// Limits bounds the parts of a request, other than its recording, and the time
+// that it may take. Zero fields mean the default.
 type Limits struct {
-	// Body is the size of a body of fields in bytes; larger ones are answered
-	// 413. The longest that makes sense, a session with all metadata, has some
-	// 500 bytes. Default: 64 KiB.
+	// Body is the maximum size of a body of fields in bytes. A larger one is
+	// answered 413. A session with all metadata has some 500 bytes. Default:
+	// 64 KiB.
 	Body int
 
-	// Depth is how deep JSON may nest; deeper is answered 422. The deepest call
-	// has 2. Default: 16.
+	// Depth is the maximum depth of nested JSON. A deeper body is answered 422.
+	// The deepest call has depth 2. Default: 16.
 	Depth int
 
-	// Parts is how many parts a multipart body may have; more are answered 406
-	// by the calls that take a recording and 422 by others. The calls know 10
+	// Parts is the maximum number of parts of a multipart body. More are answered
+	// 406 by the calls that take a recording and 422 by others. The calls have 10
 	// fields. Default: 64.
 	Parts int
 
-	// Field is the size of one field beside the recording in bytes; larger ones
-	// are answered 413. All that a body has beside the recording, the headers
-	// of its parts too, may have Parts*Field bytes. Default: 4 KiB.
+	// Field is the maximum size of one field, other than the recording, in bytes.
+	// A larger one is answered 413. All of a body without the recording, with the
+	// headers of its parts, may have Parts*Field bytes. Default: 4 KiB.
 	Field int
 
-	// BodyTime is how long a body of fields may take to come in; slower ones
-	// are answered 422. Default: 10 s, in which 64 KiB come over a line of
-	// 52 kbit/s.
+	// BodyTime is the maximum time to receive a body of fields. A slower one is
+	// answered 422. Default: 10 s, which is 64 KiB at 52 kbit/s.
 	BodyTime time.Duration
 
-	// StallTime is how long nothing may come of an upload, and UploadTime how
-	// long all of it may take; then it is answered 406. Defaults: 30 s, longer
-	// than a telephone line's hiccup, and 10 minutes, in which 100 MiB come
-	// over a line of 1.4 Mbit/s. They replace a server's ReadTimeout.
+	// StallTime is the maximum pause between two reads of an upload, and
+	// UploadTime the maximum time of the whole upload. A slower one is answered
+	// 406. They replace the server's ReadTimeout. Defaults: 30 s, longer than a
+	// short interruption of a telephone line, and 10 minutes, which is 100 MiB at
+	// 1.4 Mbit/s.
 	StallTime  time.Duration
 	UploadTime time.Duration
 
-	// Uploads is how many submissions of one key may be on their way at once;
-	// more are answered 429, with Retry-After, before they are read. Default:
-	// 800, which leaves a fifth of an engine's queue, as it is by default, to
-	// other keys, however many of this one's stall.
+	// Uploads is the maximum number of concurrent submissions of one key. Another
+	// one is answered 429, with Retry-After, before it is read. Default: 800,
+	// which leaves a fifth of the engine's default queue to other keys while all
+	// uploads of one key stall.
 	Uploads int
 }
 
@@ -62,28 +62,28 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// positive sets what is not greater than zero to its default.
+// positive sets *p to value unless it is greater than zero.
 func positive[T int | time.Duration](p *T, value T) {
 	if *p <= 0 {
 		*p = value
 	}
 }
 
-// besideFile is how many bytes a body may have beside its file. A body of
-// fields must fit, where the two share a call.
+// besideFile is the maximum number of bytes of a body without its file. At least
+// a body of fields fits, for the call that takes either.
 func (l *Limits) besideFile() int64 {
 	return max(int64(l.Parts)*int64(l.Field), int64(l.Body))
 }
 
-// uploads counts the submissions of each key that are on their way. It is safe
-// for concurrent use.
+// uploads counts the concurrent submissions of each key. It is safe for concurrent
+// use.
 type uploads struct {
 	mu sync.Mutex     // protects n
-	n  map[string]int // by key ID; without those that have none
+	n  map[string]int // by key ID; only keys with a submission
 }
 
-// enter counts a submission of a key until leave is called, and refuses it if
-// there are limit already.
+// enter counts a submission of a key until leave is called. At the limit it
+// returns an error, which is an answer.
 func (u *uploads) enter(key string, limit int) (leave func(), err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -105,25 +105,24 @@ func (u *uploads) enter(key string, limit int) (leave func(), err error) {
 	}, nil
 }
 
-// timedBody reads a body that must not come too slowly. It is for one
-// goroutine.
+// timedBody reads a body under read deadlines. It is for one goroutine.
 type timedBody struct {
 	c     *call
 	body  io.Reader
 	rc    *http.ResponseController
-	stall time.Duration
-	end   time.Time // of all of it
+	stall time.Duration // between two reads
+	end   time.Time     // of the whole body
 }
 
-// timed returns the body of c, that ends with an error when nothing came for
-// stall, or not all within total. Where the connection knows no deadlines, as
-// in tests of a handler, it does not. Called again it sets a new total.
+// timed returns the body of c. Reading it ends with an error after a pause of
+// stall, or after total. Without read deadlines on the connection, as in tests of
+// a handler, it has no limit. A second call sets a new total.
 func (c *call) timed(stall, total time.Duration) io.Reader {
 	if c.r.Body == nil || c.r.Body == http.NoBody {
 		return http.NoBody
 	}
 	end := time.Now().Add(total)
-	if c.timer != nil { // it is timed already
+	if c.timer != nil {
 		c.timer.end = end
 		return c.r.Body
 	}
@@ -144,11 +143,11 @@ func (t *timedBody) Read(p []byte) (int, error) {
 	n, err := t.body.Read(p)
 	switch {
 	case err == io.EOF:
-		// From here on the server reads to see whether the client goes: that
-		// must not look as if it had.
+		// From here on the server reads to detect a disconnected client: a
+		// deadline would look like one.
 		t.rc.SetReadDeadline(time.Time{})
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		t.c.late = true // the deadline stays: nothing more is read
+		t.c.late = true // the deadline stays, so that nothing more is read
 	}
 	return n, err
 }

@@ -1,4 +1,4 @@
-package httpadapter
+package httpadapter_test
 
 import (
 	"bufio"
@@ -17,24 +17,21 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/httpadapter"
 )
 
-var defaultLimits = Limits{}.withDefaults()
-
-// listenWith serves with a server that change has changed.
+// listenWith starts a server after change was applied to it.
 func (s *service) listenWith(change func(*http.Server)) (addr string) {
 	s.t.Helper()
 	server := httptest.NewUnstartedServer(s.handler)
-	server.Config = NewServer("", s.handler)
+	server.Config = httpadapter.NewServer("", s.handler)
 	change(server.Config)
 	server.Start()
 	s.t.Cleanup(server.Close)
 	return server.Listener.Addr().String()
 }
 
-// Clients that send so slowly that they never come to an end do not slow
-// others, and are answered or dropped when their time is over.
-// A body that breaks off is answered as others that cannot be read.
+// A body that ends too early is answered like any other that cannot be read.
 func TestBrokenOffBodies(t *testing.T) {
 	s := newService(t)
 	addr := s.listen()
@@ -49,13 +46,15 @@ func TestBrokenOffBodies(t *testing.T) {
 	}
 }
 
+// Clients that send very slowly do not delay others. They are answered or
+// disconnected at the end of their time.
 func TestSlowClients(t *testing.T) {
 	const (
 		clients = 500
 		allowed = 500 * time.Millisecond // what their bodies may take
 		patient = 5 * time.Second        // one quick call, on a busy machine
 	)
-	s := newServiceWith(t, nil, &Options{Limits: Limits{BodyTime: allowed, StallTime: allowed / 2, UploadTime: allowed}})
+	s := newServiceWith(t, nil, &httpadapter.Options{Limits: httpadapter.Limits{BodyTime: allowed, StallTime: allowed / 2, UploadTime: allowed}})
 	addr := s.listenWith(func(server *http.Server) { server.ReadHeaderTimeout = allowed })
 	id := s.initiate("p1")
 	head := "Host: x\r\nX-API-Key: " + s.key + "\r\nContent-Length: 1000\r\n"
@@ -100,8 +99,8 @@ func TestSlowClients(t *testing.T) {
 	s.wantNothing(id)
 }
 
-// wantNothing wants that nothing was written: no session of a user "p" and
-// none queued, no audio, and the session still waiting for its audio.
+// wantNothing checks that the store has no session of a user "p", no queued session
+// and no audio, and that the session still waits for its audio.
 func (s *service) wantNothing(id string) {
 	s.t.Helper()
 	if n, err := s.store.Due(context.Background()); n != 0 || err != nil {
@@ -118,10 +117,10 @@ func (s *service) wantNothing(id string) {
 	}
 }
 
-// Slow, but within bounds: it is served.
+// A slow request within the limits is served.
 func TestSlowEnough(t *testing.T) {
 	const pause = 20 * time.Millisecond
-	s := newServiceWith(t, nil, &Options{Limits: Limits{StallTime: 2 * time.Second}})
+	s := newServiceWith(t, nil, &httpadapter.Options{Limits: httpadapter.Limits{StallTime: 2 * time.Second}})
 	addr := s.listen()
 	id := s.initiate("p1")
 	r := form("POST", "/v2/prediction/", field{"session_id", id}, field{"file", string(testWAV(t, 44100, 1, 0.2))})
@@ -150,9 +149,9 @@ func TestSlowEnough(t *testing.T) {
 	}
 }
 
-// A held answer is not cut off by the deadline of the body before it.
+// The deadline of the body does not end a delayed answer.
 func TestDeadlineEndsWithBody(t *testing.T) {
-	s := newServiceWith(t, nil, &Options{Limits: Limits{BodyTime: 600 * time.Millisecond, StallTime: 600 * time.Millisecond}})
+	s := newServiceWith(t, nil, &httpadapter.Options{Limits: httpadapter.Limits{BodyTime: 600 * time.Millisecond, StallTime: 600 * time.Millisecond}})
 	addr := s.listen()
 	id := s.submit("p1", "/predict", testWAV(t, 44100, 1, 0.1))
 	later := time.AfterFunc(900*time.Millisecond, func() { s.finish(id, nil, nil) })
@@ -165,8 +164,8 @@ func TestDeadlineEndsWithBody(t *testing.T) {
 	}
 }
 
-// Whatever is too much, too deep or not text is a clear answer, and nothing
-// comes of it.
+// Bodies that are too large, too deep or not text have a clear answer and no
+// effect.
 func TestHostileInput(t *testing.T) {
 	s := newService(t)
 	addr := s.listen()
@@ -230,7 +229,7 @@ func TestHostileInput(t *testing.T) {
 	s.wantNothing(id)
 }
 
-// send is wire for what the server may stop reading before all is sent.
+// send is wire for a request that the server may not read to its end.
 func send(t *testing.T, addr, text string) (status int, body string) {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)
@@ -255,9 +254,9 @@ func send(t *testing.T, addr, text string) (status int, body string) {
 	return resp.StatusCode, string(data)
 }
 
-// The limits are as configured.
+// Each limit of the options applies.
 func TestLimits(t *testing.T) {
-	s := newServiceWith(t, nil, &Options{Limits: Limits{Body: 100, Depth: 3, Parts: 3, Field: 40}})
+	s := newServiceWith(t, nil, &httpadapter.Options{Limits: httpadapter.Limits{Body: 100, Depth: 3, Parts: 3, Field: 40}})
 	id := s.initiate("p1")
 	file := string(testWAV(t, 44100, 1, 0.1))
 	json := func(body string) request {
@@ -272,11 +271,11 @@ func TestLimits(t *testing.T) {
 	s.want(http.StatusAccepted, form("POST", "/v2/prediction/", field{"session_id", id}, field{"allowed_sample_rate", "44100"}, field{"file", file}))
 }
 
-// A key whose uploads stall is told so before the next one is read, and holds up
+// A key whose uploads stall is answered 429 before the next one is read, and holds up
 // no other key.
 func TestUploadsOfOneKey(t *testing.T) {
 	const limit = 3
-	s := newServiceWith(t, nil, &Options{Limits: Limits{Uploads: limit}})
+	s := newServiceWith(t, nil, &httpadapter.Options{Limits: httpadapter.Limits{Uploads: limit}})
 	addr := s.listen()
 	other := s.newKey("clinic")
 	recording := string(testWAV(t, 44100, 1, 0.1))
@@ -293,10 +292,7 @@ func TestUploadsOfOneKey(t *testing.T) {
 	}
 	stalled := []net.Conn{start("/v2/prediction/"), start("/predict"), start("/v1/predict/server/depression/binary")}
 	under := func() int {
-		u := &s.handler.(*adapter).coming
-		u.mu.Lock()
-		defer u.mu.Unlock()
-		return u.n[strings.Split(s.key, "_")[1]]
+		return httpadapter.UploadsOf(s.handler, strings.Split(s.key, "_")[1])
 	}
 	within(t, 10*time.Second, "three uploads are on their way", func() bool { return under() == limit })
 	for _, path := range []string{"/v2/prediction/", "/predict"} {
@@ -332,7 +328,7 @@ func TestUploadMemoryConcurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close(context.Background())
-	s.handler.(*adapter).engine = e
+	s.use(e)
 	measure := func(size int64, fileFirst bool) uint64 {
 		var before, after runtime.MemStats
 		all := make(chan struct{}) // closed when all uploads are half way
@@ -371,7 +367,7 @@ func TestUploadMemoryConcurrent(t *testing.T) {
 
 // meet is an upload that waits half way for the others.
 type meet struct {
-	parts [3]io.Reader // what stands before, in and behind the middle
+	parts [3]io.Reader // before, in and after the middle
 	half  *sync.WaitGroup
 	all   chan struct{}
 }

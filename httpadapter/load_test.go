@@ -1,4 +1,4 @@
-package httpadapter
+package httpadapter_test
 
 import (
 	"bufio"
@@ -18,6 +18,7 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/audit"
+	"github.com/voicescreen/voicescreen/httpadapter"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
@@ -32,7 +33,7 @@ type loaded struct {
 	head    string // header lines of every request
 }
 
-// loadOptions are what a service may have beside.
+// loadOptions are optional parts of a service.
 type loadOptions struct {
 	audited bool   // with an audit log
 	key     []byte // of the store; nil for none
@@ -40,7 +41,7 @@ type loadOptions struct {
 
 func newLoaded(b *testing.B, o loadOptions) *loaded {
 	b.Helper()
-	var opts Options
+	var opts httpadapter.Options
 	if o.audited {
 		var err error
 		if opts.Audit, err = audit.Open(filepath.Join(b.TempDir(), "audit.log"), nil); err != nil {
@@ -55,13 +56,13 @@ func newLoaded(b *testing.B, o loadOptions) *loaded {
 	if err != nil {
 		b.Fatal(err)
 	}
-	keys := NewKeys()
+	keys := httpadapter.NewKeys()
 	key := mustCreate(b, keys, "clinic")
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		b.Fatal(err)
 	}
-	server := NewServer("", New(e, keys, &opts))
+	server := httpadapter.NewServer("", httpadapter.New(e, keys, &opts))
 	go server.Serve(l)
 	b.Cleanup(func() {
 		server.Close()
@@ -180,16 +181,16 @@ func (l *loaded) initiate(n int) []string {
 	return ids
 }
 
-// BenchmarkLoad is the load that the service is meant to bear, on a bolt store
-// and over TCP, with the generator in the same process:
+// BenchmarkLoad measures the service under its intended load, on a bolt store and
+// over TCP, with the generator in the same process:
 //
 //	go test ./httpadapter -run '^$' -bench Load -benchtime 5s
 //
 // Goals, on two cores: 6,000 sessions opened in a second with a p99 of 25 ms at
 // 64 connections; 25,000 results; 100 submissions of half a minute, 2.6 MB each,
-// with a p99 of 200 ms at 8 connections; "audited", the same with an audit log,
-// for whose record each answer waits; "encrypted", on an encrypted store. A submission takes as much disk as its
-// recording until the benchmark ends.
+// with a p99 of 200 ms at 8 connections. "audited" has an audit log, and each answer
+// waits for its record; "encrypted" has an encrypted store. A submission takes as
+// much disk as its recording until the benchmark ends.
 func BenchmarkLoad(b *testing.B) {
 	benchmarkLoad(b, loadOptions{})
 	b.Run("encrypted", func(b *testing.B) { benchmarkLoad(b, loadOptions{key: make([]byte, bolt.KeySize)}) })

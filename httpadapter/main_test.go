@@ -1,4 +1,4 @@
-package httpadapter
+package httpadapter_test
 
 import (
 	"testing"

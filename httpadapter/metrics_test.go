@@ -1,10 +1,9 @@
-package httpadapter
+package httpadapter_test
 
 import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/httpadapter"
 	"github.com/voicescreen/voicescreen/screen"
 )
 
@@ -23,7 +23,7 @@ var sample = regexp.MustCompile(`^([a-z_]+)(?:\{((?:[a-z]+="(?:[^"\\\n]|\\["\\n]
 
 // scrape reads metrics, each line of which must be well-formed and belong to
 // the TYPE before it, and returns the values by name and labels.
-func scrape(t *testing.T, m *Metrics) map[string]float64 {
+func scrape(t *testing.T, m *httpadapter.Metrics) map[string]float64 {
 	t.Helper()
 	w := httptest.NewRecorder()
 	m.ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
@@ -57,8 +57,8 @@ func scrape(t *testing.T, m *Metrics) map[string]float64 {
 
 func TestMetrics(t *testing.T) {
 	const canary = "CANARY"
-	var m Metrics
-	s := newServiceWith(t, nil, &Options{Observe: m.Observe})
+	var m httpadapter.Metrics
+	s := newServiceWith(t, nil, &httpadapter.Options{Observe: m.Observe})
 	m.Queue = s.engine.Queued
 	recording := string(testWAV(t, 44100, 1, 0.1))
 	id := s.submit(canary+"-user", "/v2/prediction/", []byte(recording))
@@ -77,14 +77,14 @@ func TestMetrics(t *testing.T) {
 	got := scrape(t, &m)
 	for name, want := range map[string]float64{
 		`voicescreen_queue_depth{}`: 1,
-		`voicescreen_requests_total{method="POST",route="initate",code="201"}`:                         1,
-		`voicescreen_requests_total{method="POST",route="prediction",code="202"}`:                      1,
-		`voicescreen_requests_total{method="GET",route="predict/sessions/*",code="200"}`:               1,
-		`voicescreen_requests_total{method="GET",route="predict/sessions/*",code="404"}`:               1,
-		`voicescreen_requests_total{method="POST",route="initiate",code="422"}`:                        1,
-		`voicescreen_requests_total{method="",route="none",code="404"}`:                                1,
-		`voicescreen_requests_total{method="",route="none",code="405"}`:                                1,
-		`voicescreen_requests_total{method="",route="none",code="403"}`:                                1,
+		`voicescreen_requests_total{code="201",method="POST",route="initate"}`:                         1,
+		`voicescreen_requests_total{code="202",method="POST",route="prediction"}`:                      1,
+		`voicescreen_requests_total{code="200",method="GET",route="predict/sessions/*"}`:               1,
+		`voicescreen_requests_total{code="404",method="GET",route="predict/sessions/*"}`:               1,
+		`voicescreen_requests_total{code="422",method="POST",route="initiate"}`:                        1,
+		`voicescreen_requests_total{code="404",method="",route="none"}`:                                1,
+		`voicescreen_requests_total{code="405",method="",route="none"}`:                                1,
+		`voicescreen_requests_total{code="403",method="",route="none"}`:                                1,
 		`voicescreen_request_duration_seconds_count{method="GET",route="predict/sessions/*"}`:          2,
 		`voicescreen_request_duration_seconds_bucket{method="",route="none",le="+Inf"}`:                3,
 		`voicescreen_request_duration_seconds_bucket{method="GET",route="predict/sessions/*",le="30"}`: 2,
@@ -103,7 +103,7 @@ func TestMetrics(t *testing.T) {
 }
 
 func TestMetricsOfAnalyses(t *testing.T) {
-	var m Metrics
+	var m httpadapter.Metrics
 	m.Queue = func(context.Context) (int, error) { return 0, errors.New("the store is away") }
 	begin := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	for i, r := range []voicescreen.Result{
@@ -120,8 +120,8 @@ func TestMetricsOfAnalyses(t *testing.T) {
 	}
 	product := `product="deepfake"`
 	for name, want := range map[string]float64{
-		`voicescreen_analyses_total{` + product + `,status="success",error=""}`:          2,
-		`voicescreen_analyses_total{` + product + `,status="failed",error="a\"b\\c\nd"}`: 1,
+		`voicescreen_analyses_total{error="",` + product + `,status="success"}`:          2,
+		`voicescreen_analyses_total{error="a\"b\\c\nd",` + product + `,status="failed"}`: 1,
 		`voicescreen_result_seconds_sum{` + product + `}`:                                4.5,
 		`voicescreen_result_seconds_count{` + product + `}`:                              3,
 		`voicescreen_result_seconds_bucket{` + product + `,le="0.5"}`:                    1,
@@ -136,30 +136,43 @@ func TestMetricsOfAnalyses(t *testing.T) {
 	}
 }
 
-// A duration on a bound is within it, and buckets never fall.
+// A duration on a bound is within it, and each bucket holds those before it.
 func TestHistogram(t *testing.T) {
-	var m map[string]*histogram
-	for _, d := range []time.Duration{0, time.Second, time.Second + 1, 2 * time.Second, time.Hour, -time.Second} {
-		observe(&m, "x", []float64{1, 2}, d)
+	var m httpadapter.Metrics
+	for _, d := range []time.Duration{0, time.Second, time.Second + 1, 2500 * time.Millisecond, time.Hour, -time.Second} {
+		m.Observe(httpadapter.Observation{"GET", "x", 200, d})
 	}
-	if got := fmt.Sprint(m["x"].counts); got != "[3 5 6]" {
-		t.Errorf("got %s, want [3 5 6]", got)
+	got := scrape(t, &m)
+	for bound, want := range map[string]float64{"0.0005": 2, "0.5": 2, "1": 3, "2.5": 5, "30": 5, "+Inf": 6} {
+		if n := got[`voicescreen_request_duration_seconds_bucket{method="GET",route="x",le="`+bound+`"}`]; n != want {
+			t.Errorf("up to %s s: got %g durations, want %g", bound, n, want)
+		}
+	}
+}
+
+// A code that is not UTF-8, which no label can hold, is counted all the same.
+func TestMetricsOfAForeignCode(t *testing.T) {
+	var m httpadapter.Metrics
+	m.OnResult(context.Background(), "", &voicescreen.Result{Status: screen.StatusFailed, Product: screen.DeepfakeBinary,
+		Failure: &screen.Failure{Code: "a\xffb"}})
+	if got := scrape(t, &m)["voicescreen_analyses_total{error=\"a\uFFFDb\",product=\"deepfake\",status=\"failed\"}"]; got != 1 {
+		t.Errorf("got %g, want it counted once", got)
 	}
 }
 
 func TestMetricsConcurrent(t *testing.T) {
-	var m Metrics
+	var m httpadapter.Metrics
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
 			for range 100 {
-				m.Observe(Observation{"GET", "x", 200, time.Millisecond})
+				m.Observe(httpadapter.Observation{"GET", "x", 200, time.Millisecond})
 				m.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil))
 			}
 		})
 	}
 	wg.Wait()
-	if got := scrape(t, &m)[`voicescreen_requests_total{method="GET",route="x",code="200"}`]; got != 800 {
+	if got := scrape(t, &m)[`voicescreen_requests_total{code="200",method="GET",route="x"}`]; got != 800 {
 		t.Errorf("got %g requests, want 800", got)
 	}
 }

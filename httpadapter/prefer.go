@@ -13,13 +13,13 @@ import (
 	"github.com/voicescreen/voicescreen/screen"
 )
 
-// defaultMaxWait is shorter than the 60 s after which common proxies give a
-// silent connection up. Chosen.
+// defaultMaxWait is the default of Options.MaxWait. Chosen: shorter than the 60 s
+// after which common proxies close a silent connection.
 const defaultMaxWait = 30 * time.Second
 
-// await holds the answer to the question for a result that is being worked on
-// if the request prefers so: until the result is there, the time is over or
-// the server ends. Whatever ends it is answered with what is known then.
+// await waits for the result of a session that is processing, if the request asks
+// for it: until the session ends, the time is over or the server is shut down. It
+// returns the latest known result.
 func (a *adapter) await(c *call, r *voicescreen.Result) (*voicescreen.Result, error) {
 	seconds, ok := preferredWait(c.r.Header.Values("Prefer"))
 	if !ok || a.opts.MaxWait < time.Second { // the preference has whole seconds
@@ -32,8 +32,8 @@ func (a *adapter) await(c *call, r *voicescreen.Result) (*voicescreen.Result, er
 	}
 	ctx, cancel := context.WithTimeout(c.r.Context(), time.Duration(seconds)*time.Second)
 	defer cancel()
-	if ending, ok := ctx.Value(endingKey{}).(context.Context); ok {
-		defer context.AfterFunc(ending, cancel)()
+	if shutdown, ok := ctx.Value(shutdownKey{}).(context.Context); ok {
+		defer context.AfterFunc(shutdown, cancel)()
 	}
 	final, err := c.account.Wait(ctx, r.SessionID)
 	switch {
@@ -46,8 +46,8 @@ func (a *adapter) await(c *call, r *voicescreen.Result) (*voicescreen.Result, er
 }
 
 // preferredWait returns the seconds of the preference "wait" of RFC 7240,
-// section 4.3, in the values of Prefer headers; false if there is none that
-// can be read, which is the same as none. Of several the first counts.
+// section 4.3, in the values of Prefer headers. It returns false if there is no
+// such preference or its value is malformed. The first of several counts.
 func preferredWait(headers []string) (seconds int, ok bool) {
 	for _, header := range headers {
 		for preference := range strings.SplitSeq(header, ",") {
@@ -67,16 +67,16 @@ func preferredWait(headers []string) (seconds int, ok bool) {
 	return 0, false
 }
 
-// endingKey is where the context of a request has another one that is done
-// when its server begins to end.
-type endingKey struct{}
+// shutdownKey is the key, in the context of a request, of the context that is
+// canceled when the shutdown of the server begins.
+type shutdownKey struct{}
 
-// announceEnd tells requests of a server when it begins to end, so that those
-// that only wait do not hold it up.
-func announceEnd(s *http.Server) {
-	ending, end := context.WithCancel(context.Background())
+// signalShutdown makes s cancel the shutdownKey context of its requests when its
+// shutdown begins, so that requests that wait for a result end.
+func signalShutdown(s *http.Server) {
+	shutdown, cancel := context.WithCancel(context.Background())
 	s.BaseContext = func(net.Listener) context.Context {
-		return context.WithValue(context.Background(), endingKey{}, ending)
+		return context.WithValue(context.Background(), shutdownKey{}, shutdown)
 	}
-	s.RegisterOnShutdown(end)
+	s.RegisterOnShutdown(cancel)
 }

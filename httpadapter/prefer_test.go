@@ -1,4 +1,4 @@
-package httpadapter
+package httpadapter_test
 
 import (
 	"context"
@@ -8,35 +8,10 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/voicescreen/voicescreen/httpadapter"
 )
 
-func TestPreferredWait(t *testing.T) {
-	for name, c := range map[string]struct {
-		headers []string
-		seconds int
-		ok      bool
-	}{
-		"none":             {nil, 0, false},
-		"plain":            {[]string{"wait=10"}, 10, true},
-		"quoted":           {[]string{`WAIT = "7"`}, 7, true},
-		"among others":     {[]string{"respond-async, wait=5; x=y", "handling=lenient"}, 5, true},
-		"in a later one":   {[]string{"respond-async", "wait=5"}, 5, true},
-		"the first counts": {[]string{"wait=1, wait=2"}, 1, true},
-		"zero":             {[]string{"wait=0"}, 0, true},
-		"for ever":         {[]string{"wait=99999999999999999999"}, 1<<31 - 1, true},
-		"no number":        {[]string{"wait=soon"}, 0, false},
-		"negative":         {[]string{"wait=-1"}, 0, false},
-		"no value":         {[]string{"wait"}, 0, false},
-		"another name":     {[]string{"waiting=3"}, 0, false},
-	} {
-		if seconds, ok := preferredWait(c.headers); seconds != c.seconds || ok != c.ok {
-			t.Errorf("%s: got %d %v, want %d %v", name, seconds, ok, c.seconds, c.ok)
-		}
-	}
-}
-
-// An answer is held until the result is there, and no longer than asked for
-// and allowed. Time is that of the bubble.
 func TestPreferWait(t *testing.T) {
 	const never = time.Hour
 	for name, c := range map[string]struct {
@@ -50,7 +25,7 @@ func TestPreferWait(t *testing.T) {
 		"plain call":      {"", never, 0, 0, "", "processing"},
 		"over":            {"wait=3", never, 0, 3 * time.Second, "wait=3", "processing"},
 		"capped":          {"wait=3000", never, 5 * time.Second, 5 * time.Second, "wait=5", "processing"},
-		"default cap":     {"wait=3000", never, 0, defaultMaxWait, "wait=30", "processing"},
+		"default cap":     {"wait=3000", never, 0, 30 * time.Second, "wait=30", "processing"},
 		"ready meanwhile": {"wait=20", 2500 * time.Millisecond, 0, 3 * time.Second, "wait=20", "success"}, // the engine looks each second
 		"ready before":    {"wait=20", 0, 0, 0, "wait=20", "success"},
 		"no time":         {"wait=0", never, 0, 0, "wait=0", "processing"},
@@ -61,7 +36,7 @@ func TestPreferWait(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := newServiceWith(t, nil, &Options{MaxWait: c.max})
+				s := newServiceWith(t, nil, &httpadapter.Options{MaxWait: c.max})
 				id := s.submit("p1", "/predict", testWAV(t, 44100, 1, 0.1))
 				if c.after == 0 {
 					s.finish(id, nil, nil)
@@ -85,8 +60,8 @@ func TestPreferWait(t *testing.T) {
 	}
 }
 
-// The deepfake product's call holds too; a session that nothing was submitted
-// to, or that does not exist, has its answer at once.
+// The call of the deepfake product delays its answer too. The answer for a session
+// without a submission, or for an unknown one, is immediate.
 func TestPreferWaitElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newService(t)
@@ -113,7 +88,7 @@ func TestPreferWaitElsewhere(t *testing.T) {
 	})
 }
 
-// A server that ends does not wait for those that wait.
+// Shutdown does not wait for delayed answers.
 func TestPreferWaitEndsWithServer(t *testing.T) {
 	s := newService(t)
 	id := s.submit("p1", "/predict", testWAV(t, 44100, 1, 0.1))
@@ -122,7 +97,7 @@ func TestPreferWaitEndsWithServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	arrived := make(chan struct{})
-	server := NewServer("", http.StripPrefix("/voice", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := httpadapter.NewServer("", http.StripPrefix("/voice", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		close(arrived)
 		s.handler.ServeHTTP(w, r)
 	})))

@@ -7,97 +7,91 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"golang.org/x/time/rate"
 )
 
-// RateLimit bounds the requests of each key with a token bucket: it holds
-// Burst requests when it is full, and gains PerSecond each second. A request
-// that finds it empty is answered 429 with Retry-After. Every request with a
-// valid key counts, also one that is refused for its path or its scope.
+// RateLimit bounds the requests of each key with a token bucket. The full bucket
+// holds Burst requests, and PerSecond requests are added each second. With an
+// empty bucket the request is answered 429 with Retry-After. Every request with a
+// valid key counts, also one with an unknown path or without the scope.
 //
 // Answers then carry the fields RateLimit-Policy and RateLimit of
-// draft-ietf-httpapi-ratelimit-headers-10, where the quota q is Burst, the
-// window w the seconds in which an empty bucket becomes full, r what is left
-// and t the seconds until there is one more; and, as more clients read them,
-// RateLimit-Limit, RateLimit-Remaining and RateLimit-Reset of draft 06, the
-// last of which is the seconds until the bucket is full.
+// draft-ietf-httpapi-ratelimit-headers-10: the quota q is Burst, the window w is
+// the time in which an empty bucket becomes full, r is the number of requests left
+// and t is the time until the next request is added, both times in seconds. For
+// clients of draft 06 they carry RateLimit-Limit, RateLimit-Remaining and
+// RateLimit-Reset too; the last is the time until the bucket is full, in seconds.
 type RateLimit struct {
-	// PerSecond is how many requests a key may make for long. Zero or less: any
-	// number.
+	// PerSecond is the average number of requests a second of a key. Zero or
+	// less: no limit.
 	PerSecond float64
 
-	// Burst is how many it may make at once. Default: those of one second, and
-	// at least 1.
+	// Burst is the maximum number of requests at once. Default: PerSecond rounded
+	// up.
 	Burst int
 }
 
-// limiter is the buckets of all keys. Nil limits nothing. It is safe for
+// limiter holds the buckets of all keys. Nil is no limit. It is safe for
 // concurrent use.
 type limiter struct {
-	rate  float64 // requests a second
-	burst float64
+	rate  rate.Limit
+	burst int
 	now   func() time.Time
 
-	mu      sync.Mutex         // protects buckets
-	buckets map[string]*bucket // by key ID: only of keys that exist, so their number is bounded
-}
-
-// bucket is what a key may still do.
-type bucket struct {
-	tokens float64
-	at     time.Time // when tokens was right
+	mu      sync.Mutex               // protects buckets, and makes take atomic
+	buckets map[string]*rate.Limiter // by key ID: only of valid keys, so their number is bounded
 }
 
 func newLimiter(r RateLimit) *limiter {
 	if !(r.PerSecond > 0) || math.IsInf(r.PerSecond, 1) {
 		return nil
 	}
-	burst := float64(r.Burst)
-	if r.Burst <= 0 {
-		burst = max(1, math.Ceil(r.PerSecond))
+	burst := r.Burst
+	if burst <= 0 {
+		burst = int(min(max(1, math.Ceil(r.PerSecond)), math.MaxInt32))
 	}
-	return &limiter{rate: r.PerSecond, burst: burst, now: time.Now, buckets: map[string]*bucket{}}
+	return &limiter{rate: rate.Limit(r.PerSecond), burst: burst, now: time.Now, buckets: map[string]*rate.Limiter{}}
 }
 
-// take takes a token out of the bucket of a key. It returns what is left
-// there, and how long it takes until there is another token: 0 if it took one.
+// take takes a token out of the bucket of a key. It returns the number of
+// tokens left, and the time until there is another token: 0 if it took one.
 func (l *limiter) take(key string) (left float64, wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
 	b := l.buckets[key]
 	if b == nil {
-		b = &bucket{tokens: l.burst, at: now}
+		b = rate.NewLimiter(l.rate, l.burst)
 		l.buckets[key] = b
 	}
-	if gone := now.Sub(b.at).Seconds(); gone > 0 {
-		b.tokens = min(l.burst, b.tokens+gone*l.rate)
-		b.at = now
+	if !b.AllowN(now, 1) {
+		left = b.TokensAt(now)
+		return left, l.duration(1 - left)
 	}
-	if b.tokens < 1 {
-		return b.tokens, l.duration(1 - b.tokens)
-	}
-	b.tokens--
-	return b.tokens, 0
+	return b.TokensAt(now), 0
 }
 
-// duration is how long it takes for tokens to come in. More than a year is
-// one year, which no client waits for.
+// duration is the time in which so many tokens are added to a bucket, at most one
+// year, which no client waits for.
 func (l *limiter) duration(tokens float64) time.Duration {
 	const year = 365 * 24 * time.Hour
-	return time.Duration(min(tokens/l.rate*float64(time.Second), float64(year)))
+	return time.Duration(min(tokens/float64(l.rate)*float64(time.Second), float64(year)))
 }
 
-// limit counts a request of a key, and answers it 429 if there were too many.
+// limit counts a request of a key and sets the RateLimit fields. With an empty
+// bucket it returns the answer 429.
 func (l *limiter) limit(c *call) error {
 	if l == nil {
 		return nil
 	}
 	left, wait := l.take(c.key.ID)
-	reset := seconds(l.duration(l.burst - left))
+	burst := float64(l.burst)
+	reset := seconds(l.duration(burst - left))
 	h := c.w.Header()
-	h.Set("RateLimit-Policy", fmt.Sprintf(`"key";q=%.0f;w=%d`, l.burst, max(1, seconds(l.duration(l.burst)))))
+	h.Set("RateLimit-Policy", fmt.Sprintf(`"key";q=%d;w=%d`, l.burst, max(1, seconds(l.duration(burst)))))
 	h.Set("RateLimit", fmt.Sprintf(`"key";r=%.0f;t=%d`, math.Floor(left), seconds(l.duration(math.Floor(left)+1-left))))
-	h.Set("RateLimit-Limit", strconv.FormatFloat(l.burst, 'f', 0, 64))
+	h.Set("RateLimit-Limit", strconv.Itoa(l.burst))
 	h.Set("RateLimit-Remaining", strconv.FormatFloat(math.Floor(left), 'f', 0, 64))
 	h.Set("RateLimit-Reset", strconv.Itoa(reset))
 	if wait == 0 {
@@ -108,5 +102,5 @@ func (l *limiter) limit(c *call) error {
 	return a
 }
 
-// seconds rounds up: who waits that long has waited long enough.
+// seconds rounds up, so that a client that waits as long has waited enough.
 func seconds(d time.Duration) int { return int(math.Ceil(d.Seconds())) }

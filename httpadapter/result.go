@@ -12,15 +12,15 @@ import (
 	"github.com/voicescreen/voicescreen/screen"
 )
 
-// maxPage bounds the limit of a listing that asks for pages. Chosen: some
-// hundred KB; a larger limit gives a page of this size.
+// maxPage is the largest number of results in a page; a larger limit means this
+// one. Chosen: a page of some hundred KB.
 const maxPage = 1000
 
 // result answers with the result of one session.
-func (a *adapter) result(c *call) error { return a.sendResult(c, c.params[0]) }
+func (a *adapter) result(c *call) error { return a.sendResult(c, c.id) }
 
-// sendResult answers 200 while the result is waited for and when it is there,
-// and 417 if there is and will be none.
+// sendResult answers 200 with the result or while the session is processing, and
+// 417 for a session that failed or was not submitted.
 func (a *adapter) sendResult(c *call, sessionID string) error {
 	c.session, c.asks = sessionID, true
 	if err := c.require(ScopeRead); err != nil {
@@ -61,8 +61,8 @@ func (a *adapter) results(c *call) error {
 		}
 		page.Limit = min(page.Limit, maxPage)
 	}
-	// Without a limit all is answered at once, and still read page by page: a
-	// result with its features takes ten times the memory of its item.
+	// Without a limit one answer holds all results. They are read page by page,
+	// since a result with its features takes ten times the memory of its item.
 	items, asked := []json.RawMessage{}, page.Limit
 	page.Limit = cmp.Or(asked, maxPage)
 	for more := true; more; more = asked == 0 && page.Cursor != "" {
@@ -76,10 +76,10 @@ func (a *adapter) results(c *call) error {
 	return c.json(http.StatusOK, items)
 }
 
-// appendPage appends the results of a page as they stand in a listing, and
-// returns the cursor of the next one.
+// appendPage appends the results of a page in the form of a listing, and returns
+// the cursor of the next page, "" after the last one.
 func (c *call) appendPage(items []json.RawMessage, page voicescreen.Page, full bool) (_ []json.RawMessage, next string, err error) {
-	list, next, err := c.account.Results(c.r.Context(), c.params[0], page)
+	list, next, err := c.account.Results(c.r.Context(), c.id, page)
 	if err != nil {
 		return nil, "", err
 	}
@@ -93,8 +93,8 @@ func (c *call) appendPage(items []json.RawMessage, page voicescreen.Page, full b
 	return items, next, nil
 }
 
-// nextPage is the path and query of the page behind a request's, as the caller
-// sees them: before a prefix was stripped.
+// nextPage returns the path and query of the next page as the caller sees them:
+// with a prefix that http.StripPrefix removed.
 func nextPage(r *http.Request, limit int, cursor string) string {
 	path := r.URL.EscapedPath()
 	if asked, err := url.ParseRequestURI(r.RequestURI); err == nil {
@@ -106,8 +106,8 @@ func nextPage(r *http.Request, limit int, cursor string) string {
 	return path + "?" + query.Encode()
 }
 
-// wantsDetail says whether a query asks for the object that goes beyond the
-// specification.
+// wantsDetail returns whether a query asks for the object detail. An error is an
+// answer.
 func wantsDetail(query url.Values) (bool, error) {
 	if query.Has("detail") && query.Get("detail") != "full" {
 		return false, refuse(http.StatusUnprocessableEntity, "detail is malformed, want full")

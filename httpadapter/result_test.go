@@ -1,4 +1,4 @@
-package httpadapter
+package httpadapter_test
 
 import (
 	"context"
@@ -79,10 +79,13 @@ func TestListingPages(t *testing.T) {
 	}
 }
 
-// Of a listing without a limit the service never holds the results of more than
-// a page, with their features, however many the user has.
+// For a listing without a limit the service holds the results of at most one page,
+// with their features, in memory.
 func TestListingHoldsOnePage(t *testing.T) {
-	const sessions = 3*maxPage + 7
+	const (
+		maxPage  = 1000
+		sessions = 3*maxPage + 7
+	)
 	s := newService(t)
 	st := &longListing{Store: s.store, sessions: sessions}
 	e, err := voicescreen.New(st, &voicescreen.Options{Workers: -1})
@@ -90,7 +93,7 @@ func TestListingHoldsOnePage(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close(context.Background())
-	s.handler.(*adapter).engine = e
+	s.use(e)
 	ids, next := s.list("/v2/predict/users/p1")
 	if len(ids) != sessions || next != "" || !slices.IsSorted(ids) {
 		t.Errorf("got %d sessions and next page %q, want all %d in their order", len(ids), next, sessions)
@@ -100,8 +103,8 @@ func TestListingHoldsOnePage(t *testing.T) {
 	}
 }
 
-// longListing is a store in which every user has so many sessions. At each call
-// of List it counts those of former calls that are still in use.
+// longListing is a store in which every user has the same number of sessions. At
+// each call of List it counts the results of former calls that are still in use.
 type longListing struct {
 	store.Store
 	sessions int
@@ -162,8 +165,7 @@ func TestDeepfakeResult(t *testing.T) {
 	}
 }
 
-// All ways to ask for a deepfake result, and the session that was never
-// submitted.
+// All requests for a deepfake result, and a session without a submission.
 func TestPredictWithoutFile(t *testing.T) {
 	s := newService(t)
 	id := s.submit("p1", "/predict", testWAV(t, 44100, 1, 0.1))

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Scope is what a key may be used for.
+// Scope is a permission of a key. The zero value is invalid.
 type Scope uint8
 
 const (
@@ -18,13 +18,14 @@ const (
 
 var scopeNames = []string{"initiate", "submit", "read", "feedback", "admin"}
 
-// DefaultScopes are those of a key for which none are named: all but
-// ScopeAdmin.
+// DefaultScopes returns the scopes of a key that is created without a list of
+// scopes: all but ScopeAdmin.
 func DefaultScopes() []Scope {
 	return []Scope{ScopeInitiate, ScopeSubmit, ScopeRead, ScopeFeedback}
 }
 
-// ParseScope returns the scope of a name, such as "initiate".
+// ParseScope returns the scope with a name, such as "initiate", or an error for an
+// unknown name.
 func ParseScope(name string) (Scope, error) {
 	i := slices.Index(scopeNames, name)
 	if i < 0 {
@@ -35,6 +36,7 @@ func ParseScope(name string) (Scope, error) {
 
 func (s Scope) valid() bool { return s >= ScopeInitiate && s <= ScopeAdmin }
 
+// String returns the name of the scope.
 func (s Scope) String() string {
 	if !s.valid() {
 		return fmt.Sprintf("Scope(%d)", uint8(s))
@@ -42,13 +44,15 @@ func (s Scope) String() string {
 	return scopeNames[s-1]
 }
 
+// MarshalText returns the name of the scope, or an error for an invalid scope.
 func (s Scope) MarshalText() ([]byte, error) {
 	if !s.valid() {
-		return nil, fmt.Errorf("httpadapter: %d is no scope", uint8(s))
+		return nil, fmt.Errorf("httpadapter: invalid scope %d", uint8(s))
 	}
 	return []byte(scopeNames[s-1]), nil
 }
 
+// UnmarshalText is ParseScope.
 func (s *Scope) UnmarshalText(b []byte) (err error) {
 	*s, err = ParseScope(string(b))
 	return err

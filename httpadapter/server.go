@@ -8,16 +8,17 @@ import (
 
 const (
 	headerTime = 10 * time.Second // chosen: headers fit into one packet
-	idleTime   = 2 * time.Minute  // chosen: longer than callers pause between polls
-	maxHeader  = 32 << 10         // bytes; chosen: several times what proxies add
+	idleTime   = 2 * time.Minute  // chosen: longer than the pause between two polls
+	maxHeader  = 32 << 10         // bytes; chosen: several times the header of a common proxy
 
-	// requestTime is for a whole request with its body: see Limits.
+	// requestTime is the maximum time of a whole request with its body. Limits
+	// has shorter ones.
 	requestTime = 10 * time.Minute
 )
 
-// NewServer returns a server with limits on the time that headers, bodies and
-// idle connections may take, so that slow clients cannot hold it up. When it is
-// shut down, requests that wait for a result are answered at once.
+// NewServer returns a server with time-outs for headers, bodies and idle
+// connections, so that slow clients cannot use up its connections. Shutdown
+// ends the delay of requests that wait for a result.
 func NewServer(addr string, handler http.Handler) *http.Server {
 	s := &http.Server{
 		Addr:              addr,
@@ -28,7 +29,7 @@ func NewServer(addr string, handler http.Handler) *http.Server {
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    maxHeader,
 	}
-	announceEnd(s)
+	signalShutdown(s)
 	return s
 }
 
@@ -37,13 +38,13 @@ type state struct {
 	Status string `json:"status"`
 }
 
-// healthz says that the process answers.
+// healthz answers 200 while the process is running.
 func (a *adapter) healthz(c *call) error {
 	return c.json(http.StatusOK, state{"ok"})
 }
 
-// readyz says whether requests can be served now: the engine is ready, the
-// keys can be read and the audit log can be written.
+// readyz answers 200 if requests can be served: the engine is ready, the keys can
+// be read and the audit log can be written. Otherwise it answers 503.
 func (a *adapter) readyz(c *call) error {
 	err := a.engine.Ready(c.r.Context())
 	if err == nil {
@@ -63,7 +64,7 @@ func (a *adapter) readyz(c *call) error {
 //go:embed openapi.json
 var openAPIDocument []byte
 
-// openAPI serves the description of this surface.
+// openAPI serves the OpenAPI document.
 func (a *adapter) openAPI(c *call) error {
 	c.w.Header().Set("Content-Type", "application/json")
 	c.w.Write(openAPIDocument)

@@ -1,4 +1,4 @@
-package httpadapter
+package httpadapter_test
 
 import (
 	"bufio"
@@ -15,14 +15,15 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/httpadapter"
 	"github.com/voicescreen/voicescreen/internal/proof/cost"
 	"github.com/voicescreen/voicescreen/store"
 )
 
-// A client that sends all of a large upload before it reads gets its answer,
-// whatever the answer is, and not a closed connection.
+// A client that sends a whole large upload before it reads has its answer, whatever
+// the status, and not a closed connection.
 func TestLargeUploadsAreAnswered(t *testing.T) {
-	s := newServiceWith(t, nil, &Options{MaxUpload: 8 << 20})
+	s := newServiceWith(t, nil, &httpadapter.Options{MaxUpload: 8 << 20})
 	addr := s.listen()
 	id := s.initiate("p1")
 	file := strings.Repeat("no audio", 1<<19) // 4 MiB
@@ -45,7 +46,7 @@ func TestLargeUploadsAreAnswered(t *testing.T) {
 	}
 }
 
-// A client that asks first is answered without its body.
+// A client with Expect: 100-continue is answered before its body.
 func TestExpectContinue(t *testing.T) {
 	s := newService(t)
 	addr := s.listen()
@@ -66,10 +67,9 @@ func TestExpectContinue(t *testing.T) {
 	}
 }
 
-// Calls that take no body wait for one no longer than others do, and take one
-// that comes.
+// Calls without parameters accept a body, within the limits of other bodies.
 func TestBodiesOfCallsWithoutOne(t *testing.T) {
-	s := newServiceWith(t, nil, &Options{Limits: Limits{BodyTime: 200 * time.Millisecond}})
+	s := newServiceWith(t, nil, &httpadapter.Options{Limits: httpadapter.Limits{BodyTime: 200 * time.Millisecond}})
 	addr := s.listen()
 	id := s.initiate("p1")
 	for line, want := range map[string]int{
@@ -90,7 +90,7 @@ func TestBodiesOfCallsWithoutOne(t *testing.T) {
 	s.wantNothing(id)
 }
 
-// Bodies that end too early, over a real connection.
+// Bodies that end too early, over a TCP connection.
 func TestUploadBreaksOff(t *testing.T) {
 	s := newService(t)
 	addr := s.listen()
@@ -113,7 +113,7 @@ func TestUploadBreaksOff(t *testing.T) {
 	s.want(http.StatusAccepted, whole) // the session is not used up
 }
 
-// discard takes audio without keeping it.
+// discard is a store that discards audio.
 type discard struct{ store.Store }
 
 func (d discard) Audio() store.Audio { return discardAudio{d.Store.Audio()} }
@@ -137,7 +137,7 @@ func TestUploadMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close(context.Background())
-	s.handler.(*adapter).engine = e
+	s.use(e)
 	header := string(testWAV(t, 44100, 1, 1))[:44]
 	header = header[:4] + "\xff\xff\xff\xff" + header[8:40] + "\xff\xff\xff\xff" // to the end of the file
 	for name, parts := range map[string][2]string{
@@ -212,7 +212,7 @@ func TestSubmissionsRace(t *testing.T) {
 }
 
 func TestNewServerHasTimeouts(t *testing.T) {
-	s := NewServer("127.0.0.1:0", http.NotFoundHandler())
+	s := httpadapter.NewServer("127.0.0.1:0", http.NotFoundHandler())
 	if s.ReadHeaderTimeout <= 0 || s.ReadTimeout <= 0 || s.WriteTimeout < s.ReadTimeout || s.IdleTimeout <= 0 || s.MaxHeaderBytes <= 0 {
 		t.Errorf("got %+v, want every limit set", s)
 	}

@@ -1,4 +1,4 @@
-package httpadapter
+package httpadapter_test
 
 import (
 	"bytes"
@@ -25,6 +25,7 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/httpadapter"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
@@ -36,7 +37,8 @@ import (
 type service struct {
 	t       testing.TB
 	engine  *voicescreen.Engine
-	keys    *Keys
+	keys    *httpadapter.Keys
+	opts    httpadapter.Options // of handler
 	handler http.Handler
 	key     string // of the account "clinic", with all scopes
 	log     *lockedBuffer
@@ -50,9 +52,9 @@ type service struct {
 // until finish.
 func newService(t testing.TB) *service { t.Helper(); return newServiceWith(t, nil, nil) }
 
-func newServiceWith(t testing.TB, eo func(*voicescreen.Options), ho *Options) *service {
+func newServiceWith(t testing.TB, eo func(*voicescreen.Options), ho *httpadapter.Options) *service {
 	t.Helper()
-	s := &service{t: t, keys: NewKeys(), log: &lockedBuffer{}, now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)}
+	s := &service{t: t, keys: httpadapter.NewKeys(), log: &lockedBuffer{}, now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)}
 	s.store = memory.New(&memory.Options{Now: s.time})
 	var ids atomic.Int64
 	opts := &voicescreen.Options{
@@ -75,25 +77,28 @@ func newServiceWith(t testing.TB, eo func(*voicescreen.Options), ho *Options) *s
 			t.Error(err)
 		}
 	})
-	o := Options{}
 	if ho != nil {
-		o = *ho
+		s.opts = *ho
 	}
-	if o.TempDir == "" {
-		o.TempDir = t.TempDir()
+	if s.opts.TempDir == "" {
+		s.opts.TempDir = t.TempDir()
 	}
-	o.Logger = slog.New(slog.NewTextHandler(s.log, nil))
-	s.engine, s.handler = e, New(e, s.keys, &o)
-	s.key = s.newKey("clinic", ScopeInitiate, ScopeSubmit, ScopeRead, ScopeFeedback, ScopeAdmin)
+	s.opts.Logger = slog.New(slog.NewTextHandler(s.log, nil))
+	s.engine = e
+	s.use(e)
+	s.key = s.newKey("clinic", httpadapter.ScopeInitiate, httpadapter.ScopeSubmit, httpadapter.ScopeRead, httpadapter.ScopeFeedback, httpadapter.ScopeAdmin)
 	t.Cleanup(func() {
-		if left, err := os.ReadDir(o.TempDir); err != nil || len(left) > 0 {
+		if left, err := os.ReadDir(s.opts.TempDir); err != nil || len(left) > 0 {
 			t.Errorf("got %d temporary files left, %v", len(left), err)
 		}
 	})
 	return s
 }
 
-func (s *service) newKey(account string, scopes ...Scope) string {
+// use makes a handler on another engine.
+func (s *service) use(e *voicescreen.Engine) { s.handler = httpadapter.New(e, s.keys, &s.opts) }
+
+func (s *service) newKey(account string, scopes ...httpadapter.Scope) string {
 	return mustCreate(s.t, s.keys, account, scopes...)
 }
 

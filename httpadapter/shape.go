@@ -15,8 +15,8 @@ const timeFormat = "2006-01-02 15:04:05"
 // disclaimer goes with every deepfake result.
 const disclaimer = "Investigational decision-support signal. It is not a standalone determination that a voice is authentic, synthetic or manipulated."
 
-// prediction is the result of a session about depression or anxiety. Nil
-// stands for what is not known yet or was not asked for.
+// prediction is the result of a session about depression or anxiety. A nil field
+// is not known yet or was not asked for.
 type prediction struct {
 	SessionID                string           `json:"session_id,omitempty"` // in listings
 	ActualScore              actualScore      `json:"actual_score"`
@@ -33,7 +33,7 @@ type prediction struct {
 	Detail                   *detail          `json:"detail,omitempty"`
 }
 
-// failure is the body of a 417.
+// failure is the body of status 417.
 type failure struct {
 	ActualScore      actualScore      `json:"actual_score"`
 	CreatedAt        string           `json:"created_at"`
@@ -47,8 +47,8 @@ type failure struct {
 	Detail           *detail          `json:"detail,omitempty"`
 }
 
-// deepfake is the result of a session of the deepfake product. PredictError
-// is in listings, of sessions that failed.
+// deepfake is the result of a session of the deepfake product. PredictError is
+// present in listings, for sessions that failed.
 type deepfake struct {
 	SessionID              string           `json:"session_id,omitempty"` // in listings
 	CreatedAt              string           `json:"created_at"`
@@ -65,9 +65,9 @@ type deepfake struct {
 	Detail                 *detail          `json:"detail,omitempty"`
 }
 
-// actualScore is what feedback said: an empty object until it comes. The last
-// two are in listings. Labels come before questionnaires: a client takes the
-// first member that is not a PHQ for the label.
+// actualScore holds the labels from feedback, and is empty without feedback. The
+// last two fields are present in listings. The label of the interview comes first:
+// a published client reads the first member that is not a PHQ as the label.
 type actualScore struct {
 	DepressionBinary string `json:"depression_binary,omitempty"`
 	PHQ2             []int  `json:"phq_2,omitempty"`
@@ -77,14 +77,15 @@ type actualScore struct {
 	DepressionSub    []int  `json:"depression_sub,omitempty"`
 }
 
-// predictionError says why there is no score. AdditionalData is in listings.
+// predictionError is the reason for a missing score. AdditionalData is present in
+// listings.
 type predictionError struct {
 	Error          string             `json:"error"`
 	Message        string             `json:"message"`
 	AdditionalData map[string]float64 `json:"additional_data,omitzero"`
 }
 
-// newItem is a result as it stands in a listing.
+// newItem returns a result in the form of a listing.
 func newItem(r *voicescreen.Result, full bool) any {
 	var e *predictionError
 	if e = newPredictionError(r); e != nil {
@@ -149,7 +150,7 @@ func newFailure(r *voicescreen.Result, full bool) *failure {
 		Detail:           newDetail(r, full),
 	}
 	if r.Status == screen.StatusInitiated {
-		f.PredictError = &predictionError{Error: "audio_not_submitted", Message: "No audio file was submitted for this session"}
+		f.PredictError = &predictionError{Error: screen.CodeNotSubmitted, Message: "No audio file was submitted for this session"}
 	}
 	return f
 }
@@ -170,11 +171,11 @@ func newDeepfake(r *voicescreen.Result, full bool) *deepfake {
 		if s.Category != screen.Deepfake || !isFinite(s.Probability) {
 			continue
 		}
-		// The answer has no third value: in the indeterminate band the more
-		// probable of the two is said.
+		// The answer has no third value: in the indeterminate band it is the more
+		// probable class.
 		is := s.Decision == screen.Positive || s.Decision != screen.Negative && s.Probability >= 0.5
 		text := strconv.FormatBool(is)
-		score := math.Round(min(max(s.Probability, 0), 1)*1e4) / 100 // two decimals say all that there is to say
+		score := math.Round(min(max(s.Probability, 0), 1)*1e4) / 100 // percent, with two decimals
 		d.PredictedIsDeepfake, d.PredictedScore, d.PredictedDeepfakeScore = &is, &text, &score
 	}
 	return d
@@ -195,8 +196,8 @@ func newPredictionError(r *voicescreen.Result) *predictionError {
 	return &predictionError{Error: r.Failure.Code, Message: r.Failure.Message}
 }
 
-// scoreText is the class of a score or, of a binary product, its decision;
-// nil if the model gave none.
+// scoreText returns the class of a score or, for a binary product, its decision;
+// nil if the model gave neither.
 func scoreText(s *screen.Score, p screen.Product) *string {
 	text := ""
 	if s.Severity.Valid() {
@@ -218,7 +219,7 @@ func scoreText(s *screen.Score, p screen.Product) *string {
 	return &text
 }
 
-// categories is the value of model_category; nil before the submission.
+// categories returns the value of model_category; nil before the submission.
 func categories(p screen.Product) *string {
 	text := ""
 	for _, c := range p.Categories() {
@@ -233,7 +234,7 @@ func categories(p screen.Product) *string {
 	return &text
 }
 
-// granularity is the value of model_granularity; nil before the submission.
+// granularity returns the value of model_granularity; nil before the submission.
 func granularity(p screen.Product) *string {
 	text := "severity"
 	switch {

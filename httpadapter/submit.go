@@ -11,7 +11,7 @@ import (
 	"github.com/voicescreen/voicescreen"
 )
 
-// submit takes a recording: 202 when it will be analysed.
+// submit accepts a recording for analysis and answers 202.
 func (a *adapter) submit(c *call) error {
 	leave, err := a.coming.enter(c.key.ID, c.limits.Uploads)
 	if err != nil {
@@ -39,8 +39,8 @@ func (a *adapter) submit(c *call) error {
 	return a.submitFile(c, u, file)
 }
 
-// predict is the one path of the deepfake product: with a file a submission,
-// without one the question for the result.
+// predict is the path of the deepfake product: with a file a submission, without
+// a file a request for the result.
 func (a *adapter) predict(c *call) error {
 	if !c.key.Allows(ScopeSubmit) && !c.key.Allows(ScopeRead) {
 		return c.require(ScopeSubmit)
@@ -74,7 +74,7 @@ func (a *adapter) predict(c *call) error {
 	return a.sendResult(c, u.sessionID)
 }
 
-// predictResult answers the question for a result whose body is not multipart.
+// predictResult answers a request for a result whose body is not multipart.
 func (a *adapter) predictResult(c *call, body uploadBody) error {
 	c.r.Body = struct {
 		io.Reader
@@ -101,9 +101,9 @@ type uploadBody struct {
 	limit *limitedReader // under it
 }
 
-// openBody returns the body of a request that may hold a recording, of which
-// only as much may be read as stands beside one. A body that says itself that
-// it is too large is refused unread.
+// openBody returns the body of a request that may hold a recording. Until the file
+// begins, only the size of the other parts may be read. A body whose
+// Content-Length is too large is refused unread.
 func (a *adapter) openBody(c *call) (uploadBody, error) {
 	if c.r.ContentLength > a.opts.MaxUpload+uploadOverhead {
 		return uploadBody{}, tooLarge
@@ -113,14 +113,14 @@ func (a *adapter) openBody(c *call) (uploadBody, error) {
 	return uploadBody{bufio.NewReaderSize(limit, readAhead), limit}, nil
 }
 
-// openUpload returns the multipart body of a request, nil if it is not one.
+// openUpload returns the multipart body of a request, nil for another body.
 func (a *adapter) openUpload(c *call, body uploadBody) *upload {
 	media, params, err := mime.ParseMediaType(c.r.Header.Get("Content-Type"))
 	if err != nil || media != "multipart/form-data" || params["boundary"] == "" {
 		return nil
 	}
 	if first, err := body.Peek(1); err == nil && first[0] == '{' {
-		return nil // JSON, whatever it is called
+		return nil // JSON, whatever the Content-Type
 	}
 	boundary := "--" + params["boundary"]
 	head, _ := body.Peek(len(boundary)) // an error comes again
@@ -128,9 +128,9 @@ func (a *adapter) openUpload(c *call, body uploadBody) *upload {
 		limits: c.limits, maxFile: a.opts.MaxUpload}
 }
 
-// submitFile hands the file of an upload to the engine: straight from the
-// body if all that must be known about it is known, otherwise from a
-// temporary file when it is.
+// submitFile submits the file of an upload to the engine: straight from the body if
+// the session and the sample rate are known, otherwise from a temporary file after
+// the whole body was read.
 func (a *adapter) submitFile(c *call, u *upload, part io.Reader) error {
 	file := bufio.NewReaderSize(&limitedReader{part, a.opts.MaxUpload}, readAhead)
 	c.session = u.sessionID
@@ -144,12 +144,12 @@ func (a *adapter) submitFile(c *call, u *upload, part io.Reader) error {
 		ack, err := c.account.Submit(c.r.Context(), u.sessionID, r, opts)
 		var fault *answer
 		if err != nil && errors.As(r.err, &fault) {
-			err = fault // rather than what the engine makes of it
+			err = fault // rather than the engine's error, which wraps it
 		}
 		return c.acknowledge(ack, err)
 	}
 	if err := a.engine.Busy(c.r.Context()); err != nil && c.r.Context().Err() == nil {
-		return err // before the file is read; if reading ended the request, reading says why
+		return err // before the file is read; if the request was canceled, reading returns the reason
 	}
 	s, err := spool(a.opts.TempDir, file)
 	if err != nil {

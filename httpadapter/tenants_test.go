@@ -1,4 +1,4 @@
-package httpadapter
+package httpadapter_test
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/httpadapter"
 	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
@@ -28,7 +29,7 @@ type tenant struct {
 func (s *service) newTenant(account string) tenant {
 	s.t.Helper()
 	u := tenant{account: account, user: account + "-patient", sessions: map[string]string{},
-		key: s.newKey(account, ScopeInitiate, ScopeSubmit, ScopeRead, ScopeFeedback, ScopeAdmin)}
+		key: s.newKey(account, httpadapter.ScopeInitiate, httpadapter.ScopeSubmit, httpadapter.ScopeRead, httpadapter.ScopeFeedback, httpadapter.ScopeAdmin)}
 	ctx, a := context.Background(), s.engine.Tenant(account)
 	recording := string(testWAV(s.t, 44100, 1, 0.1))
 	for _, state := range []string{"initiated", "queued", "running", "succeeded", "labelled", "failed", "deepfake"} {
@@ -71,44 +72,44 @@ func become(r *store.Session, state string) error {
 }
 
 // callsOn is every way to name a session or a user to a route.
-func callsOn(t *testing.T, r *route, prefix, id, user, recording string) []request {
-	path := prefix + strings.Replace(r.path, "*", url.PathEscape(id), 1)
-	ask := request{method: r.method, path: path}
+func callsOn(t *testing.T, r *httpadapter.Route, prefix, id, user, recording string) []request {
+	path := prefix + strings.Replace(r.Path, "*", url.PathEscape(id), 1)
+	ask := request{method: r.Method, path: path}
 	label := map[string]string{
 		"feedback/phq/2": "[1,2]", "feedback/phq/9": "[0,1,2,3,0,1,2,3,0]", "feedback/gad/7": "[0,1,2,3,0,1,2]", "feedback/depression/binary": `"true"`,
-	}[strings.Replace(r.path, "server/", "", 1)]
+	}[strings.Replace(r.Path, "server/", "", 1)]
 	switch {
-	case r.scope == 0, r.scope == ScopeInitiate:
+	case r.Scope == 0, r.Scope == httpadapter.ScopeInitiate:
 		return nil // names no session, and no user that has to exist
-	case strings.Contains(r.path, "users/*"):
-		ask.path = prefix + strings.Replace(r.path, "*", url.PathEscape(user), 1)
+	case strings.Contains(r.Path, "users/*"):
+		ask.path = prefix + strings.Replace(r.Path, "*", url.PathEscape(user), 1)
 		paged := ask
 		paged.path += "?limit=1&detail=full"
 		return []request{ask, paged}
-	case r.path == "predict/sessions/*":
+	case r.Path == "predict/sessions/*":
 		head, full, held := ask, ask, ask
 		head.method = http.MethodHead
 		full.path += "?detail=full"
 		held.prefer = "wait=20" // would show in how long it takes
 		return []request{ask, head, full, held}
-	case r.path == "sessions/*":
+	case r.Path == "sessions/*":
 		return []request{ask}
 	case label != "":
 		return []request{
-			{method: r.method, path: path, body: fmt.Sprintf(`{"session_id":%q,"actual_score":%s}`, id, label)},
-			{method: r.method, path: path, contentType: formType, body: url.Values{"session_id": {id}, "data": {strings.Trim(label, `"`)}}.Encode()},
-			{method: r.method, path: path, body: fmt.Sprintf(`{"session_id":%q,"actual_score":"wrong"}`, id)},
+			{method: r.Method, path: path, body: fmt.Sprintf(`{"session_id":%q,"actual_score":%s}`, id, label)},
+			{method: r.Method, path: path, contentType: formType, body: url.Values{"session_id": {id}, "data": {strings.Trim(label, `"`)}}.Encode()},
+			{method: r.Method, path: path, body: fmt.Sprintf(`{"session_id":%q,"actual_score":"wrong"}`, id)},
 		}
-	case r.product != 0:
+	case r.Product != 0:
 		calls := []request{
-			form(r.method, path, field{"session_id", id}, field{"file", recording}),
-			form(r.method, path, field{"file", recording}, field{"session_id", id}),
-			form(r.method, path, field{"session_id", id}, field{"file", "no audio"}),
-			form(r.method, path, field{"session_id", id}),
+			form(r.Method, path, field{"session_id", id}, field{"file", recording}),
+			form(r.Method, path, field{"file", recording}, field{"session_id", id}),
+			form(r.Method, path, field{"session_id", id}, field{"file", "no audio"}),
+			form(r.Method, path, field{"session_id", id}),
 		}
-		if r.path == "predict" {
-			calls = append(calls, request{method: r.method, path: path, body: fmt.Sprintf(`{"session_id":%q}`, id)},
-				request{method: r.method, path: path + "?detail=full", contentType: formType, body: "session_id=" + id, prefer: "wait=20"})
+		if r.Path == "predict" {
+			calls = append(calls, request{method: r.Method, path: path, body: fmt.Sprintf(`{"session_id":%q}`, id)},
+				request{method: r.Method, path: path + "?detail=full", contentType: formType, body: "session_id=" + id, prefer: "wait=20"})
 		}
 		for i := range calls { // the boundary is chance, and no part of the question
 			boundary := strings.TrimPrefix(calls[i].contentType, "multipart/form-data; boundary=")
@@ -119,7 +120,7 @@ func callsOn(t *testing.T, r *route, prefix, id, user, recording string) []reque
 		}
 		return calls
 	}
-	t.Fatalf("%s %s: the matrix does not know this route", r.method, r.path)
+	t.Fatalf("%s %s: the matrix does not know this route", r.Method, r.Path)
 	return nil
 }
 
@@ -146,7 +147,7 @@ func (s *service) ask(r request, key string) (answer string, status int) {
 // what another account has is byte for byte the one about what nobody has, and
 // nothing changes.
 func TestTenants(t *testing.T) {
-	s := newServiceWith(t, nil, &Options{})
+	s := newServiceWith(t, nil, &httpadapter.Options{})
 	recording := string(testWAV(t, 44100, 1, 0.1))
 	tenants := []tenant{s.newTenant("north"), s.newTenant("south")}
 	before := []string{s.everything(tenants[0]), s.everything(tenants[1])}
@@ -157,10 +158,10 @@ func TestTenants(t *testing.T) {
 			if answer, status := s.ask(request{method: "GET", path: "/v2/predict/sessions/" + id}, owner.key); status == http.StatusNotFound {
 				t.Errorf("%s: the owner got %s", state, answer)
 			}
-			for j := range routes {
+			for j := range httpadapter.Routes {
 				for _, prefix := range []string{"/v2/", "/v1/", "/"} {
-					theirs := callsOn(t, &routes[j], prefix, id, owner.user, recording)
-					nobodys := callsOn(t, &routes[j], prefix, "session-0", "nobody-patient", recording)
+					theirs := callsOn(t, &httpadapter.Routes[j], prefix, id, owner.user, recording)
+					nobodys := callsOn(t, &httpadapter.Routes[j], prefix, "session-0", "nobody-patient", recording)
 					for k, r := range theirs {
 						begin := time.Now()
 						got, status := s.ask(r, stranger.key)

@@ -16,34 +16,33 @@ import (
 )
 
 const (
-	serviceRate = 44100 // Hz, of recordings for which no other is allowed
+	serviceRate = 44100 // Hz, without allowed_sample_rate
 	minRate     = 8000  // Hz, the bounds of allowed_sample_rate
 	maxRate     = 48000
 
-	// uploadOverhead is how much longer than the largest file a body may say
-	// that it is. What it has beside the file is bounded by Limits.
+	// uploadOverhead is added to the size of the largest file for the maximum
+	// Content-Length, in bytes. Limits bounds the parts beside the file.
 	uploadOverhead = 1 << 20
 
-	// readAhead is how much of a file is looked at for its rate, and how much
-	// is read at once.
+	// readAhead is the size of the buffer of a file in bytes.
 	readAhead = 32 << 10
 )
 
-// upload reads the parts of a multipart body, which come in any order.
+// upload reads the parts of a multipart body, in any order.
 type upload struct {
 	mr        *multipart.Reader
-	body      *limitedReader // under mr: bounds what stands beside the file
+	body      *limitedReader // under mr: bounds the parts beside the file
 	limits    *Limits
 	maxFile   int64
-	begins    bool // whether the body begins with its first boundary
+	begins    bool // whether the body begins with the boundary
 	parts     int
 	sessionID string // "" until known
 	rate      int    // allowed_sample_rate in Hz; 0 until known
 	hasFile   bool   // whether the file's part has begun
 }
 
-// next reads parts until that of the file begins, which it returns, or until
-// the end of the body: then nil. Every error is an answer.
+// next reads parts until the part of the file, which it returns, or until the end
+// of the body, where it returns nil. Every error is an answer.
 func (u *upload) next() (file io.Reader, err error) {
 	if u.hasFile {
 		u.body.left = u.limits.besideFile()
@@ -54,7 +53,7 @@ func (u *upload) next() (file io.Reader, err error) {
 			return nil, nil
 		}
 		if err != nil && u.parts == 0 && !u.begins {
-			return nil, notMultipart // however much of it there is
+			return nil, notMultipart // even if it is too large as well
 		}
 		if err != nil {
 			return nil, partFault(err)
@@ -87,12 +86,12 @@ func (u *upload) next() (file io.Reader, err error) {
 	}
 }
 
-// set notes the value of a field. Unknown ones are ignored.
+// set keeps the value of a field. Unknown fields are ignored.
 func (u *upload) set(name, text string) error {
 	switch name {
 	case "session_id":
 		if text == "" {
-			return nil // the same as none
+			return nil // as without the field
 		}
 		if !utf8.ValidString(text) || u.sessionID != "" && u.sessionID != text {
 			return refuse(http.StatusUnprocessableEntity, "session_id is malformed")
@@ -109,7 +108,7 @@ func (u *upload) set(name, text string) error {
 	return nil
 }
 
-// rest reads the parts behind the file.
+// rest reads the parts after the file.
 func (u *upload) rest() error {
 	_, err := u.next() // a second file is an error
 	return err
@@ -124,7 +123,7 @@ func uploadFault(err error) error {
 	return notMultipart
 }
 
-// partFault is uploadFault for what stands beside the file.
+// partFault is uploadFault for the parts beside the file.
 func partFault(err error) error {
 	if errors.Is(err, tooLarge) {
 		return fieldsTooLarge
@@ -132,7 +131,8 @@ func partFault(err error) error {
 	return uploadFault(err)
 }
 
-// limitedReader gives at most left bytes; what has more is answered 413.
+// limitedReader reads at most left bytes. More is an error, which is the answer
+// 413.
 type limitedReader struct {
 	r    io.Reader
 	left int64
@@ -159,25 +159,25 @@ var (
 	fieldsTooLarge = refuse(http.StatusRequestEntityTooLarge, "a field of the upload is too large")
 )
 
-// hasRate says whether a file says in its first bytes that it has the rate.
-// It only decides how an upload is handled, not whether it is accepted: false
-// is always right.
+// hasRate returns whether the header of a WAV file begins with its format and has
+// the rate. A wrong false costs a temporary file; acceptance does not depend on
+// it.
 func hasRate(head []byte, rate uint32) bool {
 	return len(head) >= 28 && bytes.Equal(head[:4], []byte("RIFF")) && bytes.Equal(head[12:16], []byte("fmt ")) &&
 		binary.LittleEndian.Uint32(head[24:]) == rate
 }
 
-// fileReader reads the file of an upload and, at its end, the parts behind it:
-// it ends only if all of the body could be read and allows the rate at which
-// the file is read.
+// fileReader reads the file of an upload and, at its end, the parts after it. It
+// returns io.EOF only if the whole body could be read and allows the rate at
+// which the file is read.
 type fileReader struct {
 	u    *upload
 	r    io.Reader
 	rate int   // Hz
-	err  error // what ended it
+	err  error // of all later calls
 }
 
-// Read fills p as far as the file goes: a part gives at most 4 KiB at once.
+// Read fills p unless the file ends: a part reads at most 4 KiB at once.
 func (f *fileReader) Read(p []byte) (n int, err error) {
 	if f.err != nil {
 		return 0, f.err
@@ -208,10 +208,10 @@ func (f *fileReader) Read(p []byte) (n int, err error) {
 	return 0, f.err
 }
 
-// spool writes a file to a temporary one and returns a reader of that. It is
-// gone when it is closed, or with the process where the system allows. It is
-// encrypted, whether the store is or not, under a key that is only in memory.
-// Closing it makes what the disk keeps of it unreadable.
+// spool copies r to a temporary file and returns a reader of it. The file has no
+// name in the directory, or on Windows is removed by Close. It is always
+// encrypted, under a key that is only in memory, so that the disk keeps nothing
+// readable after Close.
 func spool(dir string, r io.Reader) (_ *spooled, err error) {
 	f, err := os.CreateTemp(dir, "voicescreen-upload-*") // mode 0600
 	if err != nil {
@@ -246,7 +246,7 @@ func spool(dir string, r io.Reader) (_ *spooled, err error) {
 	return s, nil
 }
 
-// spooled is a temporary file.
+// spooled reads a temporary file.
 type spooled struct {
 	file    *os.File
 	content *stream.Reader
@@ -260,7 +260,7 @@ func (s *spooled) Close() error {
 	return err
 }
 
-// spoolWriter tells errors of the disk from those of the network.
+// spoolWriter keeps the error of the disk apart from errors of the network.
 type spoolWriter struct {
 	f   *os.File
 	err error

@@ -58,17 +58,23 @@ func (k *Kernel) check(n int) error {
 
 // At returns the sum at z, which has one value for each feature of the file,
 // and the largest of the exponentials.
-func (k *Kernel) At(z []float64) (sum, nearest float64) { return k.at(z, nil) }
+func (k *Kernel) At(z []float64) (sum, nearest float64) {
+	return k.at(z, nil, &kernelScratch{})
+}
+
+// kernelScratch is the scratch memory of at.
+type kernelScratch struct{ pull, x []float64 }
 
 // at returns the sum at z and the largest exponential, and adds to each part[i]
 // what z[i] gave the sum: by how much the sum would be less if z[i] were 0, to
 // first order in γ,
 //
 //	Σⱼ cⱼ·exp(−γ|z − vⱼ|²)·γ·z[i]·(2vⱼ[i] − z[i])
-func (k *Kernel) at(z, part []float64) (sum, nearest float64) {
+func (k *Kernel) at(z, part []float64, s *kernelScratch) (sum, nearest float64) {
 	n := len(z)
-	pull := make([]float64, len(part)) // Σ cⱼ·exp(…)·vⱼ, in steps
-	x := make([]float64, n)
+	s.pull, s.x = sized(s.pull, len(part)), sized(s.x, n)
+	pull, x := s.pull, s.x // pull is Σ cⱼ·exp(…)·vⱼ, in steps
+	clear(pull)
 	for i, v := range z {
 		x[i] = v / k.Step
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 
 	"github.com/voicescreen/voicescreen/dsp"
@@ -22,12 +23,14 @@ const maxContributions = 20
 // its central 90 % in standard deviations.
 const z90 = 1.6448536269514722
 
-// Linear is the Scorer of a model File. It is immutable and safe for
-// concurrent use.
+// Linear is the Scorer of a model File. It is safe for concurrent use. A model of
+// a deepfake schema keeps the scratch memory, 3 MB each, of as many calls of Score
+// as ran at the same time, of GOMAXPROCS at most.
 type Linear struct {
 	file   *File
 	schema *features.Schema
-	index  []int // of each of the file's features in the schema
+	index  []int               // of each of the file's features in the schema
+	idle   chan *segmentScorer // those that no call of Score uses
 }
 
 // NewLinear checks f and returns its scorer, which keeps f: the caller must
@@ -36,7 +39,10 @@ func NewLinear(f *File) (*Linear, error) {
 	if err := f.Check(); err != nil {
 		return nil, err
 	}
-	l := &Linear{file: f, schema: schemas[f.Schema], index: make([]int, len(f.Features))}
+	l := &Linear{
+		file: f, schema: schemas[f.Schema], index: make([]int, len(f.Features)),
+		idle: make(chan *segmentScorer, runtime.GOMAXPROCS(0)),
+	}
 	for i, x := range f.Features {
 		l.index[i] = l.schema.Index(x.Name)
 	}
@@ -56,8 +62,8 @@ func (l *Linear) File() *File { return l.file }
 
 // Score returns the one score of the recording. Whatever the features are, no
 // number in it is NaN or infinite. A model of a deepfake schema scores every
-// segment of the recording (see [Segment]) and takes the mean of their
-// predictors; the others score the features of the whole.
+// segment of the recording (see [spoof.SegmentBounds]) and takes the mean of
+// their predictors; the others score the features of the whole.
 func (l *Linear) Score(ctx context.Context, in *features.Recording) ([]screen.Score, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -84,8 +90,17 @@ func (l *Linear) Score(ctx context.Context, in *features.Recording) ([]screen.Sc
 // to be unknown with variance 1. It covers what is not known about the model,
 // not how the people differ who share a probability.
 func (l *Linear) ScoreVector(v features.Vector) screen.Score {
-	p := l.predict(v)
-	return l.finish(&p)
+	var w workspace
+	var p prediction
+	l.predict(&p, v, &w)
+	return l.finish(&p, &w)
+}
+
+// A workspace is the scratch memory of predict and finish.
+type workspace struct {
+	z      []float64
+	kernel kernelScratch
+	parts  []screen.Contribution
 }
 
 // prediction is what a model says of one vector, or of several on average.
@@ -97,14 +112,18 @@ type prediction struct {
 	part          []float64 // what it gave to eta
 }
 
-func (l *Linear) predict(v features.Vector) prediction {
+// predict sets p to what the model says of v. It reuses the memory of p.
+func (l *Linear) predict(p *prediction, v features.Vector, w *workspace) {
 	if len(v.Values) != l.schema.Len() {
 		panic(fmt.Sprintf("models: vector of %d features, want %d", len(v.Values), l.schema.Len()))
 	}
 	f := l.file
 	n := len(f.Features)
-	p := prediction{eta: f.Intercept, variance: f.LogitSD * f.LogitSD, value: make([]float64, n), part: make([]float64, n), coverage: 1}
-	z := make([]float64, n)
+	w.z, p.value, p.part = sized(w.z, n), sized(p.value, n), sized(p.part, n)
+	clear(w.z)
+	clear(p.part)
+	p.eta, p.variance, p.coverage, p.nearest = f.Intercept, f.LogitSD*f.LogitSD, 1, 0
+	z := w.z
 	var there, all float64
 	for i, x := range f.Features {
 		p.value[i] = v.Values[l.index[i]]
@@ -121,20 +140,23 @@ func (l *Linear) predict(v features.Vector) prediction {
 		there += math.Abs(x.Weight)
 	}
 	if f.Kernel != nil {
-		sum, nearest := f.Kernel.at(z, p.part)
+		sum, nearest := f.Kernel.at(z, p.part, &w.kernel)
 		p.eta += sum
 		p.nearest = nearest
 	}
 	if all > 0 {
 		p.coverage = min(there/all, 1)
 	}
-	return p
 }
 
-// finish is the score of a prediction.
-func (l *Linear) finish(p *prediction) screen.Score {
+// sized returns n elements, in the memory of s if it has that many. Their values
+// are undefined.
+func sized[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
+
+// finish is the score of a prediction. It shares no memory with p and w.
+func (l *Linear) finish(p *prediction, w *workspace) screen.Score {
 	f := l.file
-	var parts []screen.Contribution
+	parts := w.parts[:0]
 	factor := 1.0
 	if f.Calibration != nil {
 		factor = f.Calibration.A
@@ -145,9 +167,10 @@ func (l *Linear) finish(p *prediction) screen.Score {
 		}
 	}
 	slices.SortStableFunc(parts, func(a, b screen.Contribution) int { return cmp.Compare(math.Abs(b.Logits), math.Abs(a.Logits)) })
+	w.parts = parts
 	s := screen.Score{
 		Category: f.Category, Model: f.Name, Version: f.Version, Calibrated: f.IsCalibrated, Prior: f.Prior,
-		Coverage: p.coverage, Contributions: parts[:min(len(parts), maxContributions)],
+		Coverage: p.coverage, Contributions: append([]screen.Contribution(nil), parts[:min(len(parts), maxContributions)]...),
 	}
 	l.decide(&s, p.eta, z90*math.Sqrt(p.variance))
 	return s

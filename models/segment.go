@@ -10,10 +10,39 @@ import (
 	"github.com/voicescreen/voicescreen/screen"
 )
 
-// leastCoverage is how much of the model's weight must be measured in a segment
-// for it to have a score. Chosen: without pitch, in a segment without speech,
-// it is less.
+// leastCoverage is the share of the model's weight that must be measured in a
+// segment for it to have a score. Chosen: a segment without speech has less,
+// because it has no pitch.
 const leastCoverage = 0.5
+
+// A segmentScorer is the scratch memory of one call of scoreSegments. It is not
+// safe for concurrent use.
+type segmentScorer struct {
+	extractor *spoof.Extractor
+	values    []float64 // the features of a segment
+	work      workspace
+	segments  []prediction
+	mean      prediction
+}
+
+// segmentScorer returns one that is idle, or a new one.
+func (l *Linear) segmentScorer() *segmentScorer {
+	select {
+	case w := <-l.idle:
+		return w
+	default:
+		return &segmentScorer{extractor: spoof.NewExtractor(), values: make([]float64, l.schema.Len())}
+	}
+}
+
+// release makes w idle. The garbage collector takes it if as many as there are
+// processors are idle already.
+func (l *Linear) release(w *segmentScorer) {
+	select {
+	case l.idle <- w:
+	default:
+	}
+}
 
 // scoreSegments scores the recording segment by segment.
 func (l *Linear) scoreSegments(ctx context.Context, in *features.Recording) (screen.Score, error) {
@@ -21,44 +50,58 @@ func (l *Linear) scoreSegments(ctx context.Context, in *features.Recording) (scr
 	if len(in.Native) > 0 && in.NativeRate >= dsp.MinResampleRate && in.NativeRate <= dsp.MaxResampleRate {
 		x, rate = in.Native, in.NativeRate
 	}
-	var all, good []prediction
-	var segments []screen.Segment
-	for _, b := range spoof.SegmentBounds(len(x), rate) {
+	w := l.segmentScorer()
+	defer l.release(w)
+	bounds := spoof.SegmentBounds(len(x), rate)
+	segments := make([]screen.Segment, len(bounds))
+	w.segments = sized(w.segments, len(bounds))
+	enough := false
+	for k, b := range bounds {
 		if err := ctx.Err(); err != nil {
 			return screen.Score{}, err
 		}
-		p := l.predict(spoof.Extract(x[b[0]:b[1]], rate))
-		s := screen.Segment{Start: float64(b[0]) / float64(rate), End: float64(b[1]) / float64(rate), Probability: math.NaN()}
-		all = append(all, p)
+		p := &w.segments[k]
+		l.predict(p, w.extractor.Extract(w.values, x[b[0]:b[1]], rate), &w.work)
+		segments[k] = screen.Segment{Start: float64(b[0]) / float64(rate), End: float64(b[1]) / float64(rate), Probability: math.NaN()}
 		if p.coverage >= leastCoverage {
-			good = append(good, p)
+			enough = true
 			var part screen.Score
 			l.decide(&part, p.eta, 0)
-			s.Probability = part.Probability
+			segments[k].Probability = part.Probability
 		}
-		segments = append(segments, s)
 	}
-	enough := len(good) > 0
-	if !enough {
-		good = all
+	least := 0.0 // all segments
+	if enough {
+		least = leastCoverage
 	}
-	p := average(good)
-	s := l.finish(&p)
+	w.mean.average(w.segments, least)
+	s := l.finish(&w.mean, &w.work)
 	s.Segments = segments
-	s.Cautions = l.cautions(in, &p, enough)
+	s.Cautions = l.cautions(in, &w.mean, enough)
 	if s.Doubtful() {
 		s.Decision = screen.Indeterminate
 	}
 	return s, nil
 }
 
-// average is the mean of predictions: of a feature's value over those that
-// measured it, of everything else over all.
-func average(list []prediction) prediction {
-	n := float64(len(list))
-	features := len(list[0].part)
-	p := prediction{value: make([]float64, features), part: make([]float64, features)}
-	for _, q := range list {
+// average sets p to the mean of the predictions whose coverage is at least the
+// given one, of which there must be one. A feature's value is the mean over the
+// predictions that have it. It reuses the memory of p.
+func (p *prediction) average(list []prediction, coverage float64) {
+	var n float64
+	for i := range list {
+		if list[i].coverage >= coverage {
+			n++
+		}
+	}
+	count := len(list[0].part)
+	*p = prediction{value: sized(p.value, count), part: sized(p.part, count)}
+	clear(p.part)
+	for i := range list {
+		q := &list[i]
+		if !(q.coverage >= coverage) {
+			continue
+		}
 		p.eta += q.eta / n
 		p.variance += q.variance / n
 		p.coverage += q.coverage / n
@@ -69,13 +112,12 @@ func average(list []prediction) prediction {
 	}
 	for i := range p.value {
 		var sum, count float64
-		for _, q := range list {
-			if !math.IsNaN(q.value[i]) {
+		for j := range list {
+			if q := &list[j]; q.coverage >= coverage && !math.IsNaN(q.value[i]) {
 				sum += q.value[i]
 				count++
 			}
 		}
 		p.value[i] = sum / count // 0/0 is NaN
 	}
-	return p
 }

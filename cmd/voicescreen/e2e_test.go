@@ -206,8 +206,8 @@ func TestServeMetrics(t *testing.T) {
 	var text []byte
 	for _, want := range []string{
 		"voicescreen_queue_depth 0\n",
-		`voicescreen_requests_total{method="POST",route="initiate",code="201"} 1` + "\n",
-		`voicescreen_analyses_total{product="deepfake",status="success",error=""} 1` + "\n",
+		`voicescreen_requests_total{code="201",method="POST",route="initiate"} 1` + "\n",
+		`voicescreen_analyses_total{error="",product="deepfake",status="success"} 1` + "\n",
 	} {
 		// An analysis is counted after its result can be seen.
 		deadline := time.Now().Add(10 * time.Second)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/voicescreen/voicescreen/httpadapter/client"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // The Go client's flow with the program, that ends and starts again between
@@ -36,7 +37,7 @@ func TestServeClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if err := c.Submit(ctx, id, f, &client.SubmitOptions{Product: client.Deepfake}); err != nil {
+	if err := c.Submit(ctx, id, f, &client.SubmitOptions{Product: screen.DeepfakeBinary}); err != nil {
 		t.Fatal(err)
 	}
 	s.stop()
@@ -45,7 +46,7 @@ func TestServeClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := c.Wait(ctx, id)
-	if err != nil || r.Status != client.Success || r.Risk == nil || *r.Risk < 0 || *r.Risk > 100 {
+	if err != nil || r.Status != screen.StatusSuccess || r.Risk == nil || *r.Risk < 0 || *r.Risk > 100 {
 		t.Errorf("got %+v %v, want a risk from 0 to 100", r, err)
 	}
 	s.stop()

@@ -13,13 +13,14 @@ import (
 // An IntBuffer, and the integers of a PCMBuffer, are divided by 2^(b−1), where
 // b is the bit depth of the source, which must be stated; 8-bit samples of an
 // IntBuffer are unsigned, as in WAV files and as github.com/go-audio/wav reads
-// and writes them. The samples of float buffers are taken as they are, so they
-// must be scaled to ±1: an IntBuffer is better passed itself than through its
-// AsFloatBuffer, which keeps the scale of the integers.
+// and writes them. The samples of float buffers are taken unchanged, so their scale
+// must be ±1. Pass an IntBuffer itself: its AsFloatBuffer keeps the scale of the
+// integers.
 //
-// A channel that is not there is a *ChannelError. A buffer without a format,
-// of another depth than 8, 16, 24 or 32 bits, or holding a sample that is no
-// number, infinite or out of the range of its depth is a FormatError.
+// A missing channel gives a [*ChannelError]. A buffer gives a [FormatError] if it has
+// no format, has another depth than 8, 16, 24 or 32 bits, or holds a sample that is
+// NaN, infinite or out of the range of its depth. Another type of buffer gives an
+// [UnsupportedError].
 func FromBuffer(buf audio.Buffer, channel int) (*Audio, error) {
 	switch b := buf.(type) {
 	case *audio.IntBuffer:
@@ -60,7 +61,8 @@ func FromBuffer(buf audio.Buffer, channel int) (*Audio, error) {
 	return nil, UnsupportedError(fmt.Sprintf("buffer of type %T", buf))
 }
 
-// fromInts takes samples of the given depth, unsigned ones around 2^(bits−1).
+// fromInts converts samples of the given depth. Unsigned ones have their zero at
+// 2^(bits−1).
 func fromInts[T int | int8 | int16 | int32](f *audio.Format, data []T, bits int, unsigned bool, channel int) (*Audio, error) {
 	switch bits {
 	case 8, 16, 24, 32:

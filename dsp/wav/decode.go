@@ -5,22 +5,21 @@ import "io"
 // Audio is one channel of a recording.
 type Audio struct {
 	Format              // of the file; Channels counts those of the file, not of Samples
-	Samples   []float64 // one channel, scaled as Reader.Read says
-	Truncated bool      // the file ended before the samples that its header announces
+	Samples   []float64 // one channel, in the scale of Reader.Read
+	Truncated bool      // whether the file ended before the samples that its header announces
 }
 
-// Seconds is the length of the samples.
+// Seconds is the duration of the samples in seconds.
 func (a *Audio) Seconds() float64 { return float64(len(a.Samples)) / float64(a.SampleRate) }
 
-// DecodeOptions says what Decode shall return. Nil and zero fields mean the
-// default.
+// DecodeOptions are the settings of [Decode]. Nil and zero fields mean the default.
 type DecodeOptions struct {
-	// Channel is the one to return, from 1 on. Default: the recording must be
-	// mono.
+	// Channel is the number of the channel to return, from 1 on. Default: the
+	// recording must be mono.
 	Channel int
 
-	// MaxSamples is the most samples of the channel that are read. A longer
-	// recording is ErrTooLong. Default: no limit.
+	// MaxSamples is the largest number of samples of the channel. A longer
+	// recording gives ErrTooLong. Default: no limit.
 	MaxSamples int
 }
 
@@ -29,21 +28,20 @@ const (
 	// 256 KiB each, chosen so that the last, partly empty one costs little.
 	blockSamples = 32 << 10
 
-	// maxFirstBlock is the most samples for which Decode makes room at once
-	// because the reader has the bytes: 128 MiB, chosen to hold six minutes,
-	// and so that a sparse file of any size does no harm.
+	// maxFirstBlock is the largest number of samples for which Decode allocates
+	// memory before it reads them: 128 MiB. Chosen: it holds six minutes, and a
+	// sparse file of any size is harmless.
 	maxFirstBlock = 16 << 20
 )
 
-// Decode reads a whole WAV file from r and returns one channel of it. The
-// samples may be none at all. The errors are those of [NewReader] and
-// [Reader.Read] but io.EOF, a [*ChannelError] if the recording does not have
-// the channel or has several and none was asked for, and [ErrTooLong]; beside
-// an error there are no samples.
+// Decode reads a whole WAV file from r and returns one channel of it, which may be
+// empty. The result belongs to the caller. The errors are those of [NewReader] and
+// [Reader.Read] except io.EOF, a [*ChannelError] for a missing or ambiguous channel,
+// and [ErrTooLong]. With an error the result is nil.
 //
-// At its peak it holds twice the memory of the samples. If r says how many
-// bytes it still has (a file or a bytes.Reader does), it holds once that of
-// the samples that so many bytes can hold.
+// At its peak Decode holds twice the memory of the samples. It holds once that memory
+// if r has a method Len or Seek that gives the number of bytes, as a file and a
+// bytes.Reader do.
 func Decode(r io.Reader, opts *DecodeOptions) (*Audio, error) {
 	if opts == nil {
 		opts = &DecodeOptions{}
@@ -72,7 +70,7 @@ func Decode(r io.Reader, opts *DecodeOptions) (*Audio, error) {
 	return &Audio{Format: f, Samples: samples, Truncated: wr.Truncated()}, nil
 }
 
-// remaining is how many bytes r really has, 0 if it does not say.
+// remaining is the number of bytes that r still has, and 0 if that is unknown.
 func remaining(r io.Reader) int64 {
 	switch r := r.(type) {
 	case interface{ Len() int }:
@@ -94,8 +92,8 @@ func remaining(r io.Reader) int64 {
 	return 0
 }
 
-// channelIndex turns the number of a channel, 0 for the only one, into its
-// place in a frame.
+// channelIndex returns the index in a frame of the channel with the given number, 0
+// meaning the only one.
 func channelIndex(channels, channel int) (int, error) {
 	if channel == 0 && channels == 1 {
 		return 0, nil
@@ -106,8 +104,8 @@ func channelIndex(channels, channel int) (int, error) {
 	return channel - 1, nil
 }
 
-// collect reads the samples of the channel at index first, into block and as
-// many more as it takes. A limit of 0 is none.
+// collect reads the samples of the channel at index first into block and further
+// blocks. A limit of 0 means no limit.
 func collect(r *Reader, block []float64, first, limit int) ([]float64, error) {
 	step := r.format.Channels
 	var frames []float64

@@ -5,30 +5,30 @@ import (
 	"fmt"
 )
 
-// A FormatError says what is wrong with a file that is broken or is no WAV
-// file at all.
+// A FormatError describes the defect of a broken file, or of a file that is not a
+// WAV file.
 type FormatError string
 
 func (e FormatError) Error() string { return "wav: invalid file: " + string(e) }
 
-// An UnsupportedError names what a file uses that this package does not read,
-// though the file may be in order.
+// An UnsupportedError names the property of a file that this package does not read.
+// The file may be valid.
 type UnsupportedError string
 
 func (e UnsupportedError) Error() string { return "wav: unsupported: " + string(e) }
 
-// A ChannelError says that the channel asked for is not in the recording, or
-// that a recording with several channels came without saying which one.
+// A ChannelError is returned if the recording does not have the requested channel,
+// or if it has several channels and none was requested.
 type ChannelError struct {
-	Channels int // in the recording
-	Channel  int // asked for, from 1 on; 0 if none was
+	Channels int // number of channels of the recording
+	Channel  int // requested channel, from 1 on; 0 without a request
 }
 
 func (e *ChannelError) Error() string {
 	if e.Channel == 0 {
-		return fmt.Sprintf("wav: recording has %d channels, want one or to be told which", e.Channels)
+		return fmt.Sprintf("wav: recording has %d channels, want one, or the number of the one to use", e.Channels)
 	}
-	return fmt.Sprintf("wav: channel %d of a recording with %d", e.Channel, e.Channels)
+	return fmt.Sprintf("wav: no channel %d in a recording with %d", e.Channel, e.Channels)
 }
 
 // ErrTooLong is returned by [Decode] for a recording of more samples than

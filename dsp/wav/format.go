@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Encoding is how a sample is written.
+// Encoding is the representation of a sample.
 type Encoding uint8
 
 const (
@@ -58,7 +58,7 @@ const (
 	tagExtensible = 0xFFFE
 )
 
-// tagNames are the formats that people have, by the names they go by.
+// tagNames are the usual names of common formats.
 var tagNames = map[uint16]string{
 	0x0002: "Microsoft ADPCM",
 	0x0006: "A-law",
@@ -82,12 +82,11 @@ var tagNames = map[uint16]string{
 	0xF1AC: "FLAC",
 }
 
-// subformatTail is what follows the format tag in the GUIDs of formats that
-// have one (KSDATAFORMAT_SUBTYPE_PCM and its like).
+// subformatTail follows the format tag in GUIDs such as KSDATAFORMAT_SUBTYPE_PCM.
 var subformatTail = []byte{0, 0, 0, 0, 0x10, 0, 0x80, 0, 0, 0xaa, 0, 0x38, 0x9b, 0x71}
 
-// parseFormat reads the body of a fmt chunk, as much of it as there is up to
-// extFmtSize, in the given byte order.
+// parseFormat reads the body of a fmt chunk, or its first extFmtSize bytes, in the
+// given byte order.
 func parseFormat(b []byte, order binary.ByteOrder) (Format, error) {
 	tag := order.Uint16(b)
 	channels := int(order.Uint16(b[2:]))

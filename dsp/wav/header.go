@@ -12,10 +12,9 @@ const (
 	// unknown is the size of a data chunk that reaches to the end of the file.
 	unknown = math.MaxInt64
 
-	// streamed is the least size that is taken as left behind by a writer that
-	// did not know it: SoX writes the largest whole number of frames below
-	// 0x7FFFF000 bytes, others more, up to 0xFFFFFFFF. The slack is the largest
-	// frame.
+	// streamed is the least size that means a streaming writer, which did not know
+	// the size: SoX writes the largest whole number of frames below 0x7FFFF000
+	// bytes, others more, up to 0xFFFFFFFF. The slack is the largest frame.
 	streamed = 0x7FFFF000 - maxChannels*8
 )
 
@@ -24,14 +23,14 @@ type header struct {
 	r     *bufio.Reader
 	order binary.ByteOrder
 	pos   int64 // bytes read so far
-	riff  int64 // size of the RIFF chunk as written; unknown if it is none
+	riff  int64 // size of the RIFF chunk as written; unknown if that is not a size
 
 	format   Format
-	dataSize int64 // bytes of samples; unknown if they go on to the end
-	cut      bool  // a file that ends before dataSize bytes were truncated
+	dataSize int64 // bytes of samples; unknown if they reach to the end
+	cut      bool  // whether a file that ends before dataSize bytes is truncated
 }
 
-// ds64 is what the chunk of that name in an RF64 file says.
+// ds64 holds the sizes of the ds64 chunk of an RF64 file.
 type ds64 struct{ riff, data uint64 }
 
 func (h *header) read() error {
@@ -68,7 +67,7 @@ func (h *header) read() error {
 	}
 }
 
-// readRIFF reads the first 12 bytes and says whether sizes are in a ds64 chunk.
+// readRIFF reads the first 12 bytes and reports whether a ds64 chunk has the sizes.
 func (h *header) readRIFF() (long bool, err error) {
 	b, err := h.r.Peek(12)
 	if err != nil && err != io.EOF {
@@ -105,7 +104,7 @@ func (h *header) readRIFF() (long bool, err error) {
 	return long, err
 }
 
-// otherFormat recognises the audio files that people mistake for WAV files.
+// otherFormat recognises audio files that are often mistaken for WAV files.
 func otherFormat(b []byte) string {
 	for magic, name := range map[string]string{
 		"fLaC": "FLAC", "OggS": "Ogg", "ID3": "MP3", "FORM": "AIFF", "caff": "CAF",
@@ -144,7 +143,7 @@ func (h *header) readChunkHeader() (id string, size uint32, err error) {
 	return string(b[:4]), h.order.Uint32(b[4:]), nil
 }
 
-// isID says whether b begins like a chunk: four printable ASCII characters.
+// isID reports whether b begins like a chunk: with four printable ASCII characters.
 func isID(b []byte) bool {
 	if len(b) < 4 {
 		return false
@@ -157,7 +156,7 @@ func isID(b []byte) bool {
 	return true
 }
 
-// isCommonID says whether id is the name of a chunk that most files have.
+// isCommonID reports whether id is the name of a common chunk.
 func isCommonID(id string) bool {
 	return id == "fmt " || id == "data" || id == "LIST" || id == "fact"
 }
@@ -203,7 +202,7 @@ func (h *header) readBody(id string, b []byte) error {
 	return readError(err)
 }
 
-// skip passes over n bytes of a chunk.
+// skip discards n bytes of a chunk.
 func (h *header) skip(id string, n int64) error {
 	for n > 0 {
 		m, err := h.r.Discard(int(min(n, 1<<20)))
@@ -219,9 +218,9 @@ func (h *header) skip(id string, n int64) error {
 	return nil
 }
 
-// skipPad passes over the byte that follows a chunk of odd size. Some writers
-// leave it out: then the next chunk begins here. A pad byte that looks like the
-// first letter of a name is told by the name after it.
+// skipPad discards the byte that follows a chunk of odd size. Some writers omit it:
+// the next chunk then begins here. If a pad byte looks like the first letter of a
+// name, the name after it decides.
 func (h *header) skipPad() error {
 	b, err := h.r.Peek(5)
 	if err != nil && err != io.EOF {
@@ -238,7 +237,7 @@ func (h *header) skipPad() error {
 	return err
 }
 
-// setDataSize decides how far the samples go.
+// setDataSize sets the size of the samples.
 func (h *header) setDataSize(size uint32, sizes *ds64) {
 	n := int64(size)
 	riff := h.riff
@@ -252,16 +251,16 @@ func (h *header) setDataSize(size uint32, sizes *ds64) {
 			h.dataSize = unknown
 		}
 	}
-	// 0 bytes of samples are believed only of a writer that knew its sizes and
-	// says that the file goes on after them.
+	// 0 bytes of samples are accepted only if the other sizes are known and the
+	// file continues after them.
 	if n == 0 && (riff == unknown || riff+8 <= h.pos) {
 		h.dataSize, h.cut = unknown, false
 	}
 }
 
-// readFull fills b. Unlike io.ReadFull it returns io.EOF wherever the reader
-// ends, so that a reader's own io.ErrUnexpectedEOF (a connection that broke)
-// is not taken for the end of the file.
+// readFull fills b. Unlike io.ReadFull it returns io.EOF at any end of the reader, so
+// that the reader's own io.ErrUnexpectedEOF (a broken connection) is not mistaken for
+// the end of the file.
 func readFull(r io.Reader, b []byte) (n int, err error) {
 	for n < len(b) {
 		m, err := r.Read(b[n:])

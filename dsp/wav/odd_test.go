@@ -155,7 +155,7 @@ func TestOddFiles(t *testing.T) {
 				}
 				checkTone(t, a, o, c)
 
-				// The same out of a reader that does not say how much it has.
+				// The same from a reader of unknown length.
 				a, err = wav.Decode(struct{ io.Reader }{bytes.NewReader(o.file)}, &wav.DecodeOptions{Channel: c})
 				if err != nil {
 					t.Fatal(err)

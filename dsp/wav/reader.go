@@ -8,13 +8,12 @@ import (
 	"math"
 )
 
-// bufferSize is the number of bytes that a Reader decodes at a time. Chosen:
-// small beside any recording, and larger gained nothing when measured.
+// bufferSize is the number of bytes that a Reader decodes at a time. Chosen: small
+// relative to any recording; larger ones were not faster.
 const bufferSize = 16 << 10
 
-// maxMagnitude is the largest float sample that is taken for audio, the full
-// scale of 32-bit integers: some programs write float samples in the scale of
-// the integers they came from.
+// maxMagnitude is the largest magnitude of a valid float sample, the full scale of
+// 32-bit integers: some programs write float samples in the scale of integers.
 const maxMagnitude = 1 << 31
 
 // Reader reads the samples of a WAV file, with memory that does not depend on
@@ -23,9 +22,9 @@ type Reader struct {
 	r         *bufio.Reader
 	format    Format
 	bigEndian bool
-	left      int64 // bytes of samples not read yet; unknown if they go on to the end
-	announced int64 // what left was at first
-	cut       bool  // ending before left bytes means that the file was truncated
+	left      int64 // bytes of samples not read yet; unknown if they reach to the end
+	announced int64 // left before the first read
+	cut       bool  // whether a file that ends before left bytes is truncated
 
 	buf       [bufferSize]byte
 	pending   []byte // part of buf: whole samples not returned yet
@@ -33,12 +32,12 @@ type Reader struct {
 	err       error
 }
 
-// NewReader reads the header, up to the first sample. It returns a
-// [FormatError] for a broken file, an [UnsupportedError] for one that is not
-// read here, and any error of r but io.EOF, wrapped.
+// NewReader reads the header, up to the first sample. It returns a [FormatError] for
+// a broken file, an [UnsupportedError] for a file that this package does not read,
+// and any error of r except io.EOF, wrapped.
 //
-// The Reader reads from r ahead of what it returns, and never past the samples
-// by more than its buffers.
+// The Reader reads ahead from r, and past the last sample by no more than its
+// buffers.
 func NewReader(r io.Reader) (*Reader, error) {
 	h := header{r: bufio.NewReader(r)}
 	if err := h.read(); err != nil {
@@ -57,8 +56,9 @@ func NewReader(r io.Reader) (*Reader, error) {
 // Format returns the format that the header states.
 func (r *Reader) Format() Format { return r.format }
 
-// DataSize returns how many bytes of samples the header announces; ok is false
-// where its writer did not know, and the samples go on to the end of the file.
+// DataSize returns the number of bytes of samples that the header announces. ok is
+// false if the header does not state it; the samples then reach to the end of the
+// file.
 func (r *Reader) DataSize() (bytes int64, ok bool) {
 	if r.announced == unknown {
 		return 0, false
@@ -66,21 +66,20 @@ func (r *Reader) DataSize() (bytes int64, ok bool) {
 	return r.announced, true
 }
 
-// Truncated says whether the file ended before the samples that its header
-// announces. It is valid once Read has returned io.EOF, and false for files
-// whose writer did not know their size.
+// Truncated reports whether the file ended before the samples that its header
+// announces. It is valid after [Reader.Read] has returned io.EOF, and false for files
+// whose header does not state their size.
 func (r *Reader) Truncated() bool { return r.truncated }
 
-// Read fills dst with up to len(dst) samples, the channels interleaved, and
-// returns how many. At the end it returns 0 and io.EOF; an incomplete frame at
-// the end of the file is dropped, so that the samples of a whole file are a
-// multiple of the channels.
+// Read fills dst with up to len(dst) samples, the channels interleaved, and returns
+// their number. At the end it returns 0 and io.EOF. An incomplete frame at the end of
+// the file is dropped, so that the number of samples of a file is a multiple of the
+// number of channels.
 //
-// Integers of b bits are divided by 2^(b−1) and lie in [−1, 1). Float samples
-// are as in the file, where ±1 is full scale and louder is possible; a sample
-// that is no number, is infinite or beyond ±2^31 is a FormatError, since no
-// measurement on it would mean anything. An error of the underlying reader is
-// returned wrapped. After an error every call returns it.
+// Integers of b bits are divided by 2^(b−1), into [−1, 1). Float samples are as in the
+// file, where ±1 is full scale and larger values are possible. A sample that is NaN,
+// infinite or beyond ±2^31 gives a [FormatError]. An error of the underlying reader is
+// returned wrapped. After an error every call returns that error.
 func (r *Reader) Read(dst []float64) (int, error) {
 	n := 0
 	width := r.format.BitsPerSample / 8
@@ -105,8 +104,8 @@ func (r *Reader) Read(dst []float64) (int, error) {
 	return 0, r.err
 }
 
-// fill reads whole frames into pending. It leaves pending empty once there is
-// nothing more, with the reason in err.
+// fill reads whole frames into pending. After the last frame it leaves pending empty
+// and the reason in err.
 func (r *Reader) fill() {
 	if r.err != nil {
 		return
@@ -132,7 +131,7 @@ func (r *Reader) fill() {
 	}
 }
 
-// reverse turns big-endian samples of the given width into little-endian ones.
+// reverse makes big-endian samples of the given width little-endian.
 func reverse(b []byte, width int) {
 	for ; len(b) >= width && width > 0; b = b[width:] {
 		for i, j := 0, width-1; i < j; i, j = i+1, j-1 {
@@ -141,8 +140,8 @@ func reverse(b []byte, width int) {
 	}
 }
 
-// decode turns little-endian samples into numbers: dst[i] from the i-th sample
-// of src. The length of src is that of dst times the width of a sample.
+// decode converts little-endian samples to numbers: dst[i] from the i-th sample of
+// src. The length of src is that of dst times the width of a sample.
 func decode(dst []float64, src []byte, f Format) error {
 	switch {
 	case f.Encoding == Float && f.BitsPerSample == 32:

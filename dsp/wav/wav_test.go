@@ -105,8 +105,8 @@ func firstDifference(a, b []float64) int {
 	return -1
 }
 
-// However the bytes arrive and however many samples are asked for at a time,
-// the samples are the same.
+// The samples do not depend on the pieces in which the bytes arrive and the samples are
+// read.
 func TestReadInAnyPieces(t *testing.T) {
 	file := riff(format(1, 3, 24), chunk("data", pcm(24, 3)))
 	whole := readAll(t, file, bytes.NewReader(file), 1<<20)
@@ -147,7 +147,7 @@ func readAll(t *testing.T, file []byte, r io.Reader, piece int) []float64 {
 	return nil
 }
 
-// Decode reads from where a file stands, and longer recordings than a block.
+// Decode reads from the current offset of a file, and recordings longer than a block.
 func TestDecodeFromFile(t *testing.T) {
 	file := riff(format(1, 2, 16), chunk("data", bytes.Repeat(pcm(16, 2), 100)))
 	path := filepath.Join(t.TempDir(), "long.wav")
@@ -227,7 +227,7 @@ func TestMaxSamples(t *testing.T) {
 	}
 }
 
-// Names that tell a user what to convert.
+// The error names the format, so that a user knows what to convert.
 func TestUnsupportedIsNamed(t *testing.T) {
 	for want, file := range map[string][]byte{
 		"µ-law":      riff(format(7, 1, 8)),
@@ -241,7 +241,7 @@ func TestUnsupportedIsNamed(t *testing.T) {
 		_, err := wav.NewReader(bytes.NewReader(file))
 		var u wav.UnsupportedError
 		if !errors.As(err, &u) || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want an UnsupportedError that says %s", err, want)
+			t.Errorf("got %v, want an UnsupportedError with %s", err, want)
 		}
 	}
 }
@@ -260,9 +260,9 @@ func TestFloatBeyondFullScale(t *testing.T) {
 	}
 }
 
-// maxHeaderMemory is what a file of a few bytes may cost, whatever sizes it
-// states: a Reader, its buffer and the first block of Decode, with room to
-// spare.
+// maxHeaderMemory is the most memory that a file of a few bytes may cost, with any
+// sizes in its header: a Reader, its buffer and the first block of Decode, with a
+// margin.
 const maxHeaderMemory = 256 << 10 // bytes
 
 func TestMemoryIsBoundedByTheFile(t *testing.T) {

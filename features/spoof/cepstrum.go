@@ -7,131 +7,104 @@ import (
 )
 
 const (
-	lfccFrame = 320 // samples, 20 ms
-	lfccFFT   = 512
+	lfccFrame = 320    // samples, 20 ms
 	lfccLow   = 30.0   // Hz
 	lfccHigh  = 8000.0 // Hz
 	lfccFloor = 1e-9   // power added to every filter: 40 dB below the dither's share of one
+	lfccReach = 2      // frames on either side that take part in a delta
 )
 
 // filters holds the log energies of the LFCC filters and their cepstrum, one
 // track each, and which frames are active.
 type filters struct {
-	bank, cepstrum, delta [][]float64
-	on                    []bool
+	lfcc                  *dsp.LFCC
+	scale                 [numLFCC]float64
+	pad                   []float64
+	bank, cepstrum, delta table
+	active                activity
+
+	// Of the modulation spectra.
+	modulation spectrum
+}
+
+func newFilters() *filters {
+	f := &filters{pad: make([]float64, lfccFrame), modulation: newSpectrum(modulationFFT)}
+	f.lfcc = dsp.NewLFCC(rateHz, &dsp.LFCCOptions{
+		Filters: numLFCC, Coefficients: numLFCC, Low: lfccLow, High: lfccHigh, Frame: lfccFrame / float64(rateHz),
+		NoPreEmphasis: true, Floor: lfccFloor,
+	})
+	for k := range f.scale {
+		f.scale[k] = math.Ln10 // the schema has natural logarithms,
+	}
+	f.scale[0] *= math.Sqrt2 // and the same factor for all coefficients
+	return f
+}
+
+// measure computes the tracks of x.
+func (f *filters) measure(x []float64) {
+	n := frameCount(len(x), hopLen, lfccFrame)
+	f.bank.reset(numLFCC, n)
+	f.cepstrum.reset(numLFCC, n)
+	f.delta.reset(numLFCC, n)
+	f.active.reset(n)
+	var c [numLFCC]float64
+	for t := range n {
+		f.lfcc.Coefficients(c[:], frameAt(f.pad, x, t*hopLen))
+		for b, e := range f.lfcc.LogEnergies() {
+			f.bank.tracks[b][t] = e
+		}
+		for k, v := range c {
+			f.cepstrum.tracks[k][t] = v * f.scale[k]
+		}
+		var power float64
+		for _, p := range f.lfcc.Spectrum() {
+			power += p
+		}
+		f.active.power[t] = power
+	}
+	for k, track := range f.cepstrum.tracks {
+		dsp.Deltas(f.delta.tracks[k], track, lfccReach)
+	}
+	f.active.decide()
 }
 
 // cepstrum fills lfcc.*.
 func (v *vector) cepstrum(f *filters) {
-	lo, hi := v.frames(len(f.on), spoofHop, lfccFrame)
+	on := f.active.on
+	lo, hi := v.frames(len(on), hopLen, lfccFrame)
 	v.from("lfcc.0.sd")
-	for _, tracks := range [][][]float64{f.cepstrum, f.delta} {
-		for _, track := range tracks {
-			v.put(dsp.SD(where(track[lo:hi], f.on[lo:hi])))
-		}
+	for _, track := range f.cepstrum.tracks {
+		v.put(dsp.SD(v.where(track[lo:hi], on[lo:hi])))
+	}
+	for _, track := range f.delta.tracks {
+		v.put(dsp.SD(v.where(track[lo:hi], on[lo:hi])))
 	}
 }
 
-// dctTable holds √(2/numLFCC)·cos(πk(b+½)/numLFCC): the type II DCT,
-// orthonormal but for c0, which is √2 times as large.
-var dctTable = func() (c [numLFCC][numLFCC]float64) {
-	for k := range c {
-		for b := range c[k] {
-			c[k][b] = math.Sqrt(2./numLFCC) * math.Cos(math.Pi*float64(k)*(float64(b)+0.5)/numLFCC)
-		}
-	}
-	return c
-}()
-
-// newFilters computes the tracks of x at spoofRate.
-func newFilters(x []float64) *filters {
-	fft, window := dsp.NewFFT(lfccFFT), dsp.Hamming(lfccFrame)
-	n := frameCount(x, spoofHop, lfccFrame)
-	frame, bins := make([]float64, lfccFFT), make([]float64, lfccFFT/2+1)
-	power := make([]float64, n)
-	f := &filters{bank: newTracks(numLFCC, n), cepstrum: newTracks(numLFCC, n), delta: newTracks(numLFCC, n)}
-	var energy [numLFCC]float64
-	for t := range n {
-		windowed(frame, x, t*spoofHop, window)
-		fft.Power(bins, frame)
-		power[t] = energies(&energy, bins)
-		dsp.Log(energy[:], energy[:])
-		for b, e := range energy {
-			f.bank[b][t] = e
-		}
-		for k := range numLFCC {
-			f.cepstrum[k][t] = dsp.Dot(energy[:], dctTable[k][:])
-		}
-	}
-	for k, track := range f.cepstrum {
-		dsp.Deltas(f.delta[k], track, 2)
-	}
-	f.on = active(power)
-	return f
-}
-
-// energies fills the energies of the linear filters, with lfccFloor added, and
-// returns the power of the frame.
-func energies(energy *[numLFCC]float64, bins []float64) (power float64) {
-	for b := range energy {
-		energy[b] = lfccFloor
-	}
-	const step = (lfccHigh - lfccLow) / (numLFCC + 1)
-	const width = float64(spoofRate) / lfccFFT
-	for k, p := range bins {
-		power += p
-		// The triangle b rises from lfccLow + b·step and peaks a step on:
-		// the bin lies on the falling side of one and the rising of the next.
-		pos := (float64(k)*width - lfccLow) / step
-		if pos < 0 {
-			continue
-		}
-		b := int(pos)
-		part := pos - float64(b)
-		if b < numLFCC {
-			energy[b] += part * p
-		}
-		if b >= 1 && b <= numLFCC {
-			energy[b-1] += (1 - part) * p
-		}
-	}
-	return power
-}
-
-// newTracks returns n tracks of the given length, all zero.
-func newTracks(n, length int) [][]float64 {
-	tracks, all := make([][]float64, n), make([]float64, n*length)
-	for i := range tracks {
-		tracks[i] = all[i*length : (i+1)*length : (i+1)*length]
-	}
-	return tracks
-}
-
-// modulationFFT is the length of a modulation block in frames, 1.28 s: it is
-// the same for every recording, so that the spectrum does not tell how long
-// the recording is.
+// modulationFFT is the length of a modulation block in frames, 1.28 s. It is
+// the same for every recording, so that the spectrum does not depend on the
+// duration.
 const modulationFFT = 128
 
 // modulation fills modulation.*: of each group of filters, the log share of
 // each band of modulation frequency in the power spectra of its tracks over
 // Hann-windowed blocks that overlap by half.
 func (v *vector) modulation(f *filters) {
-	fft, window := dsp.NewFFT(modulationFFT), dsp.PeriodicHann(modulationFFT)
-	frame, bins := make([]float64, modulationFFT), make([]float64, modulationFFT/2+1)
 	var energy [modulationBands][numLFCC / modulationGroup]float64
-	lo, hi := v.frames(len(f.on), spoofHop, lfccFrame)
+	s := &f.modulation
+	lo, hi := v.frames(len(f.active.on), hopLen, lfccFrame)
 	n := hi - lo
-	for b, track := range f.bank {
+	for b, track := range f.bank.tracks {
 		track = track[lo:hi]
 		for start := 0; start == 0 || start+modulationFFT <= n; start += modulationFFT / 2 {
 			block := track[start:min(start+modulationFFT, n)]
 			m := dsp.Mean(block)
-			clear(frame)
+			clear(s.frame)
 			for i, e := range block {
-				frame[i] = (e - m) * window[i]
+				s.frame[i] = (e - m) * s.window[i]
 			}
-			fft.Power(bins, frame)
-			for k, p := range bins {
+			s.fft.Power(s.power, s.frame)
+			for k, p := range s.power {
 				if e := modulationBand[k]; e >= 0 {
 					energy[e][b/modulationGroup] += p
 				}
@@ -153,7 +126,7 @@ func (v *vector) modulation(f *filters) {
 // modulationBand is the band of each bin, -1 outside all.
 var modulationBand = func() (band [modulationFFT/2 + 1]int) {
 	for k := range band {
-		f := float64(k) * spoofRate / spoofHop / modulationFFT
+		f := float64(k) * rateHz / hopLen / modulationFFT
 		band[k] = -1
 		for e := range modulationBands {
 			if f >= modulationEdges[e] && f < modulationEdges[e+1] {

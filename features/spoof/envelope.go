@@ -17,83 +17,63 @@ const (
 
 // envelopes holds the log energies of envelopeBands every 2 ms.
 type envelopes struct {
-	bands            [][]float64
+	spectrum         spectrum
+	bands            table
+	active           activity
 	voiced, unvoiced []bool // active frames
 }
 
-// newEnvelopes measures x, whose F0 is given.
-func newEnvelopes(x, f0 []float64) *envelopes {
-	n := frameCount(x, envelopeHop, envelopeFrame)
-	e := &envelopes{bands: newTracks(len(envelopeBands)-1, n), voiced: make([]bool, n)}
-	fft, window := dsp.NewFFT(envelopeFrame), dsp.PeriodicHann(envelopeFrame)
-	frame, bins := make([]float64, envelopeFrame), make([]float64, envelopeFrame/2+1)
-	power := make([]float64, n)
+func newEnvelopes() *envelopes { return &envelopes{spectrum: newSpectrum(envelopeFrame)} }
+
+// measure measures x, whose F0 is given.
+func (e *envelopes) measure(x, f0 []float64) {
+	n := frameCount(len(x), envelopeHop, envelopeFrame)
+	e.bands.reset(len(envelopeBands)-1, n)
+	e.active.reset(n)
+	e.voiced, e.unvoiced = sized(e.voiced, n), sized(e.unvoiced, n)
 	for t := range n {
-		windowed(frame, x, t*envelopeHop, window)
-		fft.Power(bins, frame)
-		for b, track := range e.bands {
+		e.spectrum.measure(x, t*envelopeHop)
+		var power float64
+		for b, track := range e.bands.tracks {
 			s := envelopeFloor
-			for _, p := range bins[envelopeBands[b]:envelopeBands[b+1]] {
+			for _, p := range e.spectrum.power[envelopeBands[b]:envelopeBands[b+1]] {
 				s += p
 			}
 			track[t] = s
-			power[t] += s
+			power += s
 		}
+		e.active.power[t] = power
 	}
-	for _, track := range e.bands {
-		dsp.Log(track, track)
-	}
-	e.unvoiced = active(power)
-	for t, on := range e.unvoiced {
+	dsp.Log(e.bands.values, e.bands.values)
+	e.active.decide()
+	for t, on := range e.active.on {
 		e.voiced[t] = on && voicedAt(f0, t*envelopeHop+envelopeFrame/2)
 		e.unvoiced[t] = on && !e.voiced[t]
 	}
-	return e
 }
 
-// envelope fills envelope.*: by how much rises are steeper than falls in
-// unvoiced sounds, and peaks sharper than valleys in voiced ones; of voiced
-// sounds also how far the slope lasts, and the size of a step.
+// envelope fills envelope.*: the skewness of the steps of unvoiced sounds, which
+// is positive where rises are steeper than falls; of voiced sounds the skewness
+// of the bends, positive where peaks are sharper than valleys, the correlation
+// of successive slopes, and the standard deviation of the steps.
 func (v *vector) envelope(e *envelopes) {
 	lo, hi := v.frames(len(e.voiced), envelopeHop, envelopeFrame)
 	voiced, unvoiced := e.voiced[lo:hi], e.unvoiced[lo:hi]
 	v.from("envelope.unvoiced.band1.step_skew")
-	var x []float64
-	for _, track := range e.bands {
-		x = steps(x[:0], track[lo:hi], unvoiced)
-		v.put(skewness(x))
+	for _, track := range e.bands.tracks {
+		v.steps = steps(v.steps[:0], track[lo:hi], unvoiced)
+		v.put(skewness(v.steps))
 	}
-	for _, track := range e.bands {
-		y := track[lo:hi]
-		x = x[:0]
-		const l = envelopeLag
-		for t := l; t+l < len(y); t++ {
-			if voiced[t-l] && voiced[t] && voiced[t+l] {
-				x = append(x, 2*y[t]-y[t-l]-y[t+l])
-			}
-		}
-		v.put(skewness(x))
+	for _, track := range e.bands.tracks {
+		v.bends = bends(v.bends[:0], track[lo:hi], voiced)
+		v.put(skewness(v.bends))
 	}
-	for _, track := range e.bands {
-		y := track[lo:hi]
-		const l = envelopeSlow
-		var product, square float64
-		count := 0
-		for t := l; t+l < len(y); t++ {
-			if voiced[t-l] && voiced[t] && voiced[t+l] {
-				d := y[t+l] - y[t]
-				product += d * (y[t] - y[t-l])
-				square += d * d
-				count++
-			}
-		}
-		if count < leastEnvelope {
-			product = math.NaN()
-		}
-		v.put(product / square)
+	for _, track := range e.bands.tracks {
+		v.put(slopeCorrelation(track[lo:hi], voiced))
 	}
-	for _, track := range e.bands {
-		v.put(math.Log(dsp.SD(steps(nil, track[lo:hi], voiced))))
+	for _, track := range e.bands.tracks {
+		v.steps = steps(v.steps[:0], track[lo:hi], voiced)
+		v.put(math.Log(dsp.SD(v.steps)))
 	}
 }
 
@@ -107,11 +87,44 @@ func steps(x, y []float64, on []bool) []float64 {
 	return x
 }
 
+// bends appends to x the values 2·y[t] − y[t−l] − y[t+l], l = envelopeLag, for
+// which on holds at all three.
+func bends(x, y []float64, on []bool) []float64 {
+	const l = envelopeLag
+	for t := l; t+l < len(y); t++ {
+		if on[t-l] && on[t] && on[t+l] {
+			x = append(x, 2*y[t]-y[t-l]-y[t+l])
+		}
+	}
+	return x
+}
+
+// slopeCorrelation is Σ d[t]·d[t−l] / Σ d[t]² of the differences
+// d[t] = y[t+l] − y[t], l = envelopeSlow, where on holds; NaN for fewer than
+// leastEnvelope values.
+func slopeCorrelation(y []float64, on []bool) float64 {
+	const l = envelopeSlow
+	var product, square float64
+	count := 0
+	for t := l; t+l < len(y); t++ {
+		if on[t-l] && on[t] && on[t+l] {
+			d := y[t+l] - y[t]
+			product += d * (y[t] - y[t-l])
+			square += d * d
+			count++
+		}
+	}
+	if count < leastEnvelope {
+		return math.NaN()
+	}
+	return product / square
+}
+
 // skewness is that of x, NaN for fewer than leastEnvelope values.
 func skewness(x []float64) float64 {
 	if len(x) < leastEnvelope {
 		return math.NaN()
 	}
-	_, skew := spread(x)
+	_, skew := shape(x)
 	return skew
 }

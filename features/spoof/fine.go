@@ -1,7 +1,6 @@
 package spoof
 
 import (
-	"math"
 	"slices"
 
 	"github.com/voicescreen/voicescreen/dsp"
@@ -9,81 +8,101 @@ import (
 
 const (
 	fineFrame = 2048 // samples: 7.8 Hz a bin
+	fineBins  = fineFrame/2 + 1
 	fineHop   = 512
 	fineChunk = 16    // frames of one sum, 0.5 s
 	fineBlock = 3     // chunks of one mean, 1.5 s
 	fineFloor = 1e-12 // added to every bin: far below the dither
 	fineTrend = 31    // bins of the running median, 242 Hz
+	fineTop   = 8     // bins whose mean is the feature top8
 )
+
+// fineSums holds the sums of the log power spectra of chunks of fineChunk
+// frames, and of how many frames each is; only the last may have fewer.
+type fineSums struct {
+	spectrum logSpectrum
+	sums     table // one row a chunk
+	frames   []float64
+
+	mean, flat, sorted []float64 // scratch: a spectrum, less its trend, and a band of that
+}
+
+func newFineSums() *fineSums {
+	return &fineSums{
+		spectrum: newLogSpectrum(fineFrame, fineFloor),
+		mean:     make([]float64, fineBins), flat: make([]float64, fineBins), sorted: make([]float64, 0, fineBins),
+	}
+}
+
+// measure computes the sums of x.
+func (f *fineSums) measure(x []float64) {
+	n := frameCount(len(x), fineHop, fineFrame)
+	chunks := (n + fineChunk - 1) / fineChunk
+	f.sums.reset(chunks, fineBins)
+	f.frames = sized(f.frames, chunks)
+	clear(f.frames)
+	for t := range n {
+		f.spectrum.measure(x, t*fineHop)
+		sum := f.sums.tracks[t/fineChunk]
+		for k, b := range f.spectrum.logs {
+			sum[k] += b
+		}
+		f.frames[t/fineChunk]++
+	}
+}
 
 // fine fills fine.*: of the mean log power spectrum of blocks of fineBlock
 // chunks less its running median, per band: standard deviation, maximum, mean
 // of the eight highest bins and skewness, averaged over the blocks. Blocks
-// have one length because a mean over more frames is smoother, and the measure
-// would tell the duration.
+// have one length because a mean over more frames is smoother: otherwise the
+// measures would depend on the duration.
 func (v *vector) fine(f *fineSums) {
 	lo, hi := v.frames(len(f.frames), fineChunk*fineHop, fineChunk*fineHop)
-	var sum [4 * (len(fineBands) - 1)]float64
+	var sum [len(fineBands) - 1][4]float64
 	blocks := 0.0
 	for start := lo; start == lo || start+fineBlock <= hi; start += fineBlock {
-		spectrum, n := make([]float64, fineFrame/2+1), 0.0
+		clear(f.mean)
+		n := 0.0
 		for c := start; c < min(start+fineBlock, hi); c++ {
-			for k, s := range f.sums[c] {
-				spectrum[k] += s
+			for k, s := range f.sums.tracks[c] {
+				f.mean[k] += s
 			}
 			n += f.frames[c]
 		}
 		if n == 0 || start > lo && n < fineBlock*fineChunk {
 			break
 		}
-		for k := range spectrum {
-			spectrum[k] /= n
+		for k := range f.mean {
+			f.mean[k] /= n
 		}
-		for i, s := range fineStats(detrend(spectrum)) {
-			sum[i] += s
+		detrend(f.flat, f.mean)
+		for b := range sum {
+			for i, s := range f.band(b) {
+				sum[b][i] += s
+			}
 		}
 		blocks++
 	}
 	v.from("fine.band1.sd")
-	for _, s := range sum {
-		v.put(s / blocks)
+	for _, stats := range sum {
+		for _, s := range stats {
+			v.put(s / blocks)
+		}
 	}
 }
 
-// fineSums holds the sums of the log power spectra of chunks of fineChunk
-// frames, and of how many frames each is; only the last may have fewer.
-type fineSums struct {
-	sums   [][]float64
-	frames []float64
+// band returns the features of one band of flat.
+func (f *fineSums) band(b int) [4]float64 {
+	const width = float64(rateHz) / fineFrame
+	x := append(f.sorted[:0], f.flat[int(fineBands[b]/width):int(fineBands[b+1]/width)]...)
+	dev, skew := shape(x)
+	slices.Sort(x)
+	return [4]float64{dev, x[len(x)-1], dsp.Mean(x[len(x)-fineTop:]), skew}
 }
 
-// newFineSums computes them of x.
-func newFineSums(x []float64) *fineSums {
-	fft, window := dsp.NewFFT(fineFrame), dsp.PeriodicHann(fineFrame)
-	n := frameCount(x, fineHop, fineFrame)
-	chunks := (n + fineChunk - 1) / fineChunk
-	f := &fineSums{sums: newTracks(chunks, fineFrame/2+1), frames: make([]float64, chunks)}
-	frame, bins := make([]float64, fineFrame), make([]float64, fineFrame/2+1)
-	for t := range n {
-		windowed(frame, x, t*fineHop, window)
-		fft.Power(bins, frame)
-		for k := range bins {
-			bins[k] += fineFloor
-		}
-		dsp.Log(bins, bins)
-		sum := f.sums[t/fineChunk]
-		for k, b := range bins {
-			sum[k] += b
-		}
-		f.frames[t/fineChunk]++
-	}
-	return f
-}
-
-// detrend returns x less its running median over fineTrend values, fewer at
-// the ends.
-func detrend(x []float64) []float64 {
-	y := make([]float64, len(x))
+// detrend computes x less its running median over fineTrend values, fewer at
+// the ends, into y, which is as long.
+func detrend(y, x []float64) {
 	const half = fineTrend / 2
 	var window [fineTrend]float64
 	w := append(window[:0], x[:min(half, len(x))]...)
@@ -99,31 +118,4 @@ func detrend(x []float64) []float64 {
 		}
 		y[k] = x[k] - w[len(w)/2]
 	}
-	return y
-}
-
-// fineStats returns the features of one spectrum.
-func fineStats(x []float64) []float64 {
-	const width = float64(spoofRate) / fineFrame
-	var out []float64
-	for b := range len(fineBands) - 1 {
-		band := slices.Clone(x[int(fineBands[b]/width):int(fineBands[b+1]/width)])
-		dev, skew := spread(band)
-		slices.Sort(band)
-		out = append(out, dev, band[len(band)-1], dsp.Mean(band[len(band)-8:]), skew)
-	}
-	return out
-}
-
-// spread returns the standard deviation of x (divisor n) and its skewness.
-func spread(x []float64) (dev, skew float64) {
-	m := dsp.Mean(x)
-	var s2, s3 float64
-	for _, v := range x {
-		s2 += (v - m) * (v - m)
-		s3 += (v - m) * (v - m) * (v - m)
-	}
-	n := float64(len(x))
-	dev = math.Sqrt(s2 / n)
-	return dev, s3 / n / (dev * dev * dev)
 }

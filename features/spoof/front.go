@@ -3,68 +3,84 @@ package spoof
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/voicescreen/voicescreen/dsp"
 )
 
-// The deepfake front end hears every recording alike: at 16 kHz, from 60 to
-// 7400 Hz, at one level. Without that a classifier learns which sites publish
-// at which rate (confounds of the training data: see DEEPFAKE.md).
+// The front end brings every recording to the same form: 16 kHz, 60 to 7400 Hz,
+// one level. Otherwise a classifier learns which sites publish at which rate: a
+// confound of the training data (see DEEPFAKE.md).
 const (
-	spoofRate = 16000
-	spoofLow  = 60.0   // Hz
-	spoofHigh = 7400.0 // Hz
-	spoofHop  = 160    // samples, 10 ms
+	rateHz   = 16000
+	bandLow  = 60.0   // Hz
+	bandHigh = 7400.0 // Hz
+	hopLen   = 160    // samples, 10 ms
 
-	// spoofLevel is the RMS of the active blocks after levelling. Chosen: any
-	// value does, for nothing clips in float64.
-	spoofLevel = 0.05
+	// frontLevel is the RMS of the active blocks after levelling. Chosen; its
+	// value only fixes what the floors of the families are relative to.
+	frontLevel = 0.05
 
-	// spoofDither is the standard deviation of the noise added afterwards, 68
-	// dB below the active level: digital silence and the rounding of 16 bits
-	// are then alike.
-	spoofDither = 2e-5
+	// frontDither is the standard deviation of the noise added afterwards, 68
+	// dB below the active level. It covers the rounding to 16 bits, which
+	// digital silence does not have.
+	frontDither = 2e-5
 
-	// activeRange is how far below the 95th percentile of the block powers, in
-	// decibels, a block still counts as active.
-	activeRange = 30.0
+	// frontRange is how many decibels an active block may lie below the 95th
+	// percentile of the block powers.
+	frontRange = 30.0
+
+	// frontLimit is the largest magnitude of a sample, that of [dsp.Analyzer]:
+	// 24 dB above full scale.
+	frontLimit = 16
 )
 
-// butterworth6 and butterworth4 are the Q of the second-order sections of
-// Butterworth filters of order 6 and 4, 1/(2·cos θ) of the pole angles.
-var (
-	butterworth6 = [...]float64{0.51763809, 0.70710678, 1.93185165}
-	butterworth4 = [...]float64{0.54119610, 1.30656296}
-)
+// A front brings recordings to the form that is measured.
+type front struct {
+	rate      int // that of resampler, in Hz
+	resampler *dsp.Resampler
+	clean     []float64 // samples that had to be changed
+	y         []float64 // the result
+	blocks    activity
+	seed      *rand.PCG
+	dither    *rand.Rand // reads seed
+}
 
-// frontEnd returns the recording as the deepfake extractor hears it, nil if it
-// is silent or shorter than one hop.
-func frontEnd(x []float64, rate int) []float64 {
-	y := dsp.NewResampler(rate, spoofRate).Resample(nil, bounded(x))
-	filtfilt(y, &bandPass)
-	rms := activeRMS(y)
+func newFront() *front {
+	f := &front{seed: rand.NewPCG(1, 1)}
+	f.dither = rand.New(f.seed)
+	return f
+}
+
+// prepare returns x in the form that is measured, an empty slice if x is silent
+// or shorter than one hop. The result is valid until the next call.
+func (f *front) prepare(x []float64, rate int) []float64 {
+	if f.resampler == nil || f.rate != rate {
+		f.resampler, f.rate = dsp.NewResampler(rate, rateHz), rate
+	}
+	f.y = f.resampler.Resample(f.y, f.bounded(x))
+	filtfilt(f.y, &bandPass)
+	rms := f.activeRMS(f.y)
 	if !(rms > 0) || math.IsInf(rms, 0) {
 		return nil
 	}
-	rng := rand.New(rand.NewPCG(1, 1)) // the same noise for every recording
-	for i := range y {
-		y[i] = y[i]*(spoofLevel/rms) + spoofDither*rng.NormFloat64()
+	f.seed.Seed(1, 1) // equal noise in every recording
+	for i, v := range f.y {
+		f.y[i] = v*(frontLevel/rms) + frontDither*f.dither.NormFloat64()
 	}
-	return y
+	return f.y
 }
 
-// bounded returns x if all its samples are numbers within ±16, else a copy in
-// which they are: NaN becomes 0.
-func bounded(x []float64) []float64 {
-	const most = 16 // as dsp.Analyzer: 24 dB above full scale
+// bounded returns x if all its samples are numbers within ±frontLimit, else a
+// copy in which they are: NaN becomes 0.
+func (f *front) bounded(x []float64) []float64 {
 	for i, v := range x {
-		if v >= -most && v <= most {
+		if v >= -frontLimit && v <= frontLimit {
 			continue
 		}
-		y := slices.Clone(x)
+		y := append(f.clean[:0], x...)
+		f.clean = y
 		for j := i; j < len(y); j++ {
-			if y[j] = min(max(y[j], -most), most); math.IsNaN(y[j]) {
+			if y[j] = min(max(y[j], -frontLimit), frontLimit); math.IsNaN(y[j]) {
 				y[j] = 0
 			}
 		}
@@ -73,36 +89,40 @@ func bounded(x []float64) []float64 {
 	return x
 }
 
-// activeRMS is the RMS over the blocks of one hop within activeRange of the
-// 95th percentile, 0 if there is no whole block.
-func activeRMS(x []float64) float64 {
-	power := make([]float64, len(x)/spoofHop)
-	for b := range power {
-		for _, v := range x[b*spoofHop : (b+1)*spoofHop] {
-			power[b] += v * v
-		}
+// activeRMS is the RMS over the blocks of one hop within frontRange of the
+// 95th percentile, NaN if there is no whole block.
+func (f *front) activeRMS(x []float64) float64 {
+	f.blocks.reset(len(x) / hopLen)
+	for b := range f.blocks.power {
+		block := x[b*hopLen : (b+1)*hopLen]
+		f.blocks.power[b] = dsp.Dot(block, block)
 	}
-	if len(power) == 0 {
-		return 0
-	}
-	floor := dsp.Percentile(power, 95) * math.Pow(10, -activeRange/10)
-	active := power[:0]
-	for _, p := range power {
+	floor := f.blocks.percentile95() * math.Pow(10, -frontRange/10)
+	var sum, n float64
+	for _, p := range f.blocks.power {
 		if p >= floor {
-			active = append(active, p)
+			sum += p
+			n++
 		}
 	}
-	return math.Sqrt(dsp.Mean(active) / spoofHop)
+	return math.Sqrt(sum / n / hopLen) // 0/0 is NaN
 }
+
+// butterworth6 and butterworth4 are the Q of the second-order sections of
+// Butterworth filters of order 6 and 4, 1/(2·cos θ) of the pole angles.
+var (
+	butterworth6 = [...]float64{0.51763809, 0.70710678, 1.93185165}
+	butterworth4 = [...]float64{0.54119610, 1.30656296}
+)
 
 // biquad is a second-order section b/a with a0 = 1.
 type biquad struct{ b0, b1, b2, a1, a2 float64 }
 
 // section designs a low or high pass at the frequency f in Hz by the bilinear
-// transform with the frequency warped to fit (Bristow-Johnson, Audio EQ
-// Cookbook).
+// transform with the frequency warped to fit (R. Bristow-Johnson, "Cookbook
+// formulae for audio EQ biquad filter coefficients").
 func section(f, q float64, high bool) biquad {
-	s, c := math.Sincos(2 * math.Pi * f / spoofRate)
+	s, c := math.Sincos(2 * math.Pi * f / rateHz)
 	alpha := s / (2 * q)
 	a0 := 1 + alpha
 	edge := (1 - c) / 2
@@ -116,17 +136,17 @@ func section(f, q float64, high bool) biquad {
 // bandPass is the cascade of the sections that limit the band.
 var bandPass = func() (c [5]biquad) {
 	for i, q := range butterworth4 {
-		c[i] = section(spoofLow, q, true)
+		c[i] = section(bandLow, q, true)
 	}
 	for i, q := range butterworth6 {
-		c[len(butterworth4)+i] = section(spoofHigh, q, false)
+		c[len(butterworth4)+i] = section(bandHigh, q, false)
 	}
 	return c
 }()
 
 // filtfilt filters x in place forwards and backwards, so that the phase is
-// zero and the attenuation is twice that of the cascade. One loop goes through
-// all sections, for they then run side by side.
+// zero and the attenuation is twice that of the cascade. One loop passes each
+// sample through all sections, so that the processor overlaps them.
 func filtfilt(x []float64, cascade *[5]biquad) {
 	var z [5][2]float64 // transposed direct form II
 	for i, v := range x {

@@ -7,8 +7,8 @@ import (
 )
 
 // The cepstra of the voiced frames. The long frame resolves the harmonics and
-// what lies between them; of 16, 32 and 64 ms its energies told most, alone AUC
-// 0.71, 0.77 and 0.78 in cross-validation on the clips of DEEPFAKE.md.
+// what lies between them; of 16, 32 and 64 ms its energies separated best: alone
+// AUC 0.71, 0.77 and 0.78 in cross-validation on the clips of DEEPFAKE.md.
 const (
 	harmonicFrame = 1024   // samples, 64 ms
 	textureFrame  = 512    // samples, 32 ms
@@ -17,87 +17,133 @@ const (
 	quefrencyMid  = 3500.0 // the upper end of the low band
 	quefrencyHigh = 7375.0
 	spectrumFloor = 1e-10 // power added to every bin, 30 dB below the dither
-	// leastVoiced is how many frames a statistic needs, 80 ms of voice.
-	leastVoiced = 8
+
+	harmonicFFT = harmonicFrame / 2 // points of the transform of a spectrum
+	textureFFT  = textureFrame / 2
+
+	numQuefrencies = len(quefrencyBands) - 1
 )
 
-// quefrencies holds the tracks of quefrency.* and texture.*. Values are there
-// where the frame is on.
+// quefrencies holds the tracks of quefrency.* and texture.*. A value is
+// defined where its frame is on.
 type quefrencies struct {
-	harmonic [][]float64 // of each quefrency band, the log of the power cepstrum
-	on       []bool      // whether the frame of 64 ms is active and voiced
+	sums []float64 // of the squares before each sample, and of all
 
-	flatness  [][]float64 // of each band of textureBands, the log of geometric over arithmetic mean power
-	change    [][]float64 // of each quefrency band over 20 ms, of the whole spectrum and then of the low band
-	onTexture []bool      // whether the frame of 32 ms is active and voiced
-	onChange  []bool      // and also the one it is compared with
+	harmonic       table    // of each quefrency band, the log of the power cepstrum
+	harmonicFrames activity // on says whether the frame of 64 ms is active and voiced
+	long           logSpectrum
+	cepstrum       *dsp.Cepstrum
+	coefficients   []complex128
+
+	flatness      table    // of each band of textureBands, the log of geometric over arithmetic mean power
+	change        table    // of each quefrency band over 20 ms, of the whole spectrum and then of the low band
+	textureFrames activity // on says whether the frame of 32 ms is active and voiced
+	onChange      []bool   // whether it and the frame textureLag before are on
+	short         logSpectrum
+	whole, low    *dsp.Cepstrum
+	past          [textureLag + 1][2][]complex128 // cepstra of the latest frames, by t modulo their number
 }
 
-// newQuefrencies measures x, whose F0 is given.
-func newQuefrencies(x, f0 []float64) *quefrencies {
-	sums := make([]float64, len(x)+1) // of the squares before each sample
-	for i, v := range x {
-		sums[i+1] = sums[i] + v*v
+func newQuefrencies() *quefrencies {
+	q := &quefrencies{
+		long: newLogSpectrum(harmonicFrame, spectrumFloor), coefficients: make([]complex128, harmonicFFT/2+1),
+		short: newLogSpectrum(textureFrame, spectrumFloor),
 	}
-	q := &quefrencies{on: voicedFrames(sums, f0, harmonicFrame), onTexture: voicedFrames(sums, f0, textureFrame)}
-	q.harmonics(x)
-	q.textures(x)
+	bins := func(s *logSpectrum, hi float64) int { return s.bin(hi) - s.bin(quefrencyLow) }
+	q.cepstrum = dsp.NewCepstrum(bins(&q.long, quefrencyHigh), harmonicFFT)
+	q.whole = dsp.NewCepstrum(bins(&q.short, quefrencyHigh), textureFFT)
+	q.low = dsp.NewCepstrum(bins(&q.short, quefrencyMid), textureFFT)
+	for i := range q.past {
+		q.past[i] = [2][]complex128{make([]complex128, textureFFT/2+1), make([]complex128, textureFFT/2+1)}
+	}
 	return q
-}
-
-// logSpectra computes the power spectrum of Hann-windowed frames, with
-// spectrumFloor added, and its logarithm.
-type logSpectra struct {
-	fft                *dsp.FFT
-	window             []float64
-	frame, power, logs []float64
-}
-
-func newLogSpectra(n int) *logSpectra {
-	return &logSpectra{dsp.NewFFT(n), dsp.PeriodicHann(n), make([]float64, n), make([]float64, n/2+1), make([]float64, n/2+1)}
-}
-
-func (s *logSpectra) measure(x []float64, start int) {
-	windowed(s.frame, x, start, s.window)
-	s.fft.Power(s.power, s.frame)
-	for k := range s.power {
-		s.power[k] += spectrumFloor
-	}
-	dsp.Log(s.logs, s.power)
-}
-
-// bin is the first bin at or above f Hz.
-func (s *logSpectra) bin(f float64) int {
-	return int(math.Ceil(f * float64(len(s.frame)) / spoofRate))
 }
 
 // quefrencyEdges are the first coefficients of the bands of quefrency, and one
 // past the last, of a cepstrum of m points of spectra of n-sample frames.
 func quefrencyEdges(n, m int) (edges [len(quefrencyBands)]int) {
 	for i, ms := range quefrencyBands {
-		edges[i] = min(int(math.Ceil(ms*spoofRate/1000*float64(m)/float64(n))), m/2+1)
+		edges[i] = min(int(math.Ceil(ms*rateHz/1000*float64(m)/float64(n))), m/2+1)
 	}
 	return edges
 }
 
+// measure measures x, whose F0 is given.
+func (q *quefrencies) measure(x, f0 []float64) {
+	q.sums = sized(q.sums, len(x)+1)
+	q.sums[0] = 0
+	for i, v := range x {
+		q.sums[i+1] = q.sums[i] + v*v
+	}
+	q.voicedFrames(&q.harmonicFrames, f0, harmonicFrame)
+	q.voicedFrames(&q.textureFrames, f0, textureFrame)
+	q.harmonics(x)
+	q.textures(x)
+}
+
+// voicedFrames sets which of the frames of size samples every hop are active
+// and have their middle in a voiced frame of the track f0.
+func (q *quefrencies) voicedFrames(a *activity, f0 []float64, size int) {
+	length := len(q.sums) - 1
+	a.reset(frameCount(length, hopLen, size))
+	for t := range a.power {
+		a.power[t] = q.sums[min(t*hopLen+size, length)] - q.sums[min(t*hopLen, length)]
+	}
+	a.decide()
+	for t, on := range a.on {
+		a.on[t] = on && voicedAt(f0, t*hopLen+size/2)
+	}
+}
+
 // harmonics fills harmonic.
 func (q *quefrencies) harmonics(x []float64) {
-	const m = harmonicFrame / 2
-	n := len(q.on)
-	q.harmonic = newTracks(len(quefrencyBands)-1, n)
-	s := newLogSpectra(harmonicFrame)
+	q.harmonic.reset(numQuefrencies, len(q.harmonicFrames.on))
+	s := &q.long
 	lo, hi := s.bin(quefrencyLow), s.bin(quefrencyHigh)
-	c, coef := dsp.NewCepstrum(hi-lo, m), make([]complex128, m/2+1)
-	edges := quefrencyEdges(harmonicFrame, m)
-	for t := range n {
-		if !q.on[t] {
+	edges := quefrencyEdges(harmonicFrame, harmonicFFT)
+	for t, on := range q.harmonicFrames.on {
+		if !on {
 			continue
 		}
-		s.measure(x, t*spoofHop)
-		c.Coefficients(coef, s.logs[lo:hi])
-		for b, track := range q.harmonic {
-			band := coef[edges[b]:edges[b+1]]
+		s.measure(x, t*hopLen)
+		q.cepstrum.Coefficients(q.coefficients, s.logs[lo:hi])
+		for b, track := range q.harmonic.tracks {
+			band := q.coefficients[edges[b]:edges[b+1]]
 			track[t] = math.Log(power(band) / float64(len(band)))
+		}
+	}
+}
+
+// textures fills flatness, change and onChange.
+func (q *quefrencies) textures(x []float64) {
+	frames := q.textureFrames.on
+	q.flatness.reset(len(textureBands)-1, len(frames))
+	q.change.reset(2*numQuefrencies, len(frames))
+	q.onChange = sized(q.onChange, len(frames))
+	s := &q.short
+	lo, mid, hi := s.bin(quefrencyLow), s.bin(quefrencyMid), s.bin(quefrencyHigh)
+	edges := quefrencyEdges(textureFrame, textureFFT)
+	for t, on := range frames {
+		q.onChange[t] = on && t >= textureLag && frames[t-textureLag]
+		if !on {
+			continue
+		}
+		s.measure(x, t*hopLen)
+		for b, track := range q.flatness.tracks {
+			k0, k1 := s.bin(textureBands[b]), s.bin(textureBands[b+1])
+			track[t] = dsp.Mean(s.logs[k0:k1]) - math.Log(dsp.Mean(s.power[k0:k1]))
+		}
+		now := q.past[t%len(q.past)]
+		q.whole.Coefficients(now[0], s.logs[lo:hi])
+		q.low.Coefficients(now[1], s.logs[lo:mid])
+		if !q.onChange[t] {
+			continue
+		}
+		before := q.past[(t-textureLag)%len(q.past)]
+		for i := range now {
+			for b := range numQuefrencies {
+				q.change.tracks[i*numQuefrencies+b][t] = change(now[i][edges[b]:edges[b+1]], before[i][edges[b]:edges[b+1]])
+			}
 		}
 	}
 }
@@ -109,46 +155,6 @@ func power(c []complex128) float64 {
 		s += real(z)*real(z) + imag(z)*imag(z)
 	}
 	return s
-}
-
-// textures fills flatness, change and onChange.
-func (q *quefrencies) textures(x []float64) {
-	const m = textureFrame / 2
-	n := len(q.onTexture)
-	bands := len(quefrencyBands) - 1
-	q.flatness, q.change = newTracks(len(textureBands)-1, n), newTracks(2*bands, n)
-	q.onChange = make([]bool, n)
-	s := newLogSpectra(textureFrame)
-	lo, mid, hi := s.bin(quefrencyLow), s.bin(quefrencyMid), s.bin(quefrencyHigh)
-	whole, low := dsp.NewCepstrum(hi-lo, m), dsp.NewCepstrum(mid-lo, m)
-	edges := quefrencyEdges(textureFrame, m)
-	var past [textureLag + 1][2][]complex128 // of the latest frames, by t modulo their number
-	for i := range past {
-		past[i] = [2][]complex128{make([]complex128, m/2+1), make([]complex128, m/2+1)}
-	}
-	for t := range n {
-		if !q.onTexture[t] {
-			continue
-		}
-		s.measure(x, t*spoofHop)
-		for b, track := range q.flatness {
-			k0, k1 := s.bin(textureBands[b]), s.bin(textureBands[b+1])
-			track[t] = dsp.Mean(s.logs[k0:k1]) - math.Log(dsp.Mean(s.power[k0:k1]))
-		}
-		now := past[t%len(past)]
-		whole.Coefficients(now[0], s.logs[lo:hi])
-		low.Coefficients(now[1], s.logs[lo:mid])
-		if t < textureLag || !q.onTexture[t-textureLag] {
-			continue
-		}
-		q.onChange[t] = true
-		before := past[(t-textureLag)%len(past)]
-		for i := range now {
-			for b := range bands {
-				q.change[i*bands+b][t] = change(now[i][edges[b]:edges[b+1]], before[i][edges[b]:edges[b+1]])
-			}
-		}
-	}
 }
 
 // change is Σ|a−b|² / (Σ|a|² + Σ|b|²): 0 for equal cepstra, 1 on average for
@@ -164,50 +170,20 @@ func change(a, b []complex128) float64 {
 
 // quefrency fills quefrency.* and texture.*.
 func (v *vector) quefrency(q *quefrencies) {
-	lo, hi := v.frames(len(q.on), spoofHop, harmonicFrame)
+	on := q.harmonicFrames.on
+	lo, hi := v.frames(len(on), hopLen, harmonicFrame)
 	v.from("quefrency.band1.mean_log")
-	for _, track := range q.harmonic {
-		v.put(enough(track[lo:hi], q.on[lo:hi]))
+	for _, track := range q.harmonic.tracks {
+		v.put(v.enough(track[lo:hi], on[lo:hi]))
 	}
-	lo, hi = v.frames(len(q.onTexture), spoofHop, textureFrame)
+	on = q.textureFrames.on
+	lo, hi = v.frames(len(on), hopLen, textureFrame)
 	v.from("texture.band1.flatness_mean")
-	for _, track := range q.flatness {
-		v.put(enough(track[lo:hi], q.onTexture[lo:hi]))
+	for _, track := range q.flatness.tracks {
+		v.put(v.enough(track[lo:hi], on[lo:hi]))
 	}
-	for _, track := range q.change {
-		m, _ := enough(track[lo:hi], q.onChange[lo:hi])
+	for _, track := range q.change.tracks {
+		m, _ := v.enough(track[lo:hi], q.onChange[lo:hi])
 		v.put(m)
 	}
-}
-
-// enough returns mean and standard deviation of the track where on holds, NaN
-// for fewer than leastVoiced frames.
-func enough(track []float64, on []bool) (m, dev float64) {
-	x := where(track, on)
-	if len(x) < leastVoiced {
-		return math.NaN(), math.NaN()
-	}
-	return dsp.Mean(x), dsp.SD(x)
-}
-
-// voicedFrames says which of the frames of size samples every hop are active
-// and have their middle in a voiced frame of the track f0. sums are those of
-// the squares before each sample, and of all.
-func voicedFrames(sums, f0 []float64, size int) []bool {
-	length := len(sums) - 1
-	power := make([]float64, frameCount(sums[:length], spoofHop, size))
-	for t := range power {
-		power[t] = sums[min(t*spoofHop+size, length)] - sums[min(t*spoofHop, length)]
-	}
-	on := active(power)
-	for t := range on {
-		on[t] = on[t] && voicedAt(f0, t*spoofHop+size/2)
-	}
-	return on
-}
-
-// voicedAt says whether the frame of f0 nearest to a sample is voiced.
-func voicedAt(f0 []float64, sample int) bool {
-	i := (sample + spoofHop/2) / spoofHop
-	return i < len(f0) && f0[i] > 0
 }

@@ -7,13 +7,13 @@ import (
 	"github.com/voicescreen/voicescreen/features"
 )
 
-// SpoofSchema returns "spoof/2", the schema of [ExtractSpoof]: the families of
-// measures that tell synthetic from recorded speech on systems and speakers
-// that were not seen in training. It is safe for concurrent use.
-func Schema() *features.Schema { return spoofSchema }
+// Schema returns "spoof/2", the schema of [Extractor]. Names, units and order are
+// fixed; a change of any of them, or of the definition of a feature, is a new
+// schema. It is safe for concurrent use.
+func Schema() *features.Schema { return schema }
 
-var spoofSchema = features.NewSchema("spoof/2", slices.Concat(
-	lfccFeatures(), spoofPitchFeatures, periodicityFeatures(), residualFeatures(), fineFeatures(), modulationFeatures(),
+var schema = features.NewSchema("spoof/2", slices.Concat(
+	lfccFeatures(), pitchFeatures, periodicityFeatures(), residualFeatures(), fineFeatures(), modulationFeatures(),
 	perturbationFeatures, quefrencyFeatures(), envelopeFeatures(),
 ))
 
@@ -24,7 +24,7 @@ const numLFCC = 20
 // lfccFeatures lists the dynamics of the coefficients. Their means are left
 // out, because they are the average spectrum, that is the microphone; second
 // deltas, skewness and kurtosis because cross-validation by source, system and
-// speaker was better without them (AUC 0.80 with, 0.83 without).
+// speaker was better without them (AUC 0.80 with them, 0.83 without).
 func lfccFeatures() [][2]string {
 	var f [][2]string
 	for _, stat := range []string{"sd", "delta_sd"} {
@@ -37,7 +37,7 @@ func lfccFeatures() [][2]string {
 
 // Differences are from one frame to the next, 10 ms on, within voiced
 // stretches.
-var spoofPitchFeatures = [][2]string{
+var pitchFeatures = [][2]string{
 	{"pitch.sd_oct", "oct"},
 	{"pitch.range_oct", "oct"},             // 95th minus 5th percentile
 	{"pitch.step_mean_oct", "oct"},         // of |difference|
@@ -69,10 +69,11 @@ func periodicityFeatures() [][2]string {
 	return f
 }
 
-// residualMeasures are measured per frame; mean and sd of each are features,
-// and of two of them those over the unvoiced frames too.
-// The predictor itself is left out: it is the average spectrum once more (AUC
-// within sources 0.85 with, 0.87 without).
+// residualMeasures are measured per frame. The features are mean and standard
+// deviation of each over the active frames, and of two of them also over the
+// unvoiced frames.
+// The predictor itself is left out, because it is again the average spectrum (AUC
+// within sources 0.85 with it, 0.87 without).
 var residualMeasures = []string{"gain_log", "kurtosis_log", "skew_abs", "peak_log"}
 
 func residualFeatures() [][2]string {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/dsp/wav"
+	"github.com/voicescreen/voicescreen/features"
 )
 
 func TestSpoofSchemaIsFixed(t *testing.T) {
@@ -18,8 +19,8 @@ func TestSpoofSchemaIsFixed(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got strings.Builder
-	for i := range spoofSchema.Len() {
-		name, unit := spoofSchema.Feature(i)
+	for i := range schema.Len() {
+		name, unit := schema.Feature(i)
 		got.WriteString(strings.TrimSpace(name+" "+unit) + "\n")
 	}
 	if got.String() != string(golden) {
@@ -45,10 +46,10 @@ func speech(t testing.TB) []float64 {
 	return a.Samples
 }
 
-// pulses is a train of pulses at spoofRate, whose periods in samples period
+// pulses is a train of pulses at rateHz, whose periods in samples period
 // gives one after the other, through a resonance at 700 Hz.
 func pulses(seconds float64, period func(i int) float64) []float64 {
-	x := make([]float64, int(seconds*spoofRate))
+	x := make([]float64, int(seconds*rateHz))
 	at := 0.0
 	for i := 0; int(at) < len(x); i++ {
 		whole := int(at)
@@ -58,7 +59,7 @@ func pulses(seconds float64, period func(i int) float64) []float64 {
 		}
 		at += period(i)
 	}
-	r, w := 0.97, 2*math.Pi*700/spoofRate
+	r, w := 0.97, 2*math.Pi*700/rateHz
 	var y1, y2 float64
 	for i, v := range x {
 		y := v + 2*r*math.Cos(w)*y1 - r*r*y2
@@ -75,18 +76,18 @@ func TestSpoofOfNothing(t *testing.T) {
 	for name, x := range map[string][]float64{
 		"empty": nil, "one sample": {0.5}, "100 samples": make([]float64, 100), "silence": make([]float64, 40000), "NaN": nan,
 	} {
-		for i, v := range Extract(x, spoofRate).Values {
-			if n, _ := spoofSchema.Feature(i); !math.IsNaN(v) {
+		for i, v := range extract(x, rateHz).Values {
+			if n, _ := schema.Feature(i); !math.IsNaN(v) {
 				t.Errorf("%s: got %s = %v, want NaN", name, n, v)
 			}
 		}
 	}
 }
 
-// TestSpoofPitch hears pulse trains whose periods are known.
+// TestSpoofPitch measures pulse trains whose periods are known.
 func TestSpoofPitch(t *testing.T) {
-	steady := Extract(pulses(2, func(int) float64 { return 100.5 }), spoofRate)
-	// The period is the same always: what remains is the dither.
+	steady := extract(pulses(2, func(int) float64 { return 100.5 }), rateHz)
+	// The period is constant: what remains is the dither.
 	if got := steady.Get("pitch.step_mean_oct"); got > 1e-4 {
 		t.Errorf("steady: got steps of %v octaves, want 0", got)
 	}
@@ -98,11 +99,11 @@ func TestSpoofPitch(t *testing.T) {
 	}
 	// A glide of one octave a second: every frame is 0.01 octaves on.
 	at := 0.0
-	glide := Extract(pulses(1.2, func(int) float64 {
-		p := spoofRate / (100 * math.Exp2(at/spoofRate))
+	glide := extract(pulses(1.2, func(int) float64 {
+		p := rateHz / (100 * math.Exp2(at/rateHz))
 		at += p
 		return p
-	}), spoofRate)
+	}), rateHz)
 	if got := glide.Get("pitch.step_median_oct"); math.Abs(got-0.01) > 0.001 {
 		t.Errorf("glide: got steps of %v octaves, want 0.01", got)
 	}
@@ -110,7 +111,7 @@ func TestSpoofPitch(t *testing.T) {
 		t.Errorf("glide: got a range of %v octaves, want 1.05", got)
 	}
 	rng := rand.New(rand.NewPCG(1, 1))
-	rough := Extract(pulses(2, func(int) float64 { return 100 + 2*rng.NormFloat64() }), spoofRate)
+	rough := extract(pulses(2, func(int) float64 { return 100 + 2*rng.NormFloat64() }), rateHz)
 	if a, b := rough.Get("pitch.step_mean_oct"), steady.Get("pitch.step_mean_oct"); a < 10*b {
 		t.Errorf("got steps of %v octaves with jitter, %v without", a, b)
 	}
@@ -122,10 +123,15 @@ func TestSpoofPitch(t *testing.T) {
 	}
 }
 
-// noise is seconds of white noise at spoofRate.
+// extract measures x with an Extractor of its own.
+func extract(x []float64, rate int) features.Vector {
+	return NewExtractor().Extract(nil, x, rate)
+}
+
+// noise is seconds of white noise at rateHz.
 func noise(seconds float64) []float64 {
 	rng := rand.New(rand.NewPCG(2, 2))
-	x := make([]float64, int(seconds*spoofRate))
+	x := make([]float64, int(seconds*rateHz))
 	for i := range x {
 		x[i] = 0.1 * rng.NormFloat64()
 	}
@@ -136,9 +142,9 @@ func TestSpoofFineStructureFindsATone(t *testing.T) {
 	plain := noise(3)
 	tone := slices.Clone(plain)
 	for i := range tone {
-		tone[i] += 0.03 * math.Sin(2*math.Pi*2500*float64(i)/spoofRate)
+		tone[i] += 0.03 * math.Sin(2*math.Pi*2500*float64(i)/rateHz)
 	}
-	a, b := Extract(plain, spoofRate), Extract(tone, spoofRate)
+	a, b := extract(plain, rateHz), extract(tone, rateHz)
 	if x, y := a.Get("fine.band2.max"), b.Get("fine.band2.max"); y < x+2 {
 		t.Errorf("got a maximum of %v with a tone in the band, %v without", y, x)
 	}
@@ -156,9 +162,9 @@ func TestSpoofFineStructureFindsATone(t *testing.T) {
 func TestSpoofModulationFindsTheRate(t *testing.T) {
 	x := noise(4)
 	for i := range x {
-		x[i] *= 1 + 0.8*math.Sin(2*math.Pi*8*float64(i)/spoofRate) // 8 Hz: band 3
+		x[i] *= 1 + 0.8*math.Sin(2*math.Pi*8*float64(i)/rateHz) // 8 Hz: band 3
 	}
-	v := Extract(x, spoofRate)
+	v := extract(x, rateHz)
 	best, at := math.Inf(-1), 0
 	for m := range modulationBands {
 		if got := v.Get("modulation." + string(rune('1'+m)) + ".band3_log"); got > best {
@@ -170,11 +176,11 @@ func TestSpoofModulationFindsTheRate(t *testing.T) {
 	}
 }
 
-// TestSpoofDoesNotTellTheDuration compares noise of 2 s and of 20 s: measures
-// that average longer would be smoother.
-func TestSpoofDoesNotTellTheDuration(t *testing.T) {
+// TestSpoofDoesNotDependOnTheDuration compares noise of 2 s and of 20 s: measures
+// that average over a longer time would be smoother.
+func TestSpoofDoesNotDependOnTheDuration(t *testing.T) {
 	x := noise(20)
-	short, long := Extract(x[:2*spoofRate], spoofRate), Extract(x, spoofRate)
+	short, long := extract(x[:2*rateHz], rateHz), extract(x, rateHz)
 	for _, name := range []string{"fine.band2.sd", "fine.band3.top8", "modulation.2.band3_log", "lfcc.5.sd", "lfcc.9.delta_sd"} {
 		if a, b := short.Get(name), long.Get(name); math.Abs(a-b) > 0.15*math.Abs(b) {
 			t.Errorf("%s: got %v of 2 s, %v of 20 s", name, a, b)
@@ -182,54 +188,26 @@ func TestSpoofDoesNotTellTheDuration(t *testing.T) {
 	}
 }
 
-// TestLevinsonSolves checks the normal equations.
-func TestLevinsonSolves(t *testing.T) {
-	x := noise(0.1)
-	for i := 2; i < len(x); i++ {
-		x[i] += 1.2*x[i-1] - 0.6*x[i-2]
-	}
-	var r [lpcOrder + 1]float64
-	for k := range r {
-		r[k] = dsp.Dot(x[:len(x)-k], x[k:])
-	}
-	a, ok := levinson(r)
-	if !ok {
-		t.Fatal("got no predictor")
-	}
-	for i := range lpcOrder {
-		sum := -r[i+1]
-		for k, c := range a {
-			sum += c * r[int(math.Abs(float64(i-k)))]
-		}
-		if math.Abs(sum) > 1e-9*r[0] {
-			t.Errorf("normal equation %d is off by %v of r[0]", i, sum/r[0])
-		}
-	}
-	if _, ok := levinson([lpcOrder + 1]float64{}); ok {
-		t.Error("got a predictor of silence")
-	}
-}
-
-// TestFrontEndKeepsTheBand measures the gain for tones: 1 inside, little
-// outside. The level is set by the loudest tone, in the middle of the band.
+// TestFrontEndKeepsTheBand measures the gain for tones: 1 inside the band, near 0
+// outside. The loudest tone, in the middle of the band, sets the level.
 func TestFrontEndKeepsTheBand(t *testing.T) {
 	amplitude := func(x []float64, f float64) float64 {
 		var re, im float64
 		for i, v := range x[4000:12000] { // whole periods of every tone
-			s, c := math.Sincos(2 * math.Pi * f * float64(i+4000) / spoofRate)
+			s, c := math.Sincos(2 * math.Pi * f * float64(i+4000) / rateHz)
 			re, im = re+v*c, im+v*s
 		}
 		return 2 * math.Hypot(re, im) / 8000
 	}
 	tones := map[float64][2]float64{20: {0, 0.02}, 60: {0.4, 0.6}, 120: {0.97, 1.03}, 5000: {0.97, 1.03}, 7000: {0.97, 1.03}, 7900: {0, 0.001}}
-	x := make([]float64, spoofRate)
+	x := make([]float64, rateHz)
 	for i := range x {
-		x[i] = math.Sin(2 * math.Pi * 1000 * float64(i) / spoofRate)
+		x[i] = math.Sin(2 * math.Pi * 1000 * float64(i) / rateHz)
 		for f := range tones {
-			x[i] += 0.1 * math.Sin(2*math.Pi*f*float64(i)/spoofRate)
+			x[i] += 0.1 * math.Sin(2*math.Pi*f*float64(i)/rateHz)
 		}
 	}
-	y := frontEnd(x, spoofRate)
+	y := newFront().prepare(x, rateHz)
 	ref := amplitude(y, 1000)
 	for f, want := range tones {
 		if got := 10 * amplitude(y, f) / ref; got < want[0] || got > want[1] {
@@ -238,12 +216,24 @@ func TestFrontEndKeepsTheBand(t *testing.T) {
 	}
 }
 
+// BenchmarkExtractSpoof measures one recording after another.
 func BenchmarkExtractSpoof(b *testing.B) {
-	x := speech(b)
+	x, e, dst := speech(b), NewExtractor(), make([]float64, schema.Len())
+	e.Extract(dst, x, dsp.SampleRate) // makes the scratch
 	b.ReportAllocs()
 	for b.Loop() {
-		Extract(x, dsp.SampleRate)
+		e.Extract(dst, x, dsp.SampleRate)
 	}
 	seconds := float64(len(x)) / dsp.SampleRate * float64(b.N)
 	b.ReportMetric(seconds/b.Elapsed().Seconds(), "audio_s/s")
+}
+
+// BenchmarkNewExtractor makes the tables, at the first recording also those of
+// the resampler.
+func BenchmarkNewExtractor(b *testing.B) {
+	x := make([]float64, 1)
+	b.ReportAllocs()
+	for b.Loop() {
+		NewExtractor().Track(x, dsp.SampleRate)
+	}
 }

@@ -10,24 +10,31 @@ import (
 	"github.com/voicescreen/voicescreen/dsp"
 )
 
-// TestSpoofVectorOfPart holds the features of a part to those of the part alone.
-// Both are of the same samples, but for the ends of the frames, the level and
-// the dither: what is a mean over frames agrees.
+// track returns an Extractor that measured x.
+func track(x []float64, rate int) *Extractor {
+	e := NewExtractor()
+	e.Track(x, rate)
+	return e
+}
+
+// TestSpoofVectorOfPart compares the features of a part with those of the same
+// samples alone. Only the frames at the ends, the level and the dither differ, so
+// that means over frames agree.
 func TestSpoofVectorOfPart(t *testing.T) {
 	x := speech(t)
-	tracks := Track(x, dsp.SampleRate)
+	tracks := track(x, dsp.SampleRate)
 	if got, want := tracks.Duration(), float64(len(x))/dsp.SampleRate; got != want {
 		t.Fatalf("got %v s, want %v", got, want)
 	}
-	whole, extracted := tracks.Vector(0, tracks.Duration()), Extract(x, dsp.SampleRate)
+	whole, extracted := tracks.Vector(nil, 0, tracks.Duration()), extract(x, dsp.SampleRate)
 	for i, v := range whole.Values {
 		if w := extracted.Values[i]; v != w && !(math.IsNaN(v) && math.IsNaN(w)) {
-			name, _ := spoofSchema.Feature(i)
+			name, _ := schema.Feature(i)
 			t.Errorf("%s: got %v of the whole, %v extracted", name, v, w)
 		}
 	}
 	const from, to = 1, 3
-	part, alone := tracks.Vector(from, to), Extract(x[from*dsp.SampleRate:to*dsp.SampleRate], dsp.SampleRate)
+	part, alone := tracks.Vector(nil, from, to), extract(x[from*dsp.SampleRate:to*dsp.SampleRate], dsp.SampleRate)
 	for name, most := range map[string]float64{
 		"lfcc.3.sd": 0.15, "pitch.sd_oct": 0.03, "periodicity.mean_db": 1, "lpc.gain_log.mean": 0.2, "perturbation.hnr_mean_db": 1.5,
 		"quefrency.band3.mean_log": 0.2, "texture.band2.flatness_mean": 0.15, "quefrency.band2.change": 0.1, "envelope.voiced.band3.step_sd_log": 0.15,
@@ -37,40 +44,40 @@ func TestSpoofVectorOfPart(t *testing.T) {
 		}
 	}
 	for _, c := range [][2]float64{{3, 1}, {-2, -1}, {100, 200}, {math.NaN(), 1}, {1, math.NaN()}, {2, 2}} {
-		for _, v := range tracks.Vector(c[0], c[1]).Values {
+		for _, v := range tracks.Vector(nil, c[0], c[1]).Values {
 			if !math.IsNaN(v) {
 				t.Errorf("%v: got %v, want NaN", c, v)
 				break
 			}
 		}
 	}
-	for _, v := range tracks.Vector(math.Inf(-1), math.Inf(1)).Values[:numLFCC] {
+	for _, v := range tracks.Vector(nil, math.Inf(-1), math.Inf(1)).Values[:numLFCC] {
 		if math.IsNaN(v) {
 			t.Error("all of time: got NaN")
 		}
 	}
 }
 
-// TestSpoofVectorHearsWhere puts half a second of noise into steady pulses: only
-// the seconds with it have it.
-func TestSpoofVectorHearsWhere(t *testing.T) {
+// TestSpoofVectorIsOfItsPart puts half a second of noise into steady pulses: only
+// the second that has the noise is less voiced.
+func TestSpoofVectorIsOfItsPart(t *testing.T) {
 	x := pulses(6, func(int) float64 { return 100.5 })
 	for i, v := range noise(0.5) {
-		x[3*spoofRate+4000+i] = 5 * v
+		x[3*rateHz+4000+i] = 5 * v
 	}
-	tracks := Track(x, spoofRate)
+	tracks := track(x, rateHz)
 	for s := range 6 {
-		got := tracks.Vector(float64(s), float64(s+1)).Get("periodicity.voiced_ratio")
+		got := tracks.Vector(nil, float64(s), float64(s+1)).Get("periodicity.voiced_ratio")
 		if s == 3 && !(got < 0.7) || s != 3 && !(got > 0.97) {
 			t.Errorf("second %d: got a voiced share of %v", s, got)
 		}
 	}
 }
 
-// TestSpoofPerturbation hears pulses of which each is later or louder by chance.
+// TestSpoofPerturbation measures pulses of which each comes later by chance.
 func TestSpoofPerturbation(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
-	rough := Extract(pulses(3, func(int) float64 { return 120 * (1 + 0.01*rng.NormFloat64()) }), spoofRate)
+	rough := extract(pulses(3, func(int) float64 { return 120 * (1 + 0.01*rng.NormFloat64()) }), rateHz)
 	// Differences of independent periods with 1 % deviation have a mean
 	// magnitude of 2/√π %; RAP is of the deviation from the mean of three.
 	if got, want := math.Exp(rough.Get("perturbation.jitter_local_log")), 0.02/math.Sqrt(math.Pi); math.Abs(got/want-1) > 0.15 {
@@ -79,7 +86,7 @@ func TestSpoofPerturbation(t *testing.T) {
 	if got, want := math.Exp(rough.Get("perturbation.jitter_rap_local_log")), 1/math.Sqrt(3); math.Abs(got/want-1) > 0.1 {
 		t.Errorf("got %v of RAP over local jitter, want %v", got, want)
 	}
-	steady := Extract(pulses(3, func(int) float64 { return 120 }), spoofRate)
+	steady := extract(pulses(3, func(int) float64 { return 120 }), rateHz)
 	for _, name := range []string{"perturbation.hnr_mean_db", "perturbation.cpps_db"} {
 		if a, b := steady.Get(name), rough.Get(name); !(a > b+3) {
 			t.Errorf("%s: got %v of steady pulses and %v of rough ones", name, a, b)
@@ -87,19 +94,19 @@ func TestSpoofPerturbation(t *testing.T) {
 	}
 }
 
-// TestSpoofQuefrency hears an echo: its delay is where the cepstrum rises.
+// TestSpoofQuefrency measures an echo: at its delay the cepstrum rises.
 func TestSpoofQuefrency(t *testing.T) {
 	const delay = 1.75 // ms: the middle of band 5
 	x := pulses(3, func(int) float64 { return 200.5 })
 	for i, v := range noise(3) {
 		x[i] += 0.3 * v
 	}
-	plain := Extract(x, spoofRate)
+	plain := extract(x, rateHz)
 	y := slices.Clone(x)
-	for i := int(delay * spoofRate / 1000); i < len(x); i++ {
-		y[i] += 0.7 * x[i-int(delay*spoofRate/1000)]
+	for i := int(delay * rateHz / 1000); i < len(x); i++ {
+		y[i] += 0.7 * x[i-int(delay*rateHz/1000)]
 	}
-	echo := Extract(y, spoofRate)
+	echo := extract(y, rateHz)
 	for b := range 6 {
 		name := fmt.Sprintf("quefrency.band%d.mean_log", b+1)
 		rise := echo.Get(name) - plain.Get(name)
@@ -109,31 +116,33 @@ func TestSpoofQuefrency(t *testing.T) {
 	}
 }
 
-// TestSpoofTexture hears noise that is voiced by decree: what is left is the
-// chance of the periodogram, whose bins are exponentially distributed, so that
-// the mean of the logarithm is Euler's constant below the log of the mean.
+// TestSpoofTexture measures noise with an F0 track that calls it voiced. The bins
+// of its periodogram are exponentially distributed, so that the mean of the
+// logarithm lies Euler's constant below the log of the mean.
 func TestSpoofTexture(t *testing.T) {
-	x := frontEnd(noise(4), spoofRate)
-	f0 := slices.Repeat([]float64{100}, len(x)/spoofHop+1)
-	v := &vector{out: make([]float64, spoofSchema.Len()), hi: len(x), length: len(x)}
-	v.quefrency(newQuefrencies(x, f0))
+	x := newFront().prepare(noise(4), rateHz)
+	f0 := slices.Repeat([]float64{100}, len(x)/hopLen+1)
+	v := &vector{out: make([]float64, schema.Len()), hi: len(x), length: len(x)}
+	q := newQuefrencies()
+	q.measure(x, f0)
+	v.quefrency(q)
 	const euler = 0.5772156649
 	for b := 1; b <= 3; b++ {
 		name := fmt.Sprintf("texture.band%d.flatness_mean", b+1)
-		if got := v.out[spoofSchema.Index(name)]; math.Abs(got+euler) > 0.06 {
+		if got := v.out[schema.Index(name)]; math.Abs(got+euler) > 0.06 {
 			t.Errorf("%s: got %v, want %v", name, got, -euler)
 		}
 	}
 	// Frames of 32 ms under Hann windows are nearly independent 20 ms apart.
 	for b := range len(quefrencyBands) - 1 {
 		name := fmt.Sprintf("quefrency.band%d.change", b+1)
-		if got := v.out[spoofSchema.Index(name)]; !(got > 0.8 && got < 1.02) {
+		if got := v.out[schema.Index(name)]; !(got > 0.8 && got < 1.02) {
 			t.Errorf("%s: got %v, want nearly 1", name, got)
 		}
 	}
 }
 
-// TestSpoofEnvelope hears noise bursts that begin at once and die away.
+// TestSpoofEnvelope measures noise bursts that begin at once and decay.
 func TestSpoofEnvelope(t *testing.T) {
 	x := noise(3)
 	for i := range x {
@@ -141,7 +150,7 @@ func TestSpoofEnvelope(t *testing.T) {
 	}
 	y := slices.Clone(x)
 	slices.Reverse(y)
-	a, b := Extract(x, spoofRate), Extract(y, spoofRate)
+	a, b := extract(x, rateHz), extract(y, rateHz)
 	for k := range len(envelopeBands) - 1 {
 		name := fmt.Sprintf("envelope.unvoiced.band%d.step_skew", k+1)
 		if u, w := a.Get(name), b.Get(name); !(u > 0.3 && w < -0.3 && math.Abs(u+w) < 0.3) {
@@ -150,12 +159,14 @@ func TestSpoofEnvelope(t *testing.T) {
 	}
 }
 
-// TestDetrendEqualsDefinition sorts every window anew.
+// TestDetrendEqualsDefinition compares with the median of every sorted window.
 func TestDetrendEqualsDefinition(t *testing.T) {
 	for _, n := range []int{1, 10, 16, 31, 200} {
 		x := noise(0.1)[:n]
 		x[n/2] = x[n/3] // a tie
-		for k, got := range detrend(x) {
+		y := make([]float64, n)
+		detrend(y, x)
+		for k, got := range y {
 			w := slices.Clone(x[max(k-fineTrend/2, 0):min(k+fineTrend/2+1, n)])
 			slices.Sort(w)
 			if want := x[k] - w[len(w)/2]; got != want {
@@ -165,19 +176,19 @@ func TestDetrendEqualsDefinition(t *testing.T) {
 	}
 }
 
-// TestSpoofOfShortParts measures recordings of every small length and parts of
-// any place: none panics, and no feature is infinite.
+// TestSpoofOfShortParts measures short recordings of many lengths and parts at
+// random places: none panics, and no feature is infinite.
 func TestSpoofOfShortParts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	voice := pulses(1, func(int) float64 { return 130 })
 	for n := 1; n < 6000; n += 1 + n/8 {
-		tracks := Track(voice[:n], spoofRate)
+		tracks := track(voice[:n], rateHz)
 		for range 5 {
 			from := (rng.Float64()*1.5 - 0.25) * tracks.Duration()
-			v := tracks.Vector(from, from+rng.Float64()*tracks.Duration())
+			v := tracks.Vector(nil, from, from+rng.Float64()*tracks.Duration())
 			for i, x := range v.Values {
 				if math.IsInf(x, 0) {
-					name, _ := spoofSchema.Feature(i)
+					name, _ := schema.Feature(i)
 					t.Fatalf("%d samples from %v s: got %s = %v", n, from, name, x)
 				}
 			}
@@ -185,15 +196,15 @@ func TestSpoofOfShortParts(t *testing.T) {
 	}
 }
 
-// TestSpoofVoiceDoesNotTellTheDuration compares a rough voice of 2 s and of
+// TestSpoofVoiceDoesNotDependOnTheDuration compares a rough voice of 2 s and of
 // 20 s.
-func TestSpoofVoiceDoesNotTellTheDuration(t *testing.T) {
+func TestSpoofVoiceDoesNotDependOnTheDuration(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	x := pulses(20, func(int) float64 { return 120 * (1 + 0.01*rng.NormFloat64()) })
 	for i, v := range noise(20) {
 		x[i] += 0.3 * v
 	}
-	short, long := Extract(x[:2*spoofRate], spoofRate), Extract(x, spoofRate)
+	short, long := extract(x[:2*rateHz], rateHz), extract(x, rateHz)
 	for _, name := range []string{
 		"perturbation.jitter_local_log", "perturbation.shimmer_apq5_log", "perturbation.hnr_p10_db", "perturbation.cpps_db",
 		"quefrency.band3.mean_log", "quefrency.band3.sd_log", "quefrency.band7.low_change", "texture.band2.flatness_mean",

@@ -6,50 +6,56 @@ import (
 	"github.com/voicescreen/voicescreen/dsp"
 )
 
-// voicing is what dsp measures of the voice in what the front end hears. Not
-// the measures of voice/1: those are of the recording as it came, and know its
-// band.
+// voicing is what dsp measures of the voice in the front end's samples. They
+// are not the measures of voice/1, which are of the recording as it came and
+// depend on its band.
 type voicing struct {
-	f0         []float64 // Hz, every dsp.Hop, 0 where unvoiced
-	hnr        []float64 // dB, likewise
-	pulses     []float64 // s
-	amplitudes []float64
+	pitch     *dsp.Pitch
+	finder    *dsp.Pulses
+	harmonics *dsp.HNR
+	cepstral  *dsp.CPPS
+
+	f0     []float64 // Hz, every dsp.Hop, 0 where unvoiced
+	hnr    []float64 // dB, likewise, NaN where unvoiced
+	pulses []float64 // s
 }
 
-// newVoicing measures x.
-func newVoicing(x []float64) *voicing {
-	p := dsp.NewPulses(spoofRate)
-	v := &voicing{f0: dsp.NewPitch(spoofRate, nil).Track(nil, x)}
-	v.pulses = p.Find(nil, x, v.f0)
-	v.amplitudes = p.Amplitudes()
-	v.hnr = dsp.NewHNR(spoofRate).Track(nil, x, v.f0)
-	return v
+func newVoicing() *voicing {
+	return &voicing{pitch: dsp.NewPitch(rateHz, nil), finder: dsp.NewPulses(rateHz), harmonics: dsp.NewHNR(rateHz), cepstral: dsp.NewCPPS(rateHz)}
 }
 
-// perturbation fills perturbation.*. Jitter and shimmer are logarithms, for
-// they vary by factors; the ratios say how the perturbation is spread over
-// longer stretches, whatever its size.
+// measure computes the tracks of x.
+func (w *voicing) measure(x []float64) {
+	w.f0 = w.pitch.Track(w.f0, x)
+	w.pulses = w.finder.Find(w.pulses, x, w.f0)
+	w.hnr = w.harmonics.Track(w.hnr, x, w.f0)
+}
+
+// perturbation fills perturbation.*. Jitter and shimmer are logarithms, because
+// they vary by factors. The ratios say how the perturbation is spread over longer
+// stretches, independently of its size.
 func (v *vector) perturbation(x []float64, w *voicing) {
 	a, b := 0, len(w.pulses)
-	for a < b && w.pulses[a]*spoofRate < float64(v.lo) {
+	for a < b && w.pulses[a]*rateHz < float64(v.lo) {
 		a++
 	}
-	for b > a && w.pulses[b-1]*spoofRate >= float64(v.hi) {
+	for b > a && w.pulses[b-1]*rateHz >= float64(v.hi) {
 		b--
 	}
-	j, s := dsp.MeasureJitter(w.pulses[a:b]), dsp.MeasureShimmer(w.pulses[a:b], w.amplitudes[a:b])
+	j, s := dsp.MeasureJitter(w.pulses[a:b]), dsp.MeasureShimmer(w.pulses[a:b], w.finder.Amplitudes()[a:b])
 	v.from("perturbation.jitter_local_log")
 	v.put(math.Log(j.Local), math.Log(j.RAP), math.Log(j.PPQ5), math.Log(j.RAP/j.Local), math.Log(j.PPQ5/j.RAP),
 		math.Log(s.LocalDB), math.Log(s.APQ3), math.Log(s.APQ5), math.Log(s.APQ11),
 		math.Log(s.APQ3/s.Local), math.Log(s.APQ11/s.Local))
-	lo, hi := v.frames(len(w.hnr), spoofHop, 0)
-	var hnr []float64
+	lo, hi := v.frames(len(w.hnr), hopLen, 0)
+	v.ratio = v.ratio[:0]
 	for _, r := range w.hnr[lo:hi] {
 		if dsp.Finite(r) {
-			hnr = append(hnr, r)
+			v.ratio = append(v.ratio, r)
 		}
 	}
-	v.put(dsp.Mean(hnr), dsp.SD(hnr), dsp.Percentile(hnr, 10), dsp.Percentile(hnr, 90))
-	part := x[min(lo*spoofHop, len(x)):min(hi*spoofHop, len(x))]
-	v.put(dsp.NewCPPS(spoofRate).Measure(part, w.f0[lo:hi]))
+	v.put(meanSD(v.ratio))
+	v.put(dsp.PercentileInPlace(v.ratio, 10), dsp.PercentileInPlace(v.ratio, 90))
+	part := x[min(lo*hopLen, len(x)):min(hi*hopLen, len(x))]
+	v.put(w.cepstral.Measure(part, w.f0[lo:hi]))
 }

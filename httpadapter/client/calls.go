@@ -52,7 +52,7 @@ func (c *Client) Initiate(ctx context.Context, r InitiateRequest) (sessionID str
 // default.
 type SubmitOptions struct {
 	// Product is what to predict. Default: DepressionAnxiety.
-	Product Product
+	Product screen.Product
 
 	// SampleRate is the rate of the recording in Hz, 8000 to 48000. Default:
 	// 44100.
@@ -71,9 +71,9 @@ func (c *Client) Submit(ctx context.Context, sessionID string, recording io.Read
 		o = *opts
 	}
 	if o.Product == 0 {
-		o.Product = DepressionAnxiety
+		o.Product = screen.DepressionAnxiety
 	}
-	if !o.Product.valid() {
+	if !o.Product.Valid() {
 		return fmt.Errorf("client: there is no product %d", uint8(o.Product))
 	}
 	u, err := newUpload(sessionID, o.SampleRate, recording)
@@ -135,7 +135,7 @@ const (
 func (c *Client) Wait(ctx context.Context, sessionID string) (*Result, error) {
 	for {
 		r, holds, err := c.result(ctx, sessionID, waitTime)
-		if err != nil || r.Status != Processing {
+		if err != nil || r.Status != screen.StatusProcessing {
 			return r, err
 		}
 		pause := pollTime
@@ -210,7 +210,7 @@ func (c *Client) GAD7(ctx context.Context, sessionID string, items [7]int) error
 
 // Interview attaches the outcome of a clinical interview about depression. See
 // PHQ2.
-func (c *Client) Interview(ctx context.Context, sessionID string, outcome Outcome) error {
+func (c *Client) Interview(ctx context.Context, sessionID string, outcome screen.Interview) error {
 	return c.feedback(ctx, "depression/binary", sessionID, outcome)
 }
 

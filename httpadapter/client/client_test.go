@@ -168,7 +168,7 @@ func TestFlow(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := c.Result(ctx, id)
-	if err != nil || r.Submitted() || r.Status != client.Failed {
+	if err != nil || r.Submitted() || r.Status != screen.StatusFailed {
 		t.Errorf("before the submission: got %+v %v", r, err)
 	}
 	if err := c.PHQ2(ctx, id, [2]int{}); status(err) != http.StatusConflict {
@@ -181,20 +181,20 @@ func TestFlow(t *testing.T) {
 		t.Errorf("second submission: got %v, want 409", err)
 	}
 	r, err = c.Wait(ctx, id)
-	if err != nil || r.Status != client.Success || r.SessionID != id || r.Categories != "depression,anxiety" ||
+	if err != nil || r.Status != screen.StatusSuccess || r.SessionID != id || r.Categories != "depression,anxiety" ||
 		r.Depression == "" || r.Anxiety == "" || r.Score != r.Depression || time.Since(r.CreatedAt.Time) > time.Hour {
 		t.Fatalf("got %+v %v, want the scores", r, err)
 	}
 	for name, err := range map[string]error{
 		"PHQ-2": c.PHQ2(ctx, id, [2]int{1, 2}), "PHQ-9": c.PHQ9(ctx, id, [9]int{3, 2, 1}),
-		"GAD-7": c.GAD7(ctx, id, [7]int{1}), "interview": c.Interview(ctx, id, client.Undecided),
+		"GAD-7": c.GAD7(ctx, id, [7]int{1}), "interview": c.Interview(ctx, id, screen.InterviewUndecided),
 	} {
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	r, err = c.Result(ctx, id)
-	if err != nil || !slices.Equal(r.Labels.GAD7, []int{1, 0, 0, 0, 0, 0, 0}) || r.Labels.Depression != client.Undecided {
+	if err != nil || !slices.Equal(r.Labels.GAD7, []int{1, 0, 0, 0, 0, 0, 0}) || r.Labels.Depression != screen.InterviewUndecided {
 		t.Errorf("got %+v %v, want the labels", r, err)
 	}
 	list, next, err := c.Results(ctx, user, client.Page{})
@@ -217,16 +217,16 @@ func TestProducts(t *testing.T) {
 	ctx := context.Background()
 	s := newService(t, -1)
 	c := s.client(t)
-	for product, categories := range map[client.Product]string{
-		client.DepressionAnxiety: "depression,anxiety severity", client.DepressionBinary: "depression binary",
-		client.DepressionSeverity: "depression severity", client.AnxietySeverity: "anxiety severity", client.Deepfake: "deepfake binary",
+	for product, categories := range map[screen.Product]string{
+		screen.DepressionAnxiety: "depression,anxiety severity", screen.DepressionBinary: "depression binary",
+		screen.DepressionSeverity: "depression severity", screen.AnxietySeverity: "anxiety severity", screen.DeepfakeBinary: "deepfake binary",
 	} {
 		id := initiate(t, c)
 		if err := c.Submit(ctx, id, recording(t, interview), &client.SubmitOptions{Product: product, SampleRate: 44100}); err != nil {
 			t.Errorf("%v: %v", product, err)
 			continue
 		}
-		if r, err := c.Result(ctx, id); err != nil || r.Categories+" "+r.Granularity != categories || r.Status != client.Processing {
+		if r, err := c.Result(ctx, id); err != nil || r.Categories+" "+r.Granularity != categories || r.Status != screen.StatusProcessing {
 			t.Errorf("%v: got %+v %v, want %s", product, r, err, categories)
 		}
 	}
@@ -296,7 +296,7 @@ func TestWaitPolls(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := c.Wait(context.Background(), "x")
-	if err != nil || r.Status != client.Success || asked != 2 || !r.CreatedAt.Equal(time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)) {
+	if err != nil || r.Status != screen.StatusSuccess || asked != 2 || !r.CreatedAt.Equal(time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)) {
 		t.Errorf("got %+v %v after %d questions, want success after 2", r, err, asked)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)

@@ -10,6 +10,7 @@ import (
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/httpadapter"
 	"github.com/voicescreen/voicescreen/httpadapter/client"
+	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store/memory"
 )
 
@@ -51,7 +52,7 @@ func Example() {
 		return
 	}
 	defer recording.Close()
-	if err := c.Submit(ctx, id, recording, &client.SubmitOptions{Product: client.Deepfake}); err != nil {
+	if err := c.Submit(ctx, id, recording, &client.SubmitOptions{Product: screen.DeepfakeBinary}); err != nil {
 		fmt.Println(err)
 		return
 	}

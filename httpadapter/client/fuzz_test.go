@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/voicescreen/voicescreen/internal/proof/cost"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // FuzzReply reads what may come instead of the service's answer, a page of a
@@ -17,7 +18,7 @@ func FuzzReply(f *testing.F) {
 		cost.Check(t, len(body)+len(header), func() {
 			r := &reply{status: status, header: http.Header{"Link": {header}, "Retry-After": {header}}, body: []byte(body)}
 			var result Result
-			if err := r.decode(&result, http.StatusOK, http.StatusExpectationFailed); err == nil && result.Status > Failed {
+			if err := r.decode(&result, http.StatusOK, http.StatusExpectationFailed); err == nil && result.Status > screen.StatusFailed {
 				t.Errorf("got status %d", result.Status)
 			}
 			if e := newError(r); e.Error() == "" || e.RetryAfter < 0 {

@@ -9,12 +9,12 @@ import (
 	"syscall"
 )
 
-// errAddress says that an address is not of the public Internet.
+// errAddress is the error for an address that is not public.
 var errAddress = errors.New("the address is not a public one")
 
-// refused are the networks of the IANA special-purpose address registries
-// (RFC 6890 and what it was updated by) that are no public receivers, of IPv4
-// and, within global unicast, of IPv6.
+// refused lists the networks of the IANA special-purpose address registries
+// (RFC 6890 and its updates) that are not public: those of IPv4, and those of IPv6
+// within global unicast.
 var refused = prefixes(
 	"0.0.0.0/8",        // this network; 0.0.0.0 is this host
 	"10.0.0.0/8",       // private
@@ -38,8 +38,8 @@ var refused = prefixes(
 	"3fff::/20",        // documentation
 )
 
-// globalUnicast is where the public addresses of IPv6 are. Outside are the
-// unspecified address, loopback, IPv4-mapped ones, NAT64 (64:ff9b::/96 and
+// globalUnicast holds the public addresses of IPv6. It excludes the unspecified
+// address, loopback, IPv4-mapped addresses, NAT64 (64:ff9b::/96 and
 // 64:ff9b:1::/48), unique local, link-local and multicast.
 var globalUnicast = netip.MustParsePrefix("2000::/3")
 
@@ -51,7 +51,7 @@ func prefixes(list ...string) []netip.Prefix {
 	return p
 }
 
-// public says whether a is an address of the public Internet.
+// public returns whether a is a public address.
 func public(a netip.Addr) bool {
 	if !a.IsValid() || a.Zone() != "" || a.Is6() && !globalUnicast.Contains(a) {
 		return false
@@ -64,8 +64,8 @@ func public(a netip.Addr) bool {
 	return true
 }
 
-// control is for net.Dialer: it is called with the address that a connection
-// is about to be made to, and refuses those that are not public.
+// control is the Control of a net.Dialer: it refuses a connection to an address
+// that is not public.
 func control(network, address string, _ syscall.RawConn) error {
 	ap, err := netip.ParseAddrPort(address)
 	if err != nil || !strings.HasPrefix(network, "tcp") || !public(ap.Addr()) {
@@ -74,12 +74,12 @@ func control(network, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// maxURL is the length of the longest address of an endpoint. Chosen: what
-// servers commonly take.
+// maxURL is the maximum length of the URL of an endpoint in bytes. Chosen: a common
+// limit of servers.
 const maxURL = 2048
 
-// checkURL returns why notices cannot be sent to an address. The error does
-// not hold it: a path may be a secret.
+// checkURL returns an error for a URL that notices cannot be sent to. The error does
+// not hold the URL: its path may be a secret.
 func checkURL(text string) error {
 	if len(text) > maxURL {
 		return fmt.Errorf("url: has %d bytes, want at most %d", len(text), maxURL)

@@ -1,6 +1,6 @@
-// Package webhook tells the programs of accounts by HTTPS that a session got
-// its result, as the Standard Webhooks specification (version 1.0.0,
-// github.com/standard-webhooks/standard-webhooks) describes it.
+// Package webhook notifies the programs of accounts by HTTPS when a session has
+// its result, as the Standard Webhooks specification describes (version 1.0.0,
+// github.com/standard-webhooks/standard-webhooks).
 //
 //	endpoints, err := webhook.Open("webhooks.json")
 //	…
@@ -9,37 +9,37 @@
 //		Results: voicescreen.ResultOptions{Notify: sender.NotifyOptions()},
 //	})
 //
-// # What is sent
+// # Notices
 //
-// A POST with a JSON body that holds nothing of a person and nothing of the
+// A notice is a POST with a JSON body without data of a person and without the
 // result, which the receiver fetches:
 //
 //	{"type":"session.completed","timestamp":"2026-11-20T14:00:00Z","data":{"session_id":"…","status":"success"}}
 //
-// The status is "success" or "failed"; the timestamp is when the session last
-// changed. The header webhook-id is the same at every attempt, so that a
-// receiver can tell what it has had; webhook-timestamp is the time of the
-// attempt in Unix seconds; webhook-signature holds, for each secret that is
-// valid, "v1," and the HMAC-SHA256 of id, timestamp and body, with a full stop
-// between them, in base64. While secrets are exchanged there are two.
+// The status is "success" or "failed"; the timestamp is the time of the last change
+// of the session. The header webhook-id is the same at every attempt, so that a
+// receiver can recognise a duplicate; webhook-timestamp is the time of the attempt
+// in Unix seconds; webhook-signature holds, for each valid secret, "v1," and the
+// base64 of the HMAC-SHA256 of id, timestamp and body, joined by full stops.
+// During a rotation of secrets there are two signatures.
 //
-// Any status from 200 to 299 says that the notice was taken, and it is not
-// sent again. 410 disables the endpoint until it is set anew. After anything
-// else, a redirect too, and after 15 seconds without an answer, it is sent
-// again by the schedule of [voicescreen.NotifyOptions]: notices come at least
-// once and in no particular order.
+// The answer of the receiver decides what follows. A status from 200 to 299 accepts
+// the notice. 410 disables the endpoint until it is set again. After any other
+// status, a redirect too, and after 15 seconds without an answer, the notice is
+// retried by the schedule of [voicescreen.NotifyOptions]. Delivery is at least
+// once, in no particular order.
 //
-// # Where to
+// # Addresses
 //
-// Only to https, with a certificate that the system trusts, straight and
-// through no proxy, and only to addresses of the public Internet. The address
-// is looked at when the connection is made, after the name was resolved: a
-// name that resolves to another address the next time gains nothing. A
-// network's own prefix for NAT64 cannot be known; where there is one it must
-// not lead to private addresses.
+// Notices go to https URLs only, with a certificate that the system trusts,
+// without a proxy, and to public addresses only. The address is checked when the
+// connection is made, after the name was resolved, so that a name that later
+// resolves to another address (DNS rebinding) is refused too. A network-specific
+// NAT64 prefix (RFC 6052) is not recognised: the operator must not route it to
+// private addresses.
 //
 // # Privacy
 //
-// Log lines hold session identifiers, accounts and kinds of errors, and no
-// address, name of a host or secret.
+// Log lines hold session identifiers, accounts and kinds of errors, and never a
+// URL, the name of a host or a secret.
 package webhook

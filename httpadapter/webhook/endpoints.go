@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,38 +11,39 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/internal/document"
 	"github.com/voicescreen/voicescreen/internal/durable"
-	"github.com/voicescreen/voicescreen/internal/strictjson"
+	"github.com/voicescreen/voicescreen/store"
 )
 
-// ErrNoEndpoint says that an account has no endpoint.
+// ErrNoEndpoint is the error for an account without an endpoint.
 var ErrNoEndpoint = errors.New("httpadapter/webhook: the account has no endpoint")
 
 const (
 	fileFormat = "voicescreen-webhooks/1"
 
-	// maxFile bounds what is read of a file: some 10,000 endpoints.
+	// maxFile is the size of the largest file in bytes: some 10,000 endpoints.
 	maxFile = 8 << 20
 
-	// maxSecrets is how many secrets an endpoint has at most. Chosen: an
-	// exchange needs two, and the header must stay short.
+	// maxSecrets is the maximum number of secrets of an endpoint. Chosen: a
+	// rotation needs two, and the header must stay short.
 	maxSecrets = 5
 
-	// maxAccount is the length of the longest name of an account, in bytes.
-	// Chosen: more than keys may name.
+	// maxAccount is the maximum length of an account's name in bytes. Chosen:
+	// more than the 64 bytes of an account with keys.
 	maxAccount = 255
 )
 
-// Endpoint is where an account is told of results, without its secrets.
+// Endpoint describes the receiver of an account's notices, without its secrets.
 type Endpoint struct {
 	Account    string
-	URL        string    // https://…; whoever has it may be able to write to the receiver
-	CreatedAt  time.Time // when it was set
-	DisabledAt time.Time // when the receiver answered that it is gone; zero: it is told
-	Secrets    int       // how many are valid
+	URL        string    // https://…; confidential, since its path may be a credential
+	CreatedAt  time.Time // time of the last Set
+	DisabledAt time.Time // time at which the receiver answered 410; zero: active
+	Secrets    int       // number of valid secrets
 }
 
-// record is an endpoint as it is kept. It is never changed.
+// record is an endpoint as it is stored. It is never changed.
 type record struct {
 	Account    string         `json:"account"`
 	URL        string         `json:"url"`
@@ -50,14 +52,14 @@ type record struct {
 	Secrets    []secretRecord `json:"secrets"`
 }
 
-// secretRecord is a secret as it is kept. Unlike a key it must be kept as it
-// is: a signature cannot be made from a hash.
+// secretRecord is a secret as it is stored: in clear text, unlike a key, since a
+// signature cannot be made from a hash.
 type secretRecord struct {
 	Secret    secret    `json:"secret"`
 	ExpiresAt time.Time `json:"expires_at,omitzero"` // zero: never
 }
 
-// valid returns the secrets that sign at the time, the newest first.
+// valid returns the secrets that are valid at the time now, the newest first.
 func (r *record) valid(now time.Time) []secret {
 	var list []secret
 	for _, s := range slices.Backward(r.Secrets) {
@@ -68,10 +70,10 @@ func (r *record) valid(now time.Time) []secret {
 	return list
 }
 
-// set is the endpoints at one time, by account. It is never changed.
+// set holds the endpoints at one time, by account. It is never changed.
 type set struct {
 	records  map[string]*record
-	accounts []string // of those that are not disabled, in order
+	accounts []string // with an active endpoint, in order
 }
 
 func newSet(records map[string]*record) *set {
@@ -85,29 +87,48 @@ func newSet(records map[string]*record) *set {
 	return s
 }
 
-// Endpoints is where accounts are told of results, kept in a JSON file that
-// only its owner may read, as it holds the secrets, or with [Memory] in
-// memory. Any number of processes may use one file; what one changes, the
-// others take up within a second. Endpoints is safe for concurrent use.
+// Endpoints holds the endpoints of all accounts: in a JSON file, in a document of a
+// store ([Stored]) or in memory ([Memory]). The file holds the secrets and is
+// readable by its owner only. Several processes may use one file or store; each
+// sees the changes of the others within a second. Endpoints is safe for concurrent
+// use.
 type Endpoints struct {
-	file *durable.File[*set]
+	file durable.Value[*set]
 	now  func() time.Time
 }
 
-// Memory returns no endpoints, in memory only.
+// Memory returns an empty set of endpoints in memory.
 func Memory() *Endpoints { return &Endpoints{durable.Memory(newSet(nil)), time.Now} }
 
-// Open reads a file of endpoints, and makes it if there is none.
+// Open reads a file of endpoints, and creates a missing one. The error describes the
+// fault of a malformed file, without its secrets.
 func Open(path string) (*Endpoints, error) {
-	f, err := durable.CreateFile(path, newSet(nil), durable.Format[*set]{Parse: parse, Text: text, MaxBytes: maxFile})
+	f, err := durable.CreateFile(path, newSet(nil), format)
 	if err != nil {
 		return nil, fmt.Errorf("httpadapter/webhook: open endpoints: %w", err)
 	}
 	return &Endpoints{f, time.Now}, nil
 }
 
-// Accounts returns the accounts that have an endpoint that is not disabled,
-// in order. The caller must not change it.
+// Stored returns the endpoints that are kept in a store, which all replicas of a
+// service on that store share. The store must stay open as long as they are used.
+// It holds the secrets: encrypt it.
+func Stored(ctx context.Context, st store.Store) (*Endpoints, error) {
+	d, err := document.Open(ctx, st, documentName, newSet(nil), format)
+	if err != nil {
+		return nil, fmt.Errorf("httpadapter/webhook: endpoints: %w", err)
+	}
+	return &Endpoints{d, time.Now}, nil
+}
+
+// documentName is the name of the document of endpoints in a store.
+const documentName = "webhooks"
+
+// format is that of the file and of the document.
+var format = durable.Format[*set]{Parse: parse, Text: text, MaxBytes: maxFile}
+
+// Accounts returns the accounts with an active endpoint, in order. The caller must
+// not change the slice.
 func (e *Endpoints) Accounts() []string { return e.file.Get().accounts }
 
 // List returns the endpoints of all accounts, ordered by account.
@@ -124,10 +145,11 @@ func (e *Endpoints) List() ([]Endpoint, error) {
 	return list, nil
 }
 
-// Set gives an account the endpoint at url, in place of the one it may have,
-// and enables it. The secret, whsec_ and base64, is made for an account that
-// had none, and then returned, this once; otherwise the secrets stay, and it
-// is "". The error names what is wrong with the url, without it.
+// Set sets the URL of an account's endpoint and makes the endpoint active. For a new
+// endpoint it makes a secret, whsec_ and base64, and returns it; the secret cannot
+// be read again. An existing endpoint keeps its secrets, and "" is returned. The
+// error wraps voicescreen.ErrInvalid for an invalid account or URL, and does not
+// hold the URL.
 func (e *Endpoints) Set(account, url string) (secret string, err error) {
 	if err := errors.Join(checkAccount(account), checkURL(url)); err != nil {
 		return "", fmt.Errorf("%w: %w", voicescreen.ErrInvalid, err)
@@ -149,8 +171,10 @@ func (e *Endpoints) Set(account, url string) (secret string, err error) {
 	return secret, nil
 }
 
-// Rotate makes a further secret for an account's endpoint and returns it, this
-// once. Notices are signed with the former ones too until keep is over.
+// Rotate makes a new secret for an account's endpoint and returns it; the secret
+// cannot be read again. Notices are signed with the former secrets too for the
+// time keep. It returns ErrNoEndpoint for an account without an endpoint, and an
+// error if five secrets are valid already.
 func (e *Endpoints) Rotate(account string, keep time.Duration) (secret string, err error) {
 	now := e.now().UTC()
 	made := newSecret()
@@ -167,7 +191,7 @@ func (e *Endpoints) Rotate(account string, keep time.Duration) (secret string, e
 		}
 		r.Secrets = append(r.Secrets, secretRecord{Secret: made})
 		if len(r.Secrets) > maxSecrets {
-			return nil, fmt.Errorf("httpadapter/webhook: the endpoint has %d secrets that are valid, want one of them to expire first", maxSecrets)
+			return nil, fmt.Errorf("httpadapter/webhook: the endpoint has %d valid secrets, want one of them to expire first", maxSecrets)
 		}
 		return r, nil
 	})
@@ -177,8 +201,8 @@ func (e *Endpoints) Rotate(account string, keep time.Duration) (secret string, e
 	return made.text(), nil
 }
 
-// Remove takes an account's endpoint away, with its secrets. It returns
-// ErrNoEndpoint if there is none.
+// Remove removes an account's endpoint with its secrets. It returns ErrNoEndpoint
+// for an account without an endpoint.
 func (e *Endpoints) Remove(account string) error {
 	return e.change(account, func(r *record) (*record, error) {
 		if r == nil {
@@ -188,8 +212,7 @@ func (e *Endpoints) Remove(account string) error {
 	})
 }
 
-// disable takes down that the receiver at url is gone, unless the account has
-// another one by now.
+// disable disables an account's endpoint unless its URL has changed from url.
 func (e *Endpoints) disable(account, url string, now time.Time) error {
 	return e.change(account, func(r *record) (*record, error) {
 		if r != nil && r.URL == url && r.DisabledAt.IsZero() {
@@ -199,14 +222,15 @@ func (e *Endpoints) disable(account, url string, now time.Time) error {
 	})
 }
 
-// live returns the endpoint of an account unless it is disabled.
-func (e *Endpoints) live(account string) (*record, bool) {
+// active returns the endpoint of an account, and false if it is missing or
+// disabled.
+func (e *Endpoints) active(account string) (*record, bool) {
 	r, ok := e.file.Get().records[account]
 	return r, ok && r.DisabledAt.IsZero()
 }
 
-// change replaces an account's endpoint by what f makes of a copy of it. Nil
-// is none.
+// change replaces an account's endpoint by the result of f, which receives a copy.
+// Nil is an account without an endpoint.
 func (e *Endpoints) change(account string, f func(*record) (*record, error)) error {
 	return e.file.Change(func(s *set) (*set, error) {
 		var c *record
@@ -246,25 +270,29 @@ type endpointFile struct {
 	Endpoints []*record `json:"endpoints"`
 }
 
-// parse is strict: a file that is not wholly understood is refused, since half
-// of the endpoints would be worse than none.
+// parse reads a file of endpoints. It refuses a file with a member that is
+// unknown or missing, or with a record that is not valid: an operator must not
+// believe that an endpoint is removed by a line that was skipped.
 func parse(data []byte) (*set, error) {
 	var file endpointFile
-	if err := strictjson.Decode(data, &file); err != nil {
+	if err := durable.DecodeJSON(data, &file); err != nil {
 		return nil, fmt.Errorf("not a file of endpoints: %w", err)
 	}
 	if file.Format != fileFormat {
 		return nil, fmt.Errorf("format is %.40q, want %q", file.Format, fileFormat)
+	}
+	if file.Endpoints == nil {
+		return nil, errors.New("it has no list of endpoints")
 	}
 	for i, r := range file.Endpoints {
 		if err := r.parse(); err != nil {
 			return nil, fmt.Errorf("endpoint %d: %w", i+1, err)
 		}
 	}
-	records := make(map[string]*record, len(file.Endpoints)) // all of which are endpoints
+	records := make(map[string]*record, len(file.Endpoints))
 	for i, r := range file.Endpoints {
 		if records[r.Account] != nil {
-			return nil, fmt.Errorf("endpoint %d: its account stands twice", i+1)
+			return nil, fmt.Errorf("endpoint %d: another one has the same account", i+1)
 		}
 		records[r.Account] = r
 	}
@@ -282,6 +310,9 @@ func (r *record) parse() error {
 	if err := checkURL(r.URL); err != nil {
 		return err
 	}
+	if r.CreatedAt.IsZero() {
+		return errors.New("created_at is missing")
+	}
 	if len(r.Secrets) < 1 || len(r.Secrets) > maxSecrets {
 		return fmt.Errorf("secrets: there are %d, want 1 to %d", len(r.Secrets), maxSecrets)
 	}
@@ -293,6 +324,7 @@ func (r *record) parse() error {
 	return nil
 }
 
+// text returns the content of the file: the inverse of parse.
 func text(s *set) ([]byte, error) {
 	file := endpointFile{Format: fileFormat, Endpoints: []*record{}}
 	for _, account := range slices.Sorted(maps.Keys(s.records)) {

@@ -1,4 +1,4 @@
-package webhook
+package webhook_test
 
 import (
 	"bytes"
@@ -18,10 +18,9 @@ import (
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
 
-// TestResultsAreToldOverARestart takes an engine through the whole: the
-// receiver is down when the result is there, the process ends, and the next
-// one tells it.
-func TestResultsAreToldOverARestart(t *testing.T) {
+// TestNoticesSurviveARestart: the receiver is down when a session has its result,
+// the process ends, and the next process sends the notice.
+func TestNoticesSurviveARestart(t *testing.T) {
 	r := newReceiver(t)
 	r.set(http.StatusServiceUnavailable, nil)
 	path := filepath.Join(t.TempDir(), "test.db")

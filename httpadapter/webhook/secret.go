@@ -19,13 +19,11 @@ const (
 	minSecret = 24
 	maxSecret = 64
 
-	// newSecretBytes is the length of those that are made here: as long as the
-	// hash is.
+	// newSecretBytes is the length of new secrets: that of the hash.
 	newSecretBytes = sha256.Size
 )
 
-// secret is the key of the signatures of an endpoint. It is not
-// printed.
+// secret is the key of the signatures of an endpoint. Its String hides it.
 type secret []byte
 
 var errSecret = fmt.Errorf("want %s and the base64 of %d to %d bytes", secretPrefix, minSecret, maxSecret)
@@ -49,10 +47,10 @@ func parseSecret(text string) (secret, error) {
 	return b, nil
 }
 
-// text is the secret as receivers are given it.
+// text returns the secret in the form for receivers.
 func (s secret) text() string { return secretPrefix + base64.StdEncoding.EncodeToString(s) }
 
-// String keeps secrets out of what is printed by mistake.
+// String returns the prefix only, so that no log holds a secret.
 func (s secret) String() string { return secretPrefix + "…" }
 
 // GoString is String.
@@ -67,7 +65,7 @@ func (s *secret) UnmarshalText(b []byte) (err error) {
 	return err
 }
 
-// sign returns the signature of a message, as one part of webhook-signature.
+// sign returns the signature of a message: one element of webhook-signature.
 func (s secret) sign(id string, at time.Time, body []byte) string {
 	h := hmac.New(sha256.New, s)
 	h.Write([]byte(id + "." + strconv.FormatInt(at.Unix(), 10) + "."))

@@ -22,25 +22,25 @@ import (
 )
 
 const (
-	// dialTimeout is how long a connection, and then its handshake, may take.
-	// Chosen: a third of what a call may take.
+	// dialTimeout is the maximum time to connect, and then to make the TLS
+	// handshake. Chosen: a third of the time of a call.
 	dialTimeout = voicescreen.SendTimeout / 3
 
-	// idleTimeout is how long a connection is kept for the next notice.
+	// idleTimeout is the time for which a connection is kept for the next notice.
 	// Chosen: results come in bursts.
 	idleTimeout = 30 * time.Second
 
-	// maxHeader is how many bytes of header an answer may have; its body is
-	// not read. Chosen: more than servers send.
+	// maxHeader is the maximum size of the header of an answer in bytes. The body
+	// is not read. Chosen: more than servers send.
 	maxHeader = 32 << 10
 )
 
 // Options configures a Sender. Nil and zero fields mean the default.
 type Options struct {
-	// Logger is told which accounts' endpoints are disabled. Default: none is.
+	// Logger receives a line for each endpoint that is disabled. Default: no log.
 	Logger *slog.Logger
 
-	// Now is the clock, of which the attempts bear the time. Default: time.Now.
+	// Now is the clock for the time of an attempt. Default: time.Now.
 	Now func() time.Time
 }
 
@@ -52,7 +52,7 @@ type Sender struct {
 	client    *http.Client
 }
 
-// New returns a Sender to the endpoints.
+// New returns a Sender of notices to the endpoints.
 func New(endpoints *Endpoints, opts *Options) *Sender {
 	s := &Sender{endpoints: endpoints, log: slog.New(slog.DiscardHandler), now: time.Now}
 	if opts != nil && opts.Logger != nil {
@@ -65,8 +65,8 @@ func New(endpoints *Endpoints, opts *Options) *Sender {
 	return s
 }
 
-// newClient returns a client that goes where the dialer goes and nowhere else:
-// neither through a proxy nor to where an answer points.
+// newClient returns a client that connects with the dialer only: it uses no proxy
+// and follows no redirect.
 func newClient(dialer *net.Dialer, config *tls.Config) *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{
@@ -84,13 +84,13 @@ func newClient(dialer *net.Dialer, config *tls.Config) *http.Client {
 	}
 }
 
-// NotifyOptions returns what makes an engine send its notices with s.
+// NotifyOptions returns the options of an engine that sends its notices with s.
 func (s *Sender) NotifyOptions() voicescreen.NotifyOptions {
 	return voicescreen.NotifyOptions{Accounts: s.endpoints.Accounts, Send: s.Send}
 }
 
-// Close lets go of the connections that are kept for the next notice. The
-// Sender can still be used.
+// Close closes the connections that are kept for the next notice. The Sender can
+// still be used.
 func (s *Sender) Close() { s.client.CloseIdleConnections() }
 
 // event is the body of a notice.
@@ -103,10 +103,11 @@ type event struct {
 	} `json:"data"`
 }
 
-// Send makes one attempt at a notice. It returns nil when the receiver took
-// it, and otherwise what kind of thing went wrong, without the address.
+// Send makes one attempt to deliver a notice. It returns nil if the receiver
+// accepted it, ErrNoEndpoint for an account without an active endpoint, and
+// otherwise the kind of the fault. The error does not hold the URL.
 func (s *Sender) Send(ctx context.Context, n voicescreen.Notice) error {
-	e, ok := s.endpoints.live(n.Account)
+	e, ok := s.endpoints.active(n.Account)
 	if !ok {
 		return ErrNoEndpoint
 	}
@@ -124,9 +125,9 @@ func (s *Sender) Send(ctx context.Context, n voicescreen.Notice) error {
 		return nil
 	case resp.StatusCode == http.StatusGone:
 		if err := s.endpoints.disable(n.Account, e.URL, s.now()); err != nil {
-			s.log.Error("disable a webhook that is gone", "account", n.Account, "error", err)
+			s.log.Error("webhook answered 410 and could not be disabled", "account", n.Account, "error", err)
 		} else {
-			s.log.Warn("the webhook is gone and was disabled", "account", n.Account)
+			s.log.Warn("webhook answered 410 and was disabled", "account", n.Account)
 		}
 	}
 	return fmt.Errorf("httpadapter/webhook: the receiver answered with status %d", resp.StatusCode)
@@ -157,8 +158,8 @@ func (s *Sender) request(ctx context.Context, e *record, n voicescreen.Notice) (
 	return req, nil
 }
 
-// messageID is of one notice and no other, the same at every attempt, and
-// without a full stop, whatever the session's identifier is made of.
+// messageID returns the identifier of a notice: unique, the same at every attempt,
+// and without a full stop for any identifier of a session.
 func messageID(n voicescreen.Notice) string {
 	h := sha256.New()
 	h.Write(binary.AppendUvarint(nil, uint64(len(n.Account)))) // where the account ends
@@ -167,8 +168,8 @@ func messageID(n voicescreen.Notice) string {
 	return "msg_" + hex.EncodeToString(h.Sum(nil)[:16]) // 128 bits
 }
 
-// kind says of an error of a call what an operator must know. The error itself
-// may hold the address and names.
+// kind returns an error for the operator's log in place of the error of a call,
+// which may hold the URL and names.
 func kind(ctx context.Context, err error) error {
 	var (
 		timeout interface{ Timeout() bool }
@@ -188,7 +189,7 @@ func kind(ctx context.Context, err error) error {
 	case errors.As(err, &cert):
 		return errors.New("the certificate was not accepted")
 	case errors.As(err, &op) && op.Op == "dial":
-		return errors.New("the receiver takes no connection")
+		return errors.New("no connection to the receiver")
 	}
-	return errors.New("the connection broke")
+	return errors.New("the connection was lost")
 }

@@ -1,4 +1,4 @@
-package webhook
+package webhook_test
 
 import (
 	"bytes"
@@ -25,6 +25,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/httpadapter/webhook"
 	"github.com/voicescreen/voicescreen/screen"
 )
 
@@ -42,8 +43,8 @@ type got struct {
 // receiver is a server on this machine, and a Sender that may reach it.
 type receiver struct {
 	*httptest.Server
-	sender    *Sender
-	endpoints *Endpoints
+	sender    *webhook.Sender
+	endpoints *webhook.Endpoints
 	secret    string // of account "clinic"
 	log       *bytes.Buffer
 
@@ -55,7 +56,7 @@ type receiver struct {
 
 func newReceiver(t *testing.T) *receiver {
 	t.Helper()
-	r := &receiver{status: http.StatusNoContent, endpoints: Memory(), log: new(bytes.Buffer)}
+	r := &receiver{status: http.StatusNoContent, endpoints: webhook.Memory(), log: new(bytes.Buffer)}
 	r.Server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		body, _ := io.ReadAll(req.Body)
 		r.mu.Lock()
@@ -71,23 +72,21 @@ func newReceiver(t *testing.T) *receiver {
 	t.Cleanup(r.Close)
 	r.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, 0)
 	r.secret = mustSet(t, r.endpoints, "clinic", "https://hooks.example.com/canary")
-	r.sender = New(r.endpoints, &Options{Logger: slog.New(slog.NewTextHandler(r.log, nil))})
+	r.sender = webhook.New(r.endpoints, &webhook.Options{Logger: slog.New(slog.NewTextHandler(r.log, nil))})
 	r.reach(t, r.trust())
 	return r
 }
 
-// trust returns what accepts the server's certificate, which names
-// example.com.
+// trust returns a configuration that accepts the server's certificate, which is
+// for example.com.
 func (r *receiver) trust() *tls.Config {
 	return &tls.Config{RootCAs: r.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs, ServerName: "example.com"}
 }
 
-// reach lets the sender's connections end at the server, wherever they were
-// to go.
+// reach makes the sender connect to the server for any URL.
 func (r *receiver) reach(t *testing.T, config *tls.Config) {
-	r.sender.client = newClient(&net.Dialer{}, config)
 	var d net.Dialer
-	r.sender.client.Transport.(*http.Transport).DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
+	webhook.Reach(r.sender, config).DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return d.DialContext(ctx, network, r.Listener.Addr().String())
 	}
 	t.Cleanup(r.sender.Close)
@@ -176,7 +175,7 @@ func TestANoticeIsSigned(t *testing.T) {
 	}
 	other := notice()
 	other.SessionID = "session.2"
-	if messageID(other) == messageID(notice()) {
+	if webhook.MessageID(other) == webhook.MessageID(notice()) {
 		t.Error("two sessions have one id")
 	}
 }
@@ -265,7 +264,7 @@ func TestABodyWithoutEndIsNotRead(t *testing.T) {
 // TestErrorsNameNoAddress makes each call fail in another way.
 func TestErrorsNameNoAddress(t *testing.T) {
 	for name, c := range map[string]struct {
-		spoil func(t *testing.T, r *receiver, ctx context.Context) context.Context
+		fault func(t *testing.T, r *receiver, ctx context.Context) context.Context
 		says  string
 	}{
 		"no answer in time": {func(t *testing.T, r *receiver, ctx context.Context) context.Context {
@@ -292,7 +291,7 @@ func TestErrorsNameNoAddress(t *testing.T) {
 			return ctx
 		}, "no connection"},
 		"a name that is not resolved": {func(_ *testing.T, r *receiver, ctx context.Context) context.Context {
-			r.sender.client.Transport.(*http.Transport).DialContext = func(context.Context, string, string) (net.Conn, error) {
+			webhook.Transport(r.sender).DialContext = func(context.Context, string, string) (net.Conn, error) {
 				return nil, &net.OpError{Op: "dial", Err: &net.DNSError{Name: "canary"}}
 			}
 			return ctx
@@ -300,11 +299,13 @@ func TestErrorsNameNoAddress(t *testing.T) {
 		"a connection that breaks": {func(_ *testing.T, r *receiver, ctx context.Context) context.Context {
 			r.set(0, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 			return ctx
-		}, "broke"},
+		}, "lost"},
 		"a header that is too long": {func(_ *testing.T, r *receiver, ctx context.Context) context.Context {
-			r.set(0, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X", strings.Repeat("canary", maxHeader)) })
+			r.set(0, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("X", strings.Repeat("canary", webhook.MaxHeader))
+			})
 			return ctx
-		}, "broke"},
+		}, "lost"},
 		"a status that is no success": {func(_ *testing.T, r *receiver, ctx context.Context) context.Context {
 			r.set(0, func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "canary", 500) })
 			return ctx
@@ -318,7 +319,7 @@ func TestErrorsNameNoAddress(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newReceiver(t)
-			err := r.sender.Send(c.spoil(t, r, t.Context()), notice())
+			err := r.sender.Send(c.fault(t, r, t.Context()), notice())
 			if err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Fatalf("got error %v, want one that says %q", err, c.says)
 			}
@@ -337,14 +338,14 @@ func TestTheSenderItselfReachesNothingHere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := Memory()
+	e := webhook.Memory()
 	mustSet(t, e, "clinic", "https://localhost:"+port+"/")
 	t.Setenv("HTTPS_PROXY", r.URL) // which would be asked in its place
 	t.Setenv("https_proxy", r.URL)
-	s := New(e, nil)
+	s := webhook.New(e, nil)
 	defer s.Close()
-	if err := s.Send(t.Context(), notice()); !errors.Is(err, errAddress) {
-		t.Errorf("got error %v, want %v", err, errAddress)
+	if err := s.Send(t.Context(), notice()); !errors.Is(err, webhook.ErrAddress) {
+		t.Errorf("got error %v, want %v", err, webhook.ErrAddress)
 	}
 	if n := len(r.requests()); n > 0 {
 		t.Errorf("got %d requests, want none", n)

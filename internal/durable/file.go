@@ -24,6 +24,16 @@ const (
 	changeWait = 10 * time.Second
 )
 
+// Value is a value that processes share: a [File], or a document of a store.
+type Value[T any] interface {
+	// Get returns the value as it was a moment ago.
+	Get() T
+	// Read returns the value as it is now.
+	Read() (T, error)
+	// Change replaces the value by what change makes of the current one.
+	Change(change func(T) (T, error)) error
+}
+
 // File is a value that is kept in a small file, or in memory only. Any number
 // of processes may read and change one file: what one changes the others see
 // within a second, and changes at the same time do not lose each other. A

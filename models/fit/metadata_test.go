@@ -72,10 +72,10 @@ func (h *heard) extract(dir string, seed uint64) error {
 	const low = 16000
 	h.rate, h.seconds = a.SampleRate, float64(len(a.Samples))/float64(a.SampleRate)
 	y := augment.Channel(a.Samples, a.SampleRate, rand.New(rand.NewPCG(1, seed)))
-	h.channel = spoof.Extract(y, a.SampleRate).Values
+	h.channel = spoof.NewExtractor().Extract(nil, y, a.SampleRate).Values
 	if h.rate > low {
 		y = augment.Channel(dsp.NewResampler(h.rate, low).Resample(nil, a.Samples), low, rand.New(rand.NewPCG(2, seed)))
-		h.plain = spoof.Extract(y, low).Values
+		h.plain = spoof.NewExtractor().Extract(nil, y, low).Values
 	}
 	return nil
 }

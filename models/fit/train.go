@@ -182,6 +182,7 @@ type reader struct {
 	analyzer  *dsp.Analyzer
 	resampler *dsp.Resampler
 	rate      int
+	extractor *spoof.Extractor
 }
 
 // row extracts row i, counting the training rows first.
@@ -237,7 +238,10 @@ func (r *reader) spoofsOf(x []float64, rate, i int) [][]features.Vector {
 // model of it scores.
 func (r *reader) extract(x []float64, rate int) []features.Vector {
 	if r.schema == spoof.Schema() {
-		return spoof.Segments(x, rate)
+		if r.extractor == nil {
+			r.extractor = spoof.NewExtractor()
+		}
+		return r.extractor.Segments(x, rate)
 	}
 	if r.analyzer == nil {
 		r.analyzer = dsp.NewAnalyzer()

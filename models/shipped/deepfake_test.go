@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"math"
 	"os"
+	"runtime"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/voicescreen/voicescreen/dsp"
@@ -82,7 +84,7 @@ func TestSpoofIgnoresLevelAndRate(t *testing.T) {
 	s := deepfake(t)
 	l := s.(*models.Linear)
 	logit := func(x []float64, rate int) float64 {
-		p := l.ScoreVector(spoof.Extract(x, rate)).Probability
+		p := l.ScoreVector(spoof.NewExtractor().Extract(nil, x, rate)).Probability
 		return math.Log(p / (1 - p))
 	}
 	x := speech(t)
@@ -104,4 +106,37 @@ func TestSpoofIgnoresLevelAndRate(t *testing.T) {
 			t.Errorf("%d Hz: got logit %.3f, want %.3f", rate, got, want)
 		}
 	}
+}
+
+// TestDeepfakeScoresAtTheSameTime scores recordings of several lengths at the same
+// time, more of them than there are processors: each score is the one that the
+// recording alone has.
+func TestDeepfakeScoresAtTheSameTime(t *testing.T) {
+	s, voice := deepfake(t), speech(t)
+	score := func(seconds float64) string {
+		got, err := s.Score(context.Background(), &features.Recording{Samples: voice[:int(seconds*dsp.SampleRate)]})
+		if err != nil {
+			t.Error(err)
+		}
+		b, err := json.Marshal(got)
+		if err != nil {
+			t.Error(err)
+		}
+		return string(b)
+	}
+	lengths := []float64{0.5, 1, 2.5, 4.5}
+	var want []string
+	for _, seconds := range lengths {
+		want = append(want, score(seconds))
+	}
+	var wg sync.WaitGroup
+	for i := range 3 * max(len(lengths), runtime.GOMAXPROCS(0)) {
+		wg.Go(func() {
+			k := i % len(lengths)
+			if got := score(lengths[k]); got != want[k] {
+				t.Errorf("%v s: got %s, want %s", lengths[k], got, want[k])
+			}
+		})
+	}
+	wg.Wait()
 }

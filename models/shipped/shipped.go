@@ -16,7 +16,7 @@ var shippedFiles embed.FS
 // shipped names the embedded files in the order of their categories.
 var shipped = []string{"depression.json", "anxiety.json", "deepfake.json"}
 
-// Shipped returns the scorers that come with the module: depression, anxiety
+// Scorers returns the scorers that come with the module: depression, anxiety
 // and deepfake, in that order. Their cards are DEPRESSION.md, ANXIETY.md and
 // DEEPFAKE.md beside this file. An error means that the build is broken. The
 // files are read once, at the first call.
@@ -25,7 +25,7 @@ func Scorers() ([]models.Scorer, error) {
 	return slices.Clone(scorers), err
 }
 
-// ShippedBayes returns the shipped model of a category that learns from
+// Bayes returns the shipped model of a category that learns from
 // labels: depression or anxiety. The caller must not change it.
 func Bayes(c screen.Category) (*models.BayesFile, error) {
 	scorers, err := loadAllShipped()

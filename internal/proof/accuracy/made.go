@@ -15,6 +15,8 @@ type set struct {
 	hnr                                                      []noisyVowel
 	vowels                                                   []klatt
 	mfcc                                                     []cepstrum
+	cpps                                                     []prominent
+	spoken                                                   []spoken
 }
 
 // pitched is a signal whose F0 is known in every frame; 0 is unvoiced.
@@ -88,6 +90,7 @@ func makeSet() *set {
 			}
 		}
 	}
+	s.addCPPS()
 	return s
 }
 

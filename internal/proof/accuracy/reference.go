@@ -44,6 +44,12 @@ func readSet(dir string) (*set, error) {
 	if err := s.readVoices(filepath.Join(dir, "resynthesised")); err != nil {
 		return nil, err
 	}
+	if err := s.readCPPS(dir); err != nil {
+		return nil, err
+	}
+	if err := s.readRecordings(filepath.Join(dir, "recorded")); err != nil {
+		return nil, err
+	}
 	return s, s.readCepstra(dir)
 }
 

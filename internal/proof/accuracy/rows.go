@@ -2,7 +2,6 @@ package main
 
 import (
 	"math"
-	"slices"
 
 	"github.com/voicescreen/voicescreen/dsp"
 )
@@ -36,6 +35,11 @@ var rows = []row{
 	{"F1, f0 ≤ 180 Hz, median error", "%", "1.2", 1.2},
 	{"F2, f0 ≤ 180 Hz, median error", "%", "0.13", 0.13},
 	{"F3, f0 ≤ 180 Hz, median error", "%", "0.25", 0.25},
+	{"F1 of recorded speech against Praat", "%", "–", 10},
+	{"F1 of recorded speech, spread", "Hz", "–", 200},
+	{"syllables of recorded speech, most missed", "%", "–", 20},
+	{"syllables of recorded speech, most added", "%", "–", 5},
+	{"CPPS, 1 − rank correlation with Praat", "", "–", 0.15},
 	{"MFCC against the HTK definition", "relative", "–", 1e-9},
 	{"resampling, ripple to 0.9 Nyquist", "dB", "0.006", 0.001},
 	{"resampling, spurs and aliases", "dB", "−133 to −184", -120},
@@ -50,6 +54,8 @@ func measure(s *set) map[string]float64 {
 	perturbationRows(m, a, s)
 	hnrRows(m, a, s)
 	formantRows(m, a, s)
+	recordedRows(m, a, s)
+	cppsRows(m, a, s)
 	m["MFCC against the HTK definition"] = worst(s.mfcc, mfccError)
 	return m
 }
@@ -66,21 +72,6 @@ func worst[T any](v []T, f func(T) float64) float64 {
 }
 
 // median is the middle value, NaN if v is empty.
-func median(v []float64) float64 {
-	if len(v) == 0 {
-		return math.NaN()
-	}
-	v = slices.Clone(v)
-	slices.Sort(v)
-	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
-}
-
-func mean(v []float64) float64 {
-	var s float64
-	for _, x := range v {
-		s += x
-	}
-	return s / float64(len(v))
-}
+func median(v []float64) float64 { return dsp.Percentile(v, 50) }
 
 func percent(a, b int) float64 { return 100 * float64(a) / float64(b) }

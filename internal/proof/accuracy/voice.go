@@ -16,7 +16,7 @@ func perturbationRows(m map[string]float64, a *dsp.Analyzer, s *set) {
 			j := a.Analyze(p.x).Jitter
 			e = append(e, off(j.Local, p.truth.JitterLocal), off(j.RAP, p.truth.JitterRAP), off(j.PPQ5, p.truth.JitterPPQ5))
 		}
-		return mean(e)
+		return dsp.Mean(e)
 	}
 	shimmer := func(v []perturbed) float64 {
 		var e []float64
@@ -24,7 +24,7 @@ func perturbationRows(m map[string]float64, a *dsp.Analyzer, s *set) {
 			h := a.Analyze(p.x).Shimmer
 			e = append(e, off(h.Local, p.truth.ShimmerLocal), off(h.APQ3, p.truth.ShimmerAPQ3), off(h.APQ5, p.truth.ShimmerAPQ5))
 		}
-		return mean(e)
+		return dsp.Mean(e)
 	}
 	m["jitter, pulses, mean error"] = jitter(s.jitterPulses)
 	m["jitter, vowels, mean error"] = jitter(s.jitterVowels)
@@ -45,9 +45,9 @@ func hnrRows(m map[string]float64, a *dsp.Analyzer, s *set) {
 				v = append(v, d)
 			}
 		}
-		e = append(e, math.Abs(mean(v)-h.db))
+		e = append(e, math.Abs(dsp.Mean(v)-h.db))
 	}
-	m["HNR 5–30 dB, mean error"] = mean(e)
+	m["HNR 5–30 dB, mean error"] = dsp.Mean(e)
 	m["HNR 5–30 dB, largest error"] = worst(e, func(v float64) float64 { return v })
 }
 

@@ -1,0 +1,129 @@
+package spoof
+
+import (
+	"math"
+	"slices"
+
+	"github.com/voicescreen/voicescreen/dsp"
+)
+
+// frameCount is how many frames of size samples every hop lie in n samples, at
+// least one.
+func frameCount(n, hop, size int) int { return max((n-size)/hop+1, 1) }
+
+// frameAt returns the samples of x from start on, as many as pad has: a part of
+// x, or, where x is too short, pad with zeros behind the samples.
+func frameAt(pad, x []float64, start int) []float64 {
+	if start+len(pad) <= len(x) {
+		return x[start : start+len(pad)]
+	}
+	return dsp.CopyFrame(pad, x, start)
+}
+
+// voicedAt says whether the frame of f0 nearest to a sample is voiced.
+func voicedAt(f0 []float64, sample int) bool {
+	i := (sample + hopLen/2) / hopLen
+	return i < len(f0) && f0[i] > 0
+}
+
+// A table holds tracks of one length in one piece of memory.
+type table struct {
+	tracks [][]float64
+	values []float64
+}
+
+// reset makes the table n tracks of the given length, all 0.
+func (t *table) reset(n, length int) {
+	t.tracks, t.values = sized(t.tracks, n), sized(t.values, n*length)
+	clear(t.values)
+	for i := range t.tracks {
+		t.tracks[i] = t.values[i*length : (i+1)*length : (i+1)*length]
+	}
+}
+
+// sized returns n elements, in the memory of s if it has that many. Their values
+// are undefined.
+func sized[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
+
+// activeShare is how far below the 95th percentile the power of an active
+// frame may lie, as a ratio: 32 dB.
+var activeShare = math.Pow(10, -3.2)
+
+// An activity says which frames are active.
+type activity struct {
+	power []float64 // of each frame; set by the user of the activity
+	on    []bool
+	order []float64 // scratch
+}
+
+// reset sizes the activity for n frames.
+func (a *activity) reset(n int) { a.power, a.on = sized(a.power, n), sized(a.on, n) }
+
+// decide sets on from power.
+func (a *activity) decide() {
+	floor := a.percentile95() * activeShare
+	for i, p := range a.power {
+		a.on[i] = p > floor
+	}
+}
+
+// percentile95 is the 95th percentile of the power.
+func (a *activity) percentile95() float64 {
+	a.order = append(a.order[:0], a.power...)
+	return dsp.PercentileInPlace(a.order, 95)
+}
+
+// A spectrum computes the power spectra of Hann-windowed frames.
+type spectrum struct {
+	fft    *dsp.FFT
+	window []float64
+	frame  []float64
+	power  []float64
+}
+
+// newSpectrum returns a spectrum of frames of n samples, a power of two.
+func newSpectrum(n int) spectrum {
+	return spectrum{dsp.NewFFT(n), dsp.PeriodicHann(n), make([]float64, n), make([]float64, n/2+1)}
+}
+
+// measure sets power to that of the frame of x that begins at start.
+func (s *spectrum) measure(x []float64, start int) {
+	dsp.Multiply(s.frame, frameAt(s.frame, x, start), s.window)
+	s.fft.Power(s.power, s.frame)
+}
+
+// A logSpectrum also computes the natural logarithm of the power spectrum, with
+// a floor added to each bin.
+type logSpectrum struct {
+	spectrum
+	floor float64
+	logs  []float64
+}
+
+func newLogSpectrum(n int, floor float64) logSpectrum {
+	return logSpectrum{spectrum: newSpectrum(n), floor: floor, logs: make([]float64, n/2+1)}
+}
+
+// measure sets power, floor included, and logs.
+func (s *logSpectrum) measure(x []float64, start int) {
+	s.spectrum.measure(x, start)
+	for k := range s.power {
+		s.power[k] += s.floor
+	}
+	dsp.Log(s.logs, s.power)
+}
+
+// bin is the first bin at or above f Hz.
+func (s *spectrum) bin(f float64) int {
+	return int(math.Ceil(f * float64(len(s.frame)) / rateHz))
+}
+
+// meanSD returns mean and sample standard deviation.
+func meanSD(x []float64) (mean, dev float64) { return dsp.Mean(x), dsp.SD(x) }
+
+// shape returns the standard deviation of x (divisor n) and its skewness.
+func shape(x []float64) (dev, skew float64) {
+	_, m2, m3, _ := dsp.CentralMoments(x)
+	dev = math.Sqrt(m2)
+	return dev, m3 / (dev * dev * dev)
+}

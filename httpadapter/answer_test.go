@@ -1,0 +1,27 @@
+package httpadapter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/voicescreen/voicescreen"
+)
+
+// The table from errors to statuses, also for errors that were wrapped.
+func TestStatuses(t *testing.T) {
+	for err, want := range map[error]int{
+		voicescreen.ErrNotFound: 404, voicescreen.ErrConsent: 406, voicescreen.ErrInvalid: 422, voicescreen.ErrConflict: 409,
+		voicescreen.ErrTooLate: 422, voicescreen.ErrUpload: 406, voicescreen.ErrAudio: 422, voicescreen.ErrTooLarge: 413,
+		voicescreen.ErrBusy: 503, voicescreen.ErrClosed: 503, &voicescreen.InvalidError{}: 422, errors.New("secret"): 500, context.Canceled: 500,
+	} {
+		a := toAnswer(fmt.Errorf("with more: %w", err))
+		if a.status != want {
+			t.Errorf("%v: got %d, want %d", err, a.status, want)
+		}
+		if text := a.body.(message).Message; want == 500 && text != internalError {
+			t.Errorf("%v: got %q, want nothing of the error", err, text)
+		}
+	}
+}

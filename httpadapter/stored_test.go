@@ -1,0 +1,69 @@
+package httpadapter_test
+
+import (
+	"bytes"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/voicescreen/voicescreen/httpadapter"
+	"github.com/voicescreen/voicescreen/store"
+	"github.com/voicescreen/voicescreen/store/bolt"
+	"github.com/voicescreen/voicescreen/store/memory"
+)
+
+// storedKeys returns the keys of a replica on a store.
+func storedKeys(t *testing.T, st store.Store) *httpadapter.Keys {
+	t.Helper()
+	k, err := httpadapter.StoredKeys(t.Context(), st)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func TestReplicasShareTheKeysOfTheirStore(t *testing.T) {
+	st := memory.New(nil)
+	one, other := storedKeys(t, st), storedKeys(t, st)
+	key := mustCreate(t, one, "clinic")
+	within(t, time.Second, "the new key is valid", func() bool { _, ok := other.Lookup(key); return ok })
+	if err := one.Revoke(key); err != nil {
+		t.Fatal(err)
+	}
+	within(t, time.Second, "the revoked key is invalid", func() bool { _, ok := other.Lookup(key); return !ok })
+}
+
+func TestStoredKeysSurviveARestart(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "clinic.db")
+	var key string
+	for start := range 2 {
+		st, err := bolt.Open(path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := storedKeys(t, st)
+		if start == 0 {
+			key = mustCreate(t, k, "clinic")
+		}
+		if info, ok := k.Lookup(key); !ok || info.Account != "clinic" {
+			t.Errorf("start %d: got %+v, %v, want the key of clinic", start+1, info, ok)
+		}
+		data, _, err := st.Document(t.Context(), "keys")
+		if err != nil || len(data) == 0 || bytes.Contains(data, []byte(key[20:])) {
+			t.Errorf("start %d: got a document of %d bytes, error %v, or the secret in it", start+1, len(data), err)
+		}
+		if err := st.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestStoredKeysRefuseAMalformedDocument(t *testing.T) {
+	st := memory.New(nil)
+	if _, err := st.PutDocument(t.Context(), "keys", 0, []byte(`{"format":"voicescreen-keys/1"}`)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := httpadapter.StoredKeys(t.Context(), st); err == nil {
+		t.Error("got no error for a document without a list of keys")
+	}
+}
