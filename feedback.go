@@ -98,7 +98,7 @@ func (f *Feedback) validate() error {
 	}
 	if f.Depression != 0 {
 		set++
-		if !marshals(f.Depression) {
+		if !f.Depression.Valid() {
 			return malformed("depression_binary", "depression_binary is not an interview result")
 		}
 	}

@@ -67,33 +67,13 @@ func (r *InitiateRequest) Validate() error {
 	if p := userIDProblem(r.UserID); p != "" {
 		fields["user_id"] = p
 	}
-	malformed := func(name string, is bool) {
-		if is {
-			fields["metadata."+name] = Malformed
-		}
+	for _, name := range r.Metadata.Invalid() {
+		fields["metadata."+name] = Malformed
 	}
-	m := &r.Metadata
-	malformed("age", m.Age < 0)
-	malformed("gender", m.Gender != 0 && !marshals(m.Gender))
-	malformed("race", m.Race != 0 && !marshals(m.Race))
-	malformed("ethnicity", m.Ethnicity != 0 && !marshals(m.Ethnicity))
-	malformed("zipcode", m.Zipcode != "" && !isZipcode(m.Zipcode))
-	malformed("weight", m.Weight < 0)
 	if len(fields) == 0 {
 		return nil
 	}
 	return &InvalidError{Fields: fields}
-}
-
-// marshals says whether v is a value of its enumeration.
-func marshals(v interface{ MarshalText() ([]byte, error) }) bool {
-	_, err := v.MarshalText()
-	return err == nil
-}
-
-// isZipcode matches ^[0-9]{5}$.
-func isZipcode(s string) bool {
-	return len(s) == 5 && !slices.ContainsFunc([]byte(s), func(c byte) bool { return c < '0' || c > '9' })
 }
 
 // userIDProblem returns what is wrong with a user identifier, or "". It must be

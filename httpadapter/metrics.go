@@ -90,7 +90,7 @@ func (m *Metrics) Observe(o Observation) {
 	m.latency.WithLabelValues(o.Method, o.Route).Observe(o.Duration.Seconds())
 }
 
-// OnResult counts an analysis. It is an ResultOptions.OnResult of the engine. A
+// OnResult counts an analysis. It is a ResultOptions.OnResult of the engine. A
 // program with an OnResult of its own calls it from there.
 func (m *Metrics) OnResult(_ context.Context, _ string, r *voicescreen.Result) {
 	m.init()

@@ -1,6 +1,7 @@
 package screen_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -106,5 +107,16 @@ func TestSeveritiesOfTotals(t *testing.T) {
 		if got := screen.SeverityOf(c.category, c.total); got != c.want || got.Rank() != c.rank {
 			t.Errorf("%v %d: got %v of rank %d, want %v of rank %d", c.category, c.total, got, got.Rank(), c.want, c.rank)
 		}
+	}
+}
+
+func TestInvalidMetadata(t *testing.T) {
+	if got := (&screen.Metadata{}).Invalid(); got != nil {
+		t.Errorf("nothing said: got %q, want none", got)
+	}
+	m := screen.Metadata{Age: -1, Gender: 99, Race: 99, Ethnicity: 99, Zipcode: "1234x", Weight: -1}
+	want := []string{"age", "gender", "race", "ethnicity", "zipcode", "weight"}
+	if got := m.Invalid(); !slices.Equal(got, want) {
+		t.Errorf("all out of range: got %q, want %q", got, want)
 	}
 }

@@ -14,6 +14,32 @@ type Metadata struct {
 	Weight    int       `json:"weight,omitempty"`   // pounds, > 0
 }
 
+// Invalid returns the names, as in JSON, of the fields that are out of range, in
+// the order of the fields; nil if there is none.
+func (m *Metadata) Invalid() (fields []string) {
+	for _, f := range []struct {
+		name  string
+		valid bool
+	}{
+		{"age", m.Age >= 0},
+		{"gender", m.Gender == 0 || m.Gender.Valid()},
+		{"race", m.Race == 0 || m.Race.Valid()},
+		{"ethnicity", m.Ethnicity == 0 || m.Ethnicity.Valid()},
+		{"zipcode", m.Zipcode == "" || isZipcode(m.Zipcode)},
+		{"weight", m.Weight >= 0},
+	} {
+		if !f.valid {
+			fields = append(fields, f.name)
+		}
+	}
+	return fields
+}
+
+// isZipcode matches ^[0-9]{5}$.
+func isZipcode(s string) bool {
+	return len(s) == 5 && strings.Trim(s, "0123456789") == ""
+}
+
 // Gender is one of the values that the service defines.
 type Gender uint8
 
