@@ -50,7 +50,7 @@ type Calibration struct {
 // Calibrate learns from the labels that feedback brought: the posterior of the
 // shipped model of each category given every labelled session of all accounts.
 // What it learned is used from then on, by this engine at once and by others
-// on the same ModelFile within a second, if on held-out users it is not worse than the
+// on the same store within a second, if on held-out users it is not worse than the
 // model in use; that one is kept for Revert. Sessions in work keep the model
 // that they began with, and scores that were given stay as they are.
 //
@@ -255,7 +255,7 @@ func (e *Engine) calibrate(ctx context.Context, c screen.Category, sessions []*l
 		out.Reason = "on held-out users it is not worse than the model in use; not activated, as asked"
 		return out, nil
 	}
-	err = e.changeLearned(c, func(list []*models.BayesFile) ([]*models.BayesFile, error) {
+	err = e.changeLearned(context.WithoutCancel(ctx), c, func(list []*models.BayesFile) ([]*models.BayesFile, error) {
 		return slices.Insert(list, 0, learned.File), nil
 	})
 	if err != nil {

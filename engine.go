@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/voicescreen/voicescreen/internal/durable"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
@@ -31,7 +30,7 @@ type Engine struct {
 	store     store.Store
 	owned     bool                    // whether the store is this engine's alone, and closed with it
 	models    atomic.Pointer[scorers] // made with what learned held at some time
-	learned   *durable.File[*learnedModels]
+	learned   *learned
 	learning  sync.Mutex     // one Calibrate at a time
 	measurers chan *Measurer // one for each analysis at a time; nil entries are made on first use
 	owner     string         // of the leases of this engine
@@ -73,7 +72,6 @@ func Open(path string, opts *Options) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("voicescreen: open: %w", err)
 	}
-	def(&o.Scoring.ModelFile, path+suffixModels)
 	e, err := start(st, &o, true)
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
@@ -95,11 +93,11 @@ func start(st store.Store, opts *Options, owned bool) (*Engine, error) {
 	}
 	o.Scoring.Thresholds = o.Scoring.Thresholds.Clone()
 	o.Scoring.BaseRates = maps.Clone(o.Scoring.BaseRates)
-	learned, err := openLearned(o.Scoring.ModelFile)
+	learned, err := openLearned(context.Background(), st)
 	if err != nil {
 		return nil, err
 	}
-	scorers, err := newScorers(&o, learned.Get())
+	scorers, err := newScorers(&o, learned.value.Load())
 	if err != nil {
 		return nil, err
 	}
@@ -185,9 +183,8 @@ func (e *Engine) Queued(ctx context.Context) (int, error) {
 
 // Backup makes a store at path of what the engine's holds at one moment, while
 // calls and analyses go on: see [bolt.Store.Backup], which says what may be at
-// path. The models that Calibrate learned are copied to where Open looks for
-// them beside path, where none may be yet. The error is errors.ErrUnsupported
-// if the store has no such method, as bolt's has.
+// path. The error is errors.ErrUnsupported if the store has no such method, as
+// bolt's has.
 func (e *Engine) Backup(ctx context.Context, path string) error {
 	ctx, leave, err := e.enter(ctx)
 	if err != nil {
@@ -200,8 +197,7 @@ func (e *Engine) Backup(ctx context.Context, path string) error {
 	if !ok {
 		return fmt.Errorf("voicescreen: back up the store: %w", errors.ErrUnsupported)
 	}
-	err = withModels(e.learned.Get(), path, func() error { return st.Backup(ctx, path) })
-	return e.internal("back up the store", err)
+	return e.internal("back up the store", st.Backup(ctx, path))
 }
 
 // closeGrace is how long Close goes on after its ctx, to hand back leases and

@@ -2,17 +2,19 @@ package voicescreen
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
 
-	"github.com/voicescreen/voicescreen/internal/durable"
 	"github.com/voicescreen/voicescreen/internal/strictjson"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
+	"github.com/voicescreen/voicescreen/store"
 )
 
 // learnedModels are the models that were learned from labels, for each
@@ -26,22 +28,23 @@ type learnedModels struct {
 // as many as anybody will look at.
 const formerModels = 5
 
-// learnedFormat is the format of the file of learned models.
+// learnedDocument is the name of the store's document of learned models.
+const learnedDocument = "learned-models"
+
+// learnedFormat is the format of the document.
 const learnedFormat = "voicescreen-learned/1"
 
-// learnedFile is what the file looks like.
+// learnedFile is what the document looks like.
 type learnedFile[T any] struct {
 	Format string                  `json:"format"`
 	Models map[screen.Category][]T `json:"models"`
 }
 
-var learnedText = durable.Format[*learnedModels]{Parse: parseLearned, Text: textOfLearned, MaxBytes: 2 * (formerModels + 1) * models.MaxFileSize}
-
 // parseLearned refuses what it does not wholly understand, as Load does.
 func parseLearned(data []byte) (*learnedModels, error) {
 	var f learnedFile[*models.BayesFile]
 	if err := strictjson.Decode(data, &f); err != nil {
-		return nil, fmt.Errorf("is no file of learned models: %w", err)
+		return nil, fmt.Errorf("is no document of learned models: %w", err)
 	}
 	if f.Format != learnedFormat {
 		return nil, fmt.Errorf("format is %.40q, want %q", f.Format, learnedFormat)
@@ -92,74 +95,97 @@ func (l *learnedModels) with(c screen.Category, list []*models.BayesFile) *learn
 	return out
 }
 
-// openLearned opens the file of learned models, which need not be there yet;
-// without a path they are in memory.
-func openLearned(path string) (*durable.File[*learnedModels], error) {
-	empty := &learnedModels{}
-	if path == "" {
-		return durable.Memory(empty), nil
-	}
-	f, err := durable.OpenFileOr(path, empty, learnedText)
-	if err != nil {
+// learnEvery is how often the document is read again. Chosen: a change of another
+// process is seen well within a second, and a read four times a second is less
+// than an analysis.
+const learnEvery = 250 * time.Millisecond
+
+// learned are the learned models of a store, which any number of engines may read
+// and change. It is safe for concurrent use.
+type learned struct {
+	store store.Store
+	value atomic.Pointer[learnedModels]
+
+	mu       sync.Mutex // protects what follows, and the order of changes
+	revision uint64     // of value
+	read     time.Time
+}
+
+// openLearned reads the learned models of a store, which may have none.
+func openLearned(ctx context.Context, st store.Store) (*learned, error) {
+	l := &learned{store: st}
+	l.value.Store(&learnedModels{})
+	if err := l.load(ctx); err != nil {
 		return nil, fmt.Errorf("voicescreen: learned models: %w", err)
 	}
-	return f, nil
+	return l, nil
 }
 
-// suffixModels follows the path of a store in the name of its learned models.
-const suffixModels = ".models"
-
-// CheckModels reads the models that Calibrate learned on the store at path,
-// where Open looks for them. The error says what is wrong with them; a store
-// without any has none.
-func CheckModels(path string) error {
-	_, err := openLearned(path + suffixModels)
-	return err
+// get returns the models as they were a moment ago. Where they cannot be read
+// the former ones stay. It waits for no change.
+func (l *learned) get(ctx context.Context) *learnedModels {
+	if l.mu.TryLock() {
+		if time.Since(l.read) >= learnEvery {
+			_ = l.load(ctx)
+		}
+		l.mu.Unlock()
+	}
+	return l.value.Load()
 }
 
-// CopyModels copies the models that Calibrate learned on the store at path to
-// where Open looks for those of the store at to, durably, and calls next, which
-// is to make that store: if it fails the copy is removed, and its error
-// returned. There must be no such file yet. A store without learned models is
-// no error.
-func CopyModels(path, to string, next func() error) error {
-	f, err := openLearned(path + suffixModels)
-	if err != nil {
+// load reads the document.
+func (l *learned) load(ctx context.Context) error {
+	l.read = time.Now()
+	data, revision, err := l.store.Document(ctx, learnedDocument)
+	if err != nil || revision == l.revision {
 		return err
 	}
-	return withModels(f.Get(), to, next)
-}
-
-// withModels writes learned models beside the store at path that next makes.
-// Next comes last: a store that is there has its models.
-func withModels(l *learnedModels, path string, next func() error) error {
-	path += suffixModels
-	switch _, err := os.Lstat(path); {
-	case err == nil:
-		return fmt.Errorf("voicescreen: learned models: %s is there already", path)
-	case !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("voicescreen: learned models: %w", err)
+	value := &learnedModels{}
+	if len(data) > 0 {
+		if value, err = parseLearned(data); err != nil {
+			return err
+		}
 	}
-	written := false
-	for _, list := range l.of {
-		written = written || len(list) > 0
-	}
-	if !written {
-		return next()
-	}
-	if _, err := durable.CreateFile(path, l, learnedText); err != nil {
-		return fmt.Errorf("voicescreen: learned models: %w", err)
-	}
-	if err := next(); err != nil {
-		return errors.Join(err, os.Remove(path))
-	}
+	l.value.Store(value)
+	l.revision = revision
 	return nil
 }
 
+// change replaces the models by what change makes of them, durably. If change
+// returns an error, which change then returns as it is, nothing changes. It is
+// called again where another engine was quicker.
+func (l *learned) change(ctx context.Context, change func(*learnedModels) (*learnedModels, error)) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for {
+		if err := l.load(ctx); err != nil {
+			return err
+		}
+		value, err := change(l.value.Load())
+		if err != nil {
+			return err
+		}
+		data, err := textOfLearned(value)
+		if err != nil {
+			return err
+		}
+		revision, err := l.store.PutDocument(ctx, learnedDocument, l.revision, data)
+		if errors.Is(err, store.ErrConflict) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		l.value.Store(value)
+		l.revision = revision
+		return nil
+	}
+}
+
 // changeLearned replaces the list of models of a category by what change makes
-// of it, durably where there is a file.
-func (e *Engine) changeLearned(c screen.Category, change func([]*models.BayesFile) ([]*models.BayesFile, error)) error {
-	err := e.learned.Change(func(l *learnedModels) (*learnedModels, error) {
+// of it, durably.
+func (e *Engine) changeLearned(ctx context.Context, c screen.Category, change func([]*models.BayesFile) ([]*models.BayesFile, error)) error {
+	err := e.learned.change(ctx, func(l *learnedModels) (*learnedModels, error) {
 		list, err := change(slices.Clone(l.of[c]))
 		if err != nil {
 			return nil, err
@@ -180,7 +206,7 @@ func (e *Engine) Revert(c screen.Category) error {
 	if err := e.scorers().learns(c); err != nil {
 		return err
 	}
-	return e.changeLearned(c, func(list []*models.BayesFile) ([]*models.BayesFile, error) {
+	return e.changeLearned(e.ctx, c, func(list []*models.BayesFile) ([]*models.BayesFile, error) {
 		if len(list) == 0 {
 			return nil, fmt.Errorf("%w: the %v model in use was not learned from labels", ErrConflict, c)
 		}

@@ -129,11 +129,6 @@ type ScoringOptions struct {
 
 	// Baseline is SubmitOptions.Baseline of every session.
 	Baseline bool
-
-	// ModelFile is where models are kept that Calibrate learned, with the
-	// former ones to go back to. Default: of Open, the path of the store with
-	// ".models" behind it; of New, none: what is learned is forgotten at Close.
-	ModelFile string
 }
 
 // check returns an InvalidError, with the fault, for options that cannot be

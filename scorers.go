@@ -57,13 +57,13 @@ func newScorers(o *Options, learned *learnedModels) (*scorers, error) {
 
 // scorers returns the scorers in use now.
 func (e *Engine) scorers() *scorers {
-	learned := e.learned.Get()
+	learned := e.learned.get(e.ctx)
 	s := e.models.Load()
 	if s.from == learned {
 		return s
 	}
 	next, err := newScorers(&e.opts, learned)
-	if err != nil { // cannot be: what is in the file was checked when it was read
+	if err != nil { // cannot be: what was read was checked
 		e.opts.Logger.Error("use a learned model", "error", err)
 		return s
 	}
