@@ -8,9 +8,8 @@ import (
 
 // Backup copies the store, as it is at one moment, to a new store at path, while
 // calls and analyses go on: see [bolt.Store.Backup], which says what may be at
-// path. The models that Calibrate learned are copied to where Open looks for
-// them beside path; no such file may exist there. The error wraps
-// errors.ErrUnsupported if the store has no method Backup like that of bolt.
+// path. The error wraps errors.ErrUnsupported if the store has no method Backup
+// like that of bolt.
 func (e *Engine) Backup(ctx context.Context, path string) error {
 	ctx, leave, err := e.life.enter(ctx)
 	if err != nil {
@@ -23,6 +22,5 @@ func (e *Engine) Backup(ctx context.Context, path string) error {
 	if !ok {
 		return fmt.Errorf("voicescreen: back up the store: %w", errors.ErrUnsupported)
 	}
-	err = withModels(e.learner.learned.Get(), path, func() error { return st.Backup(ctx, path) })
-	return internal("back up the store", err)
+	return internal("back up the store", st.Backup(ctx, path))
 }

@@ -43,7 +43,7 @@ type Calibration struct {
 // Calibrate learns from the labels of Feedback: the posterior of the shipped
 // model of each category given every labelled session of all accounts. If on
 // held-out users the learned model is not worse than the model in use, it
-// replaces that one: in this engine at once, and in others on the same ModelFile
+// replaces that one: in this engine at once, and in others on the same store
 // within a second. The former model is kept for Revert. Sessions under analysis
 // keep the model that they began with, and existing scores stay as they are.
 //

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -68,6 +66,19 @@ func shippedBayes(t testing.TB, c screen.Category) *models.BayesFile {
 	}
 	t.Fatalf("no shipped model of %v", c)
 	return nil
+}
+
+// learnedDocument is the store's document of learned models.
+const learnedDocument = "learned-models"
+
+// learnedIn returns the learned models of a store.
+func learnedIn(t *testing.T, st store.Store) string {
+	t.Helper()
+	text, _, err := st.Document(t.Context(), learnedDocument)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // idle are the options of the tests, without workers.
@@ -147,9 +158,6 @@ func TestCalibrateSwitchesAndReverts(t *testing.T) {
 	e = open()
 	if got := inUse(t, e); got.Version != was.Version || got.Probability != was.Probability {
 		t.Errorf("after a restart: got %+v, want %+v", got, was)
-	}
-	if text, err := os.ReadFile(path + ".models"); err != nil || strings.Contains(string(text), "user 1") {
-		t.Errorf("the model file names a user, or error %v", err)
 	}
 	backup := filepath.Join(filepath.Dir(path), "backup.db")
 	if err := e.Backup(t.Context(), backup); err != nil {
@@ -242,15 +250,15 @@ func TestCalibrateErrors(t *testing.T) {
 	if _, err := other.Calibrate(t.Context(), nil); !errors.Is(err, voicescreen.ErrConflict) {
 		t.Errorf("a model that does not learn: got %v, want ErrConflict", err)
 	}
-	bad := filepath.Join(t.TempDir(), "models")
-	for _, text := range []string{"", "{}", `{"format":"voicescreen-learned/1","models":{"depression":[{}]}}`} {
-		if err := os.WriteFile(bad, []byte(text), 0o600); err != nil {
+	for i, text := range []string{"x", "{}", `{"format":"voicescreen-learned/1","models":{"depression":[{}]}}`} {
+		if _, err := st.PutDocument(t.Context(), learnedDocument, uint64(i), []byte(text)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := voicescreen.New(st, &voicescreen.Options{Scoring: voicescreen.ScoringOptions{ModelFile: bad}}); err == nil {
-			t.Errorf("model file %q: got no error", text)
+		if _, err := voicescreen.New(st, nil); err == nil || !strings.Contains(err.Error(), "learned models") {
+			t.Errorf("learned models %q: got error %v", text, err)
 		}
 	}
+	st = newMemory(t)
 	for _, rates := range []map[screen.Category]float64{{screen.Depression: 1}, {screen.Anxiety: math.NaN()}, {screen.Deepfake: 0.5}} {
 		if _, err := voicescreen.New(st, &voicescreen.Options{Scoring: voicescreen.ScoringOptions{BaseRates: rates}}); !errors.Is(err, voicescreen.ErrInvalid) {
 			t.Errorf("base rates %v: got %v, want ErrInvalid", rates, err)
@@ -264,14 +272,13 @@ func TestCalibrateLeavesGivenModels(t *testing.T) {
 	st := newMemory(t)
 	addLabelled(t, st, "a", 100, 1)
 	opts := idle()
-	opts.Scoring.ModelFile = filepath.Join(t.TempDir(), "models")
 	learned := calibrate(t, newEngine(t, st, opts), voicescreen.CalibrateOptions{})
 	if !learned.Activated {
 		t.Fatalf("got %+v, want it learned and activated", learned)
 	}
-	before, err := os.ReadFile(opts.Scoring.ModelFile)
-	if err != nil {
-		t.Fatal(err)
+	before := learnedIn(t, st)
+	if before == "" || strings.Contains(before, "user 1") {
+		t.Errorf("got learned models %q, want some that name no user", before)
 	}
 	file := *shippedBayes(t, screen.Depression)
 	file.Version = "given"
@@ -301,8 +308,8 @@ func TestCalibrateLeavesGivenModels(t *testing.T) {
 	if got := inUse(t, e); got.Version != "given" {
 		t.Errorf("got version %s in use, want the given one", got.Version)
 	}
-	if after, err := os.ReadFile(opts.Scoring.ModelFile); err != nil || string(after) != string(before) {
-		t.Errorf("the model file changed, or error %v", err)
+	if learnedIn(t, st) != before {
+		t.Error("the learned models changed")
 	}
 }
 
@@ -312,11 +319,10 @@ func TestCalibrateReturnsWhatWasDone(t *testing.T) {
 	st := newMemory(t)
 	addLabelled(t, st, "a", 100, 1)
 	opts := idle()
-	opts.Scoring.ModelFile = filepath.Join(t.TempDir(), "models")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	opts.Store.Now = func() time.Time {
-		if _, err := os.Stat(opts.Scoring.ModelFile); err == nil {
+		if learnedIn(t, st) != "" {
 			cancel()
 		}
 		return time.Now()
@@ -333,19 +339,18 @@ func TestCalibrateReturnsWhatWasDone(t *testing.T) {
 }
 
 // TestOtherEnginesSwitch calibrates for the first time while another engine has
-// the same model file, which is not there yet, and that one reverts.
+// the same store, and that one reverts.
 func TestOtherEnginesSwitch(t *testing.T) {
 	st := newMemory(t)
 	addLabelled(t, st, "a", 100, 1)
 	opts := idle()
-	opts.Scoring.ModelFile = filepath.Join(t.TempDir(), "models")
 	a, b := newEngine(t, st, opts), newEngine(t, st, opts)
 	shipped := inUse(t, b).Version
 	if err := a.Revert(screen.Depression); !errors.Is(err, voicescreen.ErrConflict) {
 		t.Errorf("got error %v where nothing was learned, want ErrConflict", err)
 	}
-	if _, err := os.Stat(opts.Scoring.ModelFile); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("got error %v for the model file, want %v", err, fs.ErrNotExist)
+	if text := learnedIn(t, st); text != "" {
+		t.Errorf("got learned models %q, want none", text)
 	}
 	switches := func(e *voicescreen.Engine, want string) {
 		t.Helper()

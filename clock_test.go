@@ -71,7 +71,7 @@ func TestAClockSetBackLetsOthersGoFirst(t *testing.T) {
 		ids = append(ids, id)
 		now.Add(-time.Hour)
 	}
-	now.Add(time.Hour + time.Second) // just after the second came
+	now.Add(time.Hour + time.Second) // a moment after the second came
 	closeEngine(t, e)
 	done := make(chan string, len(ids))
 	opts.Workers = 1

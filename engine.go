@@ -53,7 +53,6 @@ func Open(path string, opts *Options) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("voicescreen: open: %w", err)
 	}
-	def(&o.Scoring.ModelFile, path+suffixModels)
 	e, err := newEngine(st, &o, true)
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
@@ -101,6 +100,7 @@ func (e *Engine) start() {
 		e.life.run(e.notifier.Run)
 	}
 	e.life.run(e.sweeper.Run)
+	e.life.run(e.learner.Run)
 	if st, ok := e.store.(store.Watcher); ok {
 		e.life.run(func(ctx context.Context, stop <-chan struct{}) { e.watch(ctx, stop, st) })
 	}

@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/voicescreen/voicescreen/internal/durable"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/models/fit"
 	"github.com/voicescreen/voicescreen/models/shipped"
@@ -18,50 +17,127 @@ import (
 	"github.com/voicescreen/voicescreen/store"
 )
 
-// learner learns models from labels, and holds the scorers in use. It is safe
-// for concurrent use.
+// learner learns models from labels, and holds the scorers in use. The learned
+// models stand in a document of the store, which any number of engines read and
+// change. It is safe for concurrent use.
 type learner struct {
 	store   store.Store
 	opts    *ScoringOptions
 	log     *slog.Logger
-	now     func() time.Time // dates the versions of models
-	learned *durable.File[*learnedModels]
-	current atomic.Pointer[scorers] // made with what learned held at some time
+	now     func() time.Time        // dates the versions of models
+	current atomic.Pointer[scorers] // made with the learned models as they were read last
+	damaged seldom                  // the document
 
 	calibrating sync.Mutex // one Calibrate at a time
+
+	mu       sync.Mutex // protects what follows, changes of current, and the order of changes
+	revision uint64     // of the document that current was made with
 }
 
 // newLearner returns a learner with the options of an Engine, without zero
-// fields.
+// fields. The store may have no learned models.
 func newLearner(st store.Store, o *Options) (*learner, error) {
-	opts := &o.Scoring
-	learned, err := openLearned(opts.ModelFile)
-	if err != nil {
+	l := &learner{store: st, opts: &o.Scoring, log: o.Logger, now: o.Store.Now}
+	if err := l.use(&learnedModels{}, 0); err != nil {
 		return nil, err
 	}
-	first, err := newScorers(opts, learned.Get())
-	if err != nil {
-		return nil, err
+	if err := l.load(context.Background()); err != nil {
+		return nil, fmt.Errorf("voicescreen: learned models: %w", err)
 	}
-	l := &learner{store: st, opts: opts, log: o.Logger, now: o.Store.Now, learned: learned}
-	l.current.Store(first)
 	return l, nil
 }
 
+// learnEvery is how often the document is read. Chosen: a change of another
+// process is seen well within a second, and two reads a second are less work
+// than an analysis.
+const learnEvery = 500 * time.Millisecond
+
+// Run follows the changes that other engines make, until stop is closed.
+func (l *learner) Run(ctx context.Context, stop <-chan struct{}) {
+	poll := time.NewTicker(learnEvery)
+	defer poll.Stop()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-poll.C:
+		}
+		l.mu.Lock()
+		err := l.load(ctx)
+		l.mu.Unlock()
+		if err != nil && ctx.Err() == nil && l.damaged.due() {
+			l.log.Error("read the learned models; the former ones stay in use", "error", err)
+		}
+	}
+}
+
 // Scorers returns the scorers in use now.
-func (l *learner) Scorers() *scorers {
-	learned := l.learned.Get()
-	s := l.current.Load()
-	if s.from == learned {
-		return s
+func (l *learner) Scorers() *scorers { return l.current.Load() }
+
+// load reads the document, and uses it if it changed. The caller holds mu, or
+// has the only reference to l.
+func (l *learner) load(ctx context.Context) error {
+	data, revision, err := l.store.Document(ctx, learnedDocument)
+	if err != nil || revision == l.revision {
+		return err
 	}
-	next, err := newScorers(l.opts, learned)
-	if err != nil { // cannot be: the content of the file was checked when it was read
-		l.log.Error("use a learned model", "error", err)
-		return s
+	learned := &learnedModels{}
+	if len(data) > 0 {
+		if learned, err = parseLearned(data); err != nil {
+			return err
+		}
 	}
-	l.current.Store(next)
-	return next
+	return l.use(learned, revision)
+}
+
+// use makes scorers with the learned models and uses them. The caller holds mu,
+// or has the only reference to l.
+func (l *learner) use(learned *learnedModels, revision uint64) error {
+	s, err := newScorers(l.opts, learned)
+	if err != nil {
+		return err
+	}
+	l.current.Store(s)
+	l.revision = revision
+	return nil
+}
+
+// change replaces the list of models of a category by what change makes of it,
+// durably, and uses it. It calls change again where another engine was quicker.
+func (l *learner) change(ctx context.Context, c screen.Category, change func([]*models.BayesFile) ([]*models.BayesFile, error)) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for {
+		err := l.tryChange(ctx, c, change)
+		switch {
+		case err == nil || errors.Is(err, ErrConflict):
+			return err
+		case errors.Is(err, store.ErrConflict):
+		default:
+			return fmt.Errorf("voicescreen: learned models: %w", err)
+		}
+	}
+}
+
+func (l *learner) tryChange(ctx context.Context, c screen.Category, change func([]*models.BayesFile) ([]*models.BayesFile, error)) error {
+	if err := l.load(ctx); err != nil {
+		return err
+	}
+	learned := l.current.Load().from
+	list, err := change(slices.Clone(learned.of[c]))
+	if err != nil {
+		return err
+	}
+	learned = learned.with(c, list[:min(len(list), formerModels+1)])
+	data, err := textOfLearned(learned)
+	if err != nil {
+		return err
+	}
+	revision, err := l.store.PutDocument(ctx, learnedDocument, l.revision, data)
+	if err != nil {
+		return err
+	}
+	return l.use(learned, revision)
 }
 
 // Calibrate is Engine.Calibrate.
@@ -153,7 +229,7 @@ func (l *learner) calibrate(ctx context.Context, c screen.Category, sessions []*
 		out.Reason = "on held-out users it is not worse than the model in use; not activated, as asked"
 		return out, nil
 	}
-	err = l.change(c, func(list []*models.BayesFile) ([]*models.BayesFile, error) {
+	err = l.change(context.WithoutCancel(ctx), c, func(list []*models.BayesFile) ([]*models.BayesFile, error) {
 		return slices.Insert(list, 0, learned.File), nil
 	})
 	if err != nil {
@@ -164,28 +240,12 @@ func (l *learner) calibrate(ctx context.Context, c screen.Category, sessions []*
 	return out, nil
 }
 
-// change replaces the list of models of a category by what change makes of it,
-// durably where there is a file.
-func (l *learner) change(c screen.Category, change func([]*models.BayesFile) ([]*models.BayesFile, error)) error {
-	err := l.learned.Change(func(m *learnedModels) (*learnedModels, error) {
-		list, err := change(slices.Clone(m.of[c]))
-		if err != nil {
-			return nil, err
-		}
-		return m.with(c, list[:min(len(list), formerModels+1)]), nil
-	})
-	if err != nil && !errors.Is(err, ErrConflict) {
-		return fmt.Errorf("voicescreen: learned models: %w", err)
-	}
-	return err
-}
-
 // Revert is Engine.Revert.
-func (l *learner) Revert(c screen.Category) error {
+func (l *learner) Revert(ctx context.Context, c screen.Category) error {
 	if err := l.Scorers().learns(c); err != nil {
 		return err
 	}
-	return l.change(c, func(list []*models.BayesFile) ([]*models.BayesFile, error) {
+	return l.change(ctx, c, func(list []*models.BayesFile) ([]*models.BayesFile, error) {
 		if len(list) == 0 {
 			return nil, fmt.Errorf("%w: the %v model in use was not learned from labels", ErrConflict, c)
 		}

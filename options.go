@@ -120,11 +120,6 @@ type ScoringOptions struct {
 
 	// Baseline is SubmitOptions.Baseline of every session.
 	Baseline bool
-
-	// ModelFile is the file of the models that Calibrate learned, with the
-	// former ones for Revert. Default: for Open, the path of the store followed
-	// by ".models"; for New, none: what is learned is lost at Close.
-	ModelFile string
 }
 
 // ResultOptions configures what happens to results. Zero fields mean the

@@ -2,9 +2,9 @@ package screen
 
 // Failure says why a session has no scores.
 type Failure struct {
-	Code    string             `json:"error"`                     // such as CodeAudioLength
-	Message string             `json:"message"`                   // for people
-	Data    map[string]float64 `json:"additional_data,omitempty"` // measured and limiting values
+	Code    string             `json:"error" cbor:"1,keyasint,omitempty"`                     // such as CodeAudioLength
+	Message string             `json:"message" cbor:"2,keyasint,omitempty"`                   // for people
+	Data    map[string]float64 `json:"additional_data,omitempty" cbor:"3,keyasint,omitempty"` // measured and limiting values
 }
 
 // The codes of Failure.

@@ -8,20 +8,21 @@ import (
 
 // Score is what one model says about one category of one recording.
 type Score struct {
-	Category      Category
-	Model         string
-	Version       string
-	Calibrated    bool
-	Prior         float64 // share of positive recordings that Probability supposes; 0 if the model does not say
-	Probability   float64 // of PHQ-9 ≥ 10, of GAD-7 ≥ 10, or that the voice is synthetic; 0 to 1
-	Low, High     float64 // bounds of the 90 % interval of Probability; NaN if the model gives none
-	Decision      Decision
-	Severity      Severity       // of Category; 0 if the model gives none
-	Coverage      float64        // share of the model's weight whose features were measured, 0 to 1
-	Baseline      int            // how many earlier recordings of the person it was compared with; 0 if none
-	Contributions []Contribution // largest first
-	Segments      []Segment      // in order of time; deepfake only
-	Cautions      []Caution      // what makes the score less sure than it looks
+	Category      Category       `cbor:"1,keyasint"`
+	Model         string         `cbor:"2,keyasint"`
+	Version       string         `cbor:"3,keyasint"`
+	Calibrated    bool           `cbor:"4,keyasint,omitempty"`
+	Prior         float64        `cbor:"5,keyasint"` // share of positive recordings that Probability supposes; 0 if the model does not say
+	Probability   float64        `cbor:"6,keyasint"` // of PHQ-9 ≥ 10, of GAD-7 ≥ 10, or that the voice is synthetic; 0 to 1
+	Low           float64        `cbor:"7,keyasint"` // bounds of the 90 % interval of Probability; NaN if the model gives none
+	High          float64        `cbor:"8,keyasint"` // bounds of the 90 % interval of Probability; NaN if the model gives none
+	Decision      Decision       `cbor:"9,keyasint,omitempty"`
+	Severity      Severity       `cbor:"10,keyasint,omitempty"` // of Category; 0 if the model gives none
+	Coverage      float64        `cbor:"11,keyasint"`           // share of the model's weight whose features were measured, 0 to 1
+	Baseline      int            `cbor:"12,keyasint,omitempty"` // how many earlier recordings of the person it was compared with; 0 if none
+	Contributions []Contribution `cbor:"13,keyasint,omitempty"` // largest first
+	Segments      []Segment      `cbor:"14,keyasint,omitempty"` // in order of time; deepfake only
+	Cautions      []Caution      `cbor:"15,keyasint,omitempty"` // what makes the score less sure than it looks
 }
 
 // scoreJSON is a Score in JSON.
@@ -111,8 +112,8 @@ func (s *Score) Doubtful() bool {
 // exactly where the model is linear, and to first order where it is a [Kernel].
 // Contributions are ordered by magnitude, largest first.
 type Contribution struct {
-	Feature string  `json:"feature"`
-	Value   float64 `json:"value"` // in Unit
-	Unit    string  `json:"unit,omitempty"`
-	Logits  float64 `json:"logits"`
+	Feature string  `json:"feature" cbor:"1,keyasint"`
+	Value   float64 `json:"value" cbor:"2,keyasint"` // in Unit
+	Unit    string  `json:"unit,omitempty" cbor:"3,keyasint"`
+	Logits  float64 `json:"logits" cbor:"4,keyasint"`
 }

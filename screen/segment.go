@@ -7,8 +7,9 @@ import "encoding/json"
 // are no longer than that. A recording of which a part was replaced shows where
 // by the segments that differ.
 type Segment struct {
-	Start, End  float64 // seconds from the beginning
-	Probability float64 // calibrated as that of the recording; NaN if too little of it is speech
+	Start       float64 `cbor:"1,keyasint"` // seconds from the beginning of the recording
+	End         float64 `cbor:"2,keyasint"` // likewise
+	Probability float64 `cbor:"3,keyasint"` // calibrated as that of the recording; NaN if too little of it is speech
 }
 
 // segmentJSON is a Segment in JSON.
