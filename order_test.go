@@ -54,8 +54,8 @@ var order = map[string][]string{
 	"audit":           {"internal/durable"},
 
 	".": {
-		"dsp", "dsp/wav", "features", "internal/durable", "internal/strictjson",
-		"models", "models/fit", "models/shipped", "screen", "store", "store/bolt", "store/memory",
+		"dsp", "dsp/wav", "features", "internal/strictjson",
+		"models", "models/fit", "models/shipped", "screen", "store", "store/bolt",
 	},
 
 	"httpadapter":                   {".", "audit", "internal/document", "internal/durable", "internal/stream", "screen", "store"},
