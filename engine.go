@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
-	"time"
 
-	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
@@ -102,7 +100,7 @@ func (e *Engine) start() {
 	e.life.run(e.sweeper.Run)
 	e.life.run(e.learner.Run)
 	if st, ok := e.store.(store.Watcher); ok {
-		e.life.run(func(ctx context.Context, stop <-chan struct{}) { e.watch(ctx, stop, st) })
+		e.life.run(func(ctx context.Context, stop <-chan struct{}) { e.waiters.watch(ctx, stop, st, e.opts.Logger) })
 	}
 }
 
@@ -122,40 +120,6 @@ func (e *Engine) ended(ctx context.Context, s *store.Session) {
 		}
 	}()
 	e.opts.Results.OnResult(ctx, s.Account, newResult(s))
-}
-
-// watchPause is the pause after a Watch that failed. Chosen: the polls of Wait
-// go on meanwhile.
-const watchPause = 5 * time.Second
-
-// watch wakes calls of Wait when another process changed their sessions.
-func (e *Engine) watch(ctx context.Context, stop <-chan struct{}, st store.Watcher) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	go func() {
-		select {
-		case <-stop:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	for {
-		err := st.Watch(ctx, func(key screen.SessionKey) {
-			if key.ID == "" {
-				e.waiters.wakeAll()
-			} else {
-				e.waiters.wakeOne(key.Account, key.ID)
-			}
-		})
-		if err != nil && ctx.Err() == nil {
-			e.opts.Logger.Warn("watch the store", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(watchPause):
-		}
-	}
 }
 
 // internal turns an error of the store into one of this package.

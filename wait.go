@@ -2,17 +2,22 @@ package voicescreen
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/voicescreen/voicescreen/screen"
+	"github.com/voicescreen/voicescreen/store"
 )
 
 // Wait returns the result of a session once it is final: StatusSuccess or
 // StatusFailed. It waits for the submission too. The error is ErrNotFound where
 // the account has no such session or the session was deleted meanwhile, ctx's
 // error if ctx is done first, and ErrClosed when the engine closes.
+//
+// Wait learns of a result of this engine at once, and of one of another process
+// within QueueOptions.Poll, or earlier where the store is a store.Watcher.
 func (a *flow) Wait(ctx context.Context, sessionID string) (*Result, error) {
 	e := a.engine
 	ctx, leave, err := e.life.enter(ctx)
@@ -91,6 +96,41 @@ func (ws *watchers) wakeAll() {
 	for _, list := range ws.m {
 		for _, w := range list {
 			w.notify()
+		}
+	}
+}
+
+// watchPause is the pause after a Watch that failed. Chosen: long enough for a
+// database to restart; the polls of Wait go on.
+const watchPause = 5 * time.Second
+
+// watch wakes the calls whose sessions another process changed, until stop is
+// closed.
+func (ws *watchers) watch(ctx context.Context, stop <-chan struct{}, st store.Watcher, log *slog.Logger) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-stop:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	for {
+		err := st.Watch(ctx, func(key screen.SessionKey) {
+			if key.ID == "" {
+				ws.wakeAll()
+			} else {
+				ws.wakeOne(key.Account, key.ID)
+			}
+		})
+		if err != nil && ctx.Err() == nil {
+			log.Warn("watch the store", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(watchPause):
 		}
 	}
 }
