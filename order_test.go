@@ -25,14 +25,14 @@ var order = map[string][]string{
 	"features":       {"dsp", "dsp/wav", "screen"},
 	"features/spoof": {"dsp", "features", "screen"},
 
-	"models":                    {"dsp", "features", "features/spoof", "internal/strictjson", "screen"},
+	"models":                    {"dsp", "features", "features/spoof", "screen"},
 	"models/shipped":            {"models", "screen"},
 	"lab/evaluate":              {"dsp", "models", "screen"},
 	"lab/report":                {"models", "lab/evaluate", "screen"},
 	"models/fit":                {"dsp", "features", "features/spoof", "internal/records", "models", "lab/evaluate", "lab/augment", "models/shipped", "screen"},
 	"lab/augment":               {"dsp"}, // channels and manipulations of recordings
 	"lab/corpus":                {"dsp", "internal/records", "models", "screen"},
-	"models/dam":                {"dsp", "features", "internal/strictjson", "models", "models/dam/internal/gemm", "models/dam/internal/simd", "screen"},
+	"models/dam":                {"dsp", "features", "models", "models/dam/internal/gemm", "models/dam/internal/simd", "screen"},
 	"models/dam/internal/gemm":  {}, // matrix multiplication
 	"models/dam/internal/guard": {}, // memory with an end, for tests
 	"models/dam/internal/simd":  {}, // everything else that is done to each number

@@ -12,40 +12,38 @@ import (
 
 	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/features"
-	"github.com/voicescreen/voicescreen/internal/strictjson"
 	"github.com/voicescreen/voicescreen/screen"
 )
 
 // Bayes is the Scorer of a BayesFile. It is immutable and safe for concurrent
 // use.
 //
-// The features are standardised within sex: as the metadata has it if that is
-// Female or Male, otherwise as the two possible values weighted by how
-// probable each sex is given the voice. Features that were not measured, and
-// those that need a fixed gain which the recording does not have, are inferred
-// from the others by their correlation, and what stays unknown of them draws
-// the probability towards the middle.
+// The features are standardised within sex. The sex is that of the metadata if it
+// is Female or Male; otherwise the two standardised values are weighted by the
+// probability of each sex given the voice. Features that were not measured, and
+// features that need a fixed gain in a recording without one, are inferred from
+// the others by their correlation; their remaining variance moves the probability
+// towards 0.5.
 //
-// Where the recording comes with earlier ones of the same person, the z of a
-// feature becomes, with ρ its stability, z̄ its mean over the m earlier
-// recordings, and b the file's Baseline,
+// If there are earlier recordings of the same person, the z of a feature becomes,
+// with its stability ρ, its mean z̄ over the m earlier recordings, and the file's
+// Baseline b,
 //
 //	(1 − b)·z + b·(z − ρm·z̄)/(1 − ρ·ρm),  ρm = ρ/(ρ + (1 − ρ)/m):
 //
-// a person's own voice predicts the next recording to ρm·z̄ with the variance
-// 1 − ρ·ρm, and a change of the mean that is small beside how people differ is
-// large beside that. All of it (b = 1) would hold if the earlier recordings
-// were made in another state than this one; b allows for that not being known.
+// The person's earlier recordings predict the next one as ρm·z̄ with the variance
+// 1 − ρ·ρm, which is smaller than the variance between people. b = 1 would be
+// right if the person's state differed from that of the earlier recordings; b < 1
+// allows for an unknown state.
 //
-// The probability is the posterior median given what was measured. Its 90 %
-// interval covers what is not known about weights and thresholds, about the
-// sex, and about the features that are missing; not how the people differ who
-// share a probability. The class is the highest whose cut the posterior
-// probability of its scores reaches.
+// The probability is the posterior median given the measured features. Its 90 %
+// interval covers the uncertainty of weights, thresholds, sex and missing
+// features. It does not cover differences between people with equal features. The
+// class is the highest whose posterior probability reaches its cut.
 type Bayes struct {
 	file  *BayesFile
 	index []int // of each of the file's features in the schema
-	sex   []int // of each of the features that tell the sexes apart
+	sex   []int // of each of the file's Sex features in the schema
 }
 
 // NewBayes checks f and returns its scorer, which keeps f: the caller must not
@@ -64,15 +62,7 @@ func NewBayes(f *BayesFile) (*Bayes, error) {
 	return b, nil
 }
 
-func loadBayes(doc strictjson.Document) (Scorer, error) {
-	var f BayesFile
-	if err := decodeError(doc.Decode(&f)); err != nil {
-		return nil, err
-	}
-	return NewBayes(&f)
-}
-
-// Info says what the model is.
+// Info returns what the file says about the model.
 func (b *Bayes) Info() Info {
 	return Info{
 		Name: b.file.Name, Version: b.file.Version, Categories: []screen.Category{b.file.Category},
@@ -80,11 +70,11 @@ func (b *Bayes) Info() Info {
 	}
 }
 
-// File returns what the scorer was made from. The caller must not change it.
+// File returns the file of the scorer. The caller must not change it.
 func (b *Bayes) File() *BayesFile { return b.file }
 
-// Score returns the one score of the recording. Whatever the features are, no
-// number in it is NaN or infinite.
+// Score returns one score. All its numbers are finite, for any features. The error
+// is that of ctx, or says that the features have another schema than voice/1.
 func (b *Bayes) Score(ctx context.Context, in *features.Recording) ([]screen.Score, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -105,8 +95,8 @@ func (b *Bayes) Score(ctx context.Context, in *features.Recording) ([]screen.Sco
 	return []screen.Score{s}, nil
 }
 
-// ScoreRow returns the score of a row that Row made of the recording of
-// features v.
+// ScoreRow returns the score of a row, which Row made from the features v. It has
+// no cautions.
 func (b *Bayes) ScoreRow(r Row, v features.Vector) screen.Score {
 	f := b.file
 	var eta, there, all float64
@@ -137,9 +127,9 @@ func (b *Bayes) ScoreRow(r Row, v features.Vector) screen.Score {
 	return s
 }
 
-// decide fills in probability, interval, decision and class for the linear
-// predictor eta, the variance of what was not measured of it, and that of η − θ2 by
-// what is not known of the model.
+// decide sets probability, interval, decision and class for the linear predictor
+// eta. missing is the variance of eta from features that were not measured and from
+// the sex, unsure the variance of η − θ2 from the parameters.
 func (b *Bayes) decide(s *screen.Score, eta, missing, unsure float64) {
 	f := b.file
 	// The mean of the logistic function over a normal distribution (MacKay
@@ -167,7 +157,7 @@ func (b *Bayes) decide(s *screen.Score, eta, missing, unsure float64) {
 	}
 }
 
-// uncertainty is the variance of η − θ2 at z by the covariance of the
+// uncertainty returns the variance of η − θ2 at z from the covariance of the
 // parameters.
 func (b *Bayes) uncertainty(z []float64) float64 {
 	n := len(z)
@@ -187,7 +177,7 @@ func (b *Bayes) uncertainty(z []float64) float64 {
 	return max(v, 0)
 }
 
-// unsexed is the variance of η by not knowing the sex.
+// unsexed returns the variance of η from an unknown sex.
 func (b *Bayes) unsexed(r Row) float64 {
 	if r.Female == 0 || r.Female == 1 {
 		return 0
@@ -201,8 +191,8 @@ func (b *Bayes) unsexed(r Row) float64 {
 	return r.Female * (1 - r.Female) * d * d
 }
 
-// missing is the variance of η by the features that were not measured, given
-// the others.
+// missing returns the variance of η from the features that were not measured,
+// given the others.
 func (b *Bayes) missing(r Row) float64 {
 	if r.rest == nil {
 		return 0
@@ -216,12 +206,12 @@ func (b *Bayes) missing(r Row) float64 {
 	return max(v, 0)
 }
 
-// WithBaseRate returns the model for people of whom the given share has a score of
-// 10 or more: all thresholds are moved together so that the mean probability
-// over people with the norms' distribution of features is that share, and the
-// cuts and the band with them, so that sensitivity and specificity stay. What
-// is not known about the share itself is left out of the intervals. It is an
-// error if the share is not above 0 and below 1.
+// WithBaseRate returns the model for a population in which share of the people
+// have a questionnaire score of 10 or more. It moves all thresholds by one value, so
+// that the mean probability over people with the norms' distribution of features is
+// share. Cuts and band move too, which keeps sensitivity and specificity. The
+// intervals leave out the uncertainty of the share itself. A share that is not above
+// 0 and below 1 is an error.
 func (b *Bayes) WithBaseRate(share float64) (*Bayes, error) {
 	if !(share > 0 && share < 1) {
 		return nil, fmt.Errorf("models: base rate %v, want above 0 and below 1", share)
@@ -232,7 +222,7 @@ func (b *Bayes) WithBaseRate(share float64) (*Bayes, error) {
 	for k := range f.Thresholds {
 		f.Thresholds[k] += move
 	}
-	moved := func(p float64) float64 { // a cut stays where it is on η
+	moved := func(p float64) float64 { // a cut keeps its place on η
 		if p <= 0 || p >= 1 {
 			return p
 		}
@@ -247,10 +237,10 @@ func (b *Bayes) WithBaseRate(share float64) (*Bayes, error) {
 	return NewBayes(&f)
 }
 
-// WithBaseRates returns the scorer for people of whom the shares have a score of
-// 10 or more: [Bayes.WithBaseRate] of a Bayes whose category is among rates. One
-// that was calibrated has its base rate from labels; it, and any other scorer,
-// is returned as it is. The error is that of Bayes.WithBaseRate.
+// WithBaseRates returns [Bayes.WithBaseRate] of a Bayes whose category is among
+// rates, the shares of people with a questionnaire score of 10 or more. It returns
+// any other scorer unchanged, and a calibrated Bayes too, whose base rate comes from
+// labels. The error is that of Bayes.WithBaseRate.
 func WithBaseRates(s Scorer, rates map[screen.Category]float64) (Scorer, error) {
 	b, ok := s.(*Bayes)
 	if !ok || b.Info().Calibrated {
@@ -267,13 +257,12 @@ func WithBaseRates(s Scorer, rates map[screen.Category]float64) (Scorer, error) 
 	return moved, nil
 }
 
-// knownShare is what stays of the standard deviation of a threshold, in
-// logits, when the base rate is given. Chosen: a share of 0.10 is one between
-// 0.08 and 0.12.
+// knownShare is the standard deviation of a threshold, in logits, with a given base
+// rate. Chosen: a share of 0.10 then means 0.08 to 0.12.
 const knownShare = 0.2
 
-// withoutVariance returns m with knownShare² as the variance of parameter i
-// and no covariance with it, unless it was smaller.
+// withoutVariance returns the covariance m with the variance knownShare² and no
+// covariances for parameter i, or m if that variance is smaller already.
 func withoutVariance(m [][]float64, i int) [][]float64 {
 	if m[i][i] <= knownShare*knownShare {
 		return m
@@ -288,8 +277,8 @@ func withoutVariance(m [][]float64, i int) [][]float64 {
 	return out
 }
 
-// Spread is the standard deviation of the linear predictor over people with
-// the norms' distribution of features.
+// Spread returns the standard deviation of the linear predictor over people with
+// the norms' distribution of features, in logits.
 func (b *Bayes) Spread() float64 {
 	n := len(b.file.Features)
 	r := mat.NewDense(n, n, nil)
@@ -301,12 +290,12 @@ func (b *Bayes) Spread() float64 {
 	return math.Sqrt(max(mat.Inner(w, r, w), 0))
 }
 
-// NormalThreshold is the θ for which the mean of 1/(1 + exp(θ − η)) over
-// η ~ N(0, sd²) is share, which is above 0 and below 1; by bisection.
+// NormalThreshold returns the θ for which the mean of 1/(1 + exp(θ − η)) over
+// η ~ N(0, sd²) is share, by bisection. share must be above 0 and below 1.
 func NormalThreshold(sd, share float64) float64 {
-	reach := math.Abs(logit(share)) + 40*(1+sd) // beyond what any mean of logistic functions needs
+	reach := math.Abs(logit(share)) + 40*(1+sd) // beyond every solution
 	lo, hi := -reach, reach
-	for range 80 { // 2⁻⁸⁰ of that is below the rounding
+	for range 80 { // an interval of 2⁻⁸⁰ times that is below rounding
 		mid := (lo + hi) / 2
 		var mean float64
 		OverNormal(sd, func(eta, w float64) { mean += w * dsp.Logistic(eta-mid) })
@@ -319,9 +308,9 @@ func NormalThreshold(sd, share float64) float64 {
 	return (lo + hi) / 2
 }
 
-// OverNormal calls f with points of N(0, sd²), ascending, and their weights,
-// which sum to 1: the trapezoidal rule over ±8 standard deviations, whose
-// error is far below 1e-9 for smooth f.
+// OverNormal integrates over N(0, sd²): it calls f with ascending points and their
+// weights, which sum to 1. This is the trapezoidal rule over ±8 standard deviations,
+// with an error far below 1e-9 for smooth f.
 func OverNormal(sd float64, f func(x, w float64)) {
 	const step = 0.05
 	for i := -160; i <= 160; i++ {

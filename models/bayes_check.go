@@ -12,18 +12,17 @@ import (
 	"github.com/voicescreen/voicescreen/screen"
 )
 
-// numShared is how many parameters of a BayesFile are not weights: the
-// thresholds.
+// numShared is the number of thresholds among the parameters of a BayesFile.
 const numShared = 3
 
-// most is how large a weight, a threshold, a clip or an entry of the
-// covariance may be. Chosen: far beyond any that means something, and far
-// from where sums and products of them overflow.
+// most is the greatest magnitude of a weight, a threshold, a clip or an entry of the
+// covariance. Chosen: far above every plausible value, and far below the overflow
+// of their sums and products.
 const most = 1e4
 
-func within(x float64) bool { return math.Abs(x) <= most } // not NaN
+func within(x float64) bool { return math.Abs(x) <= most } // false for NaN
 
-// Check says what is wrong with the file, as a *FileError, or nil.
+// Check returns nil, or a *FileError with the first fault of the file.
 func (f *BayesFile) Check() error {
 	for _, c := range []struct {
 		ok     bool
@@ -41,7 +40,7 @@ func (f *BayesFile) Check() error {
 		{f.Indeterminate.Low <= f.Indeterminate.High, "indeterminate", "want low ≤ high"},
 		{within(f.Clip) && f.Clip > 0, "clip", fmt.Sprintf("want above 0 to %g", most)},
 		{f.Baseline >= 0 && f.Baseline <= 1, "baseline", "want 0 to 1"},
-		{f.IsCalibrated == (f.CalibratedOn != ""), "calibrated_on", "want a text exactly if is_calibrated"},
+		{f.IsCalibrated == (f.CalibratedOn != ""), "calibrated_on", "want a text if, and only if, is_calibrated"},
 		{len(f.TrainedOn) > 0, "trained_on", "is empty"},
 		{f.Licence != "", "licence", "is empty"},
 	} {
@@ -71,7 +70,7 @@ func (f *BayesFile) Check() error {
 	return checkMatrix(&c, "covariance", f.Covariance, n+numShared)
 }
 
-// ascending says whether x ascends and is within bounds.
+// ascending reports whether x ascends strictly, with all values within ±most.
 func ascending(x []float64) bool {
 	for i, v := range x {
 		if !within(v) || i > 0 && v <= x[i-1] {
@@ -81,9 +80,9 @@ func ascending(x []float64) bool {
 	return true
 }
 
-// checkCuts verifies that there is a cut for each class but the first, and
-// that they belong to ascending scores and ascending linear predictors: then a
-// class is never left out and a higher probability never a lower class.
+// checkCuts verifies that each class but the first has a cut, and that scores and
+// linear predictors of the cuts ascend. Every class can then occur, and a higher
+// probability never gives a lower class.
 func (f *BayesFile) checkCuts() error {
 	want := len(f.Category.Severities()) - 1
 	if len(f.Cuts) != want {
@@ -101,14 +100,14 @@ func (f *BayesFile) checkCuts() error {
 		}
 		eta := logit(c.Probability) + f.Thresholds[k]
 		if eta < last {
-			return &FileError{path + ".probability", "is reached before the cut of the class below"}
+			return &FileError{path + ".probability", "is below the cut of the class before"}
 		}
 		last = eta
 	}
 	return nil
 }
 
-// logit is the inverse of logistic.
+// logit is the inverse of dsp.Logistic.
 func logit(p float64) float64 { return math.Log(p) - math.Log1p(-p) }
 
 // checkFeatures verifies the features against their schema.
@@ -163,7 +162,7 @@ func checkName(schema *features.Schema, path, name, unit string) error {
 	return nil
 }
 
-// symmetric is a matrix by its rows.
+// symmetric makes a mat.Symmetric of the rows of a matrix.
 type symmetric [][]float64
 
 func (m symmetric) Dims() (rows, columns int) { return len(m), len(m) }
@@ -171,7 +170,8 @@ func (m symmetric) At(i, j int) float64       { return m[i][j] }
 func (m symmetric) T() mat.Matrix             { return m }
 func (m symmetric) SymmetricDim() int         { return len(m) }
 
-// checkMatrix verifies that m is symmetric, of n rows, and positive definite.
+// checkMatrix verifies that m has n rows and columns, is symmetric and positive
+// definite.
 func checkMatrix(c *mat.Cholesky, path string, m [][]float64, n int) error {
 	if len(m) != n {
 		return &FileError{path, fmt.Sprintf("got %d rows, want %d", len(m), n)}
@@ -190,7 +190,7 @@ func checkMatrix(c *mat.Cholesky, path string, m [][]float64, n int) error {
 	for i := range n {
 		for j := i + 1; j < n; j++ {
 			if m[i][j] != m[j][i] {
-				return &FileError{fmt.Sprintf("%s[%d][%d]", path, i, j), "differs from its mirror image"}
+				return &FileError{fmt.Sprintf("%s[%d][%d]", path, i, j), "differs from the transposed element"}
 			}
 		}
 	}

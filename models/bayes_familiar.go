@@ -7,31 +7,30 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// unfamiliar is how improbable a distance from the norms must be, if features
-// were normal, for a recording to be unlike those behind them. They are not
-// normal, so this is no share of recordings: it is where the distance over 21
-// features is 2. Measured on recordings of 40 s put together from the clips of
-// one speaker: 146 speakers behind the norms have a median of 0.89 and at most
-// 1.87, of 36 others with a median of 1.08 one is beyond 2, and 11 of song,
-// single words and vowels have 1.9.
+// unfamiliar is the probability, under a normal distribution of features, below
+// which a distance from the norms makes a recording unfamiliar. Features are not
+// normal, so it is not a share of recordings: it is the probability of a distance
+// of 2 over 21 features. Measured on recordings of 40 s, each made of clips of one
+// speaker: 146 speakers of the norms have a median distance of 0.89 and a maximum
+// of 1.87; 36 others have a median of 1.08, and one is beyond 2; 11 recordings of
+// song, single words and vowels have 1.9.
 const unfamiliar = 1.7e-9
 
-// isUnfamiliar says whether the row is unlike the recordings behind the norms.
+// isUnfamiliar reports whether the row differs from the recordings of the norms.
 func (b *Bayes) isUnfamiliar(r Row) bool {
 	d, n := b.distance(r)
 	return n > 0 && distuv.ChiSquared{K: float64(n)}.Survival(d*d*float64(n)) < unfamiliar
 }
 
-// distance is how far a row lies from the middle of the norms: the root of the
-// mean square of its standardised features after their correlation R is taken
-// out (Mahalanobis 1936),
+// distance returns the distance of a row from the mean of the norms: the root of the
+// mean square of its standardised features, decorrelated by their correlation R
+// (Mahalanobis 1936),
 //
 //	√(zᵀ·R⁻¹·z / n)
 //
-// over the n features that were measured, which is about 1 for recordings like
-// those of the norms; 0 if none was measured. Features are held within the
-// file's clip, so that a single broken one does not decide. How the person spoke
-// before does not count.
+// over the n measured features; 0 if n is 0. It is about 1 for recordings like those
+// of the norms. Features are clipped by the file's Clip, so that a single extreme
+// value does not decide. Earlier recordings have no effect.
 func (b *Bayes) distance(r Row) (d float64, n int) {
 	have := r.measured()
 	if n = len(have); n == 0 {
@@ -44,7 +43,7 @@ func (b *Bayes) distance(r Row) (d float64, n int) {
 	var chol mat.Cholesky
 	var solved mat.VecDense
 	if !chol.Factorize(b.correlations(have)) || chol.SolveVecTo(&solved, z) != nil {
-		return 0, 0 // cannot be: Check saw that the whole is positive definite
+		return 0, 0 // impossible: Check requires a positive definite correlation
 	}
 	return math.Sqrt(mat.Dot(z, &solved) / float64(n)), n
 }

@@ -9,14 +9,14 @@ import (
 // BayesFormat is the format of the files of [Bayes] models.
 const BayesFormat = "voicescreen-model/2"
 
-// BandScores are the questionnaire scores from which on a person is in the
-// second, third and fourth band of PHQ-9 and of GAD-7: minimal below 5, mild
-// below 10, moderate below 15, and above (Kroenke et al. 2001, Spitzer et al.
-// 2006; the two upper bands of PHQ-9 are one here).
+// BandScores are the lowest questionnaire scores of the second, third and fourth
+// band of PHQ-9 and of GAD-7: minimal below 5, mild below 10, moderate below 15,
+// severe from 15 (Kroenke et al. 2001, Spitzer et al. 2006; the two upper bands of
+// PHQ-9 are one here).
 var BandScores = [3]int{5, 10, 15}
 
-// DecisionBand is the index into BandScores of what Score.Probability is about: a
-// score of 10 or more.
+// DecisionBand is the index in BandScores of the score 10: Score.Probability is that
+// of 10 or more.
 const DecisionBand = 1
 
 // BayesFile is a model of the four bands of a questionnaire given the features
@@ -24,12 +24,10 @@ const DecisionBand = 1
 //
 //	P(score ≥ BandScores[k]) = 1/(1 + exp(θk − η)),  η = Σ weight·z,
 //
-// with z the features standardised within sex, and with what is known about
-// weights and thresholds as a normal distribution: their covariance. See
-// [Bayes] for what is made of it. Files are JSON; a field that is missing,
-// unknown, there twice or out of range makes [Load] refuse the file, and so does
-// a list that is longer than its tag most says: for the matrices more than there
-// are features.
+// with z the features standardised within sex. Weights and thresholds have a normal
+// distribution, with a mean and a covariance. See
+// [Bayes] for the score. Files are JSON; a member that is missing, unknown,
+// repeated or out of range makes [Load] refuse the file.
 type BayesFile struct {
 	Format      string          `json:"format"` // BayesFormat
 	Name        string          `json:"name"`
@@ -38,52 +36,52 @@ type BayesFile struct {
 	Schema      string          `json:"schema"`   // of the features: "voice/1"
 	Description string          `json:"description"`
 
-	Thresholds    []float64 `json:"thresholds" most:"16"` // θ, ascending, one for each of BandScores, logits
-	Cuts          []Cut     `json:"cuts"`                 // from where on each class but the first is reported
+	Thresholds    []float64 `json:"thresholds"` // θ, ascending, one for each of BandScores, logits
+	Cuts          []Cut     `json:"cuts"`       // where each class but the first begins
 	Indeterminate Band      `json:"indeterminate"`
-	Clip          float64   `json:"clip"` // a z beyond counts as this many standard deviations, > 0
+	Clip          float64   `json:"clip"` // greatest |z|, in standard deviations, > 0
 
-	// Sex tells female from male voices where the metadata does not, by the
-	// logarithms of features, which are taken to be normal and independent
-	// given the sex.
+	// Sex gives the probability of a female voice if the metadata has neither
+	// Female nor Male. The logarithms of these features are assumed to be normal,
+	// and independent given the sex.
 	Sex []SexFeature `json:"sex"`
 
-	// Baseline is how far a person's own earlier recordings stand in for the
-	// norms, 0 to 1; see Bayes.
+	// Baseline is the weight of a person's earlier recordings against the norms,
+	// 0 to 1; see Bayes.
 	Baseline float64 `json:"baseline"`
 
 	IsCalibrated bool     `json:"is_calibrated"` // on labelled recordings
 	CalibratedOn string   `json:"calibrated_on"` // which ones, in words; "" if not calibrated
-	Labels       *Labels  `json:"labels"`        // how many; null if none
+	Labels       *Labels  `json:"labels"`        // their numbers; null if none
 	TrainedOn    []Data   `json:"trained_on"`
 	Metrics      []Metric `json:"metrics"`
 	Licence      string   `json:"licence"` // of the weights
 
 	Features []BayesFeature `json:"features"`
 
-	// Correlation is that of the standardised Features, in their order, within
-	// sex, by which features that were not measured are inferred.
-	Correlation [][]float64 `json:"correlation" most:"128"`
+	// Correlation is the correlation matrix of the standardised Features within
+	// sex, in their order. Features that were not measured are inferred by it.
+	Correlation [][]float64 `json:"correlation"`
 
-	// Covariance is that of the weights, in the order of Features, and then of
-	// θ2, ln(θ2 − θ1) and ln(θ3 − θ2).
-	Covariance [][]float64 `json:"covariance" most:"128"`
+	// Covariance is the covariance matrix of the weights, in the order of
+	// Features, and of θ2, ln(θ2 − θ1) and ln(θ3 − θ2) after them.
+	Covariance [][]float64 `json:"covariance"`
 }
 
-// Cut is where a class begins: people whose P(score ≥ Score) is Probability or
-// more are reported in that class or above.
+// Cut is the beginning of a class: a recording whose P(score ≥ Score) is at least
+// Probability is in this class or a higher one.
 type Cut struct {
 	Score       int     `json:"score"` // one of BandScores
 	Probability float64 `json:"probability"`
 }
 
-// Spread is where the middle of a distribution lies and how wide it is.
+// Spread is the mean and the standard deviation of a distribution.
 type Spread struct {
-	Center float64 `json:"center"`
-	Scale  float64 `json:"scale"` // standard deviation, > 0
+	Center float64 `json:"center"` // mean
+	Scale  float64 `json:"scale"`  // standard deviation, > 0
 }
 
-// SexFeature is one feature that tells female from male voices.
+// SexFeature is one feature that distinguishes female from male voices.
 type SexFeature struct {
 	Name   string `json:"name"`
 	Female Spread `json:"female"` // of the natural logarithm of the value in its unit
@@ -102,17 +100,17 @@ type BayesFeature struct {
 	// from one recording of a person to the next, 0 to below 1.
 	Stability float64 `json:"stability"`
 
-	// FixedGain is whether the feature counts only if the caller says that
-	// all recordings have the same gain.
+	// FixedGain is set if the feature needs recordings of equal gain, such as a
+	// level.
 	FixedGain bool `json:"fixed_gain"`
 }
 
-// Labels counts what a model learned from. It names nobody.
+// Labels counts the labels that a model learned from. It contains no identifiers.
 type Labels struct {
 	Sessions  int    `json:"sessions"`
 	Users     int    `json:"users"`
 	Accounts  int    `json:"accounts"`
-	PHQ9      int    `json:"phq_9"` // sessions of which this was the label that counted
+	PHQ9      int    `json:"phq_9"` // sessions with this label
 	PHQ2      int    `json:"phq_2"`
 	GAD7      int    `json:"gad_7"`
 	Interview int    `json:"interview"`
@@ -120,21 +118,26 @@ type Labels struct {
 	To        string `json:"to"`
 }
 
-// ReadBayes reads and checks a model file of BayesFormat.
+// ReadBayes reads and checks a model file of BayesFormat. An error about the
+// contents of the file matches ErrModel.
 func ReadBayes(r io.Reader) (*BayesFile, error) {
-	doc, err := readModel(r, BayesFormat)
+	b, _, err := readModel(r, BayesFormat)
 	if err != nil {
 		return nil, err
 	}
 	var f BayesFile
-	if err := decodeError(doc.Decode(&f)); err != nil {
+	if err := decode(b, &f); err != nil {
 		return nil, err
 	}
-	return &f, f.Check()
+	if err := f.Check(); err != nil {
+		return nil, err
+	}
+	return &f, nil
 }
 
-// Write writes the file as indented JSON, one feature and one row of a matrix
-// a line, after checking it. Equal files give equal bytes.
+// Write checks the file and writes it as indented JSON, with a line for each feature
+// and each row of a matrix. Equal files give equal bytes. The error is a *FileError
+// or one of w.
 func (f *BayesFile) Write(w io.Writer) error {
 	if err := f.Check(); err != nil {
 		return err

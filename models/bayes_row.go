@@ -10,18 +10,18 @@ import (
 	"github.com/voicescreen/voicescreen/screen"
 )
 
-// Row is the features of one recording as a Bayes model sees them, in the
-// order of its Features.
+// Row is the standardised features of one recording, in the order of the Features of
+// a Bayes model.
 type Row struct {
-	Z        []float64 // standardised, in place of what was not measured what the others lead to expect
-	Measured []bool    // whether the feature was measured, and counts
-	Counts   []bool    // whether it would count if it was measured
-	Female   float64   // probability that the norms of female voices are the right ones
-	Earlier  int       // how many earlier recordings of the person entered
+	Z        []float64 // standardised; a feature that was not measured has its mean given the others
+	Measured []bool    // the feature counts and was measured
+	Counts   []bool    // the feature is used for this recording; see BayesFeature.FixedGain
+	Female   float64   // probability of a female voice
+	Earlier  int       // number of earlier recordings of the person that were used
 
 	alone        []float64     // Z of the measured without earlier recordings
 	female, male []float64     // Z of the measured by each sex's norms
-	gaps         []int         // what was not measured
+	gaps         []int         // features that were not measured
 	rest         *mat.SymDense // covariance of the gaps given the measured; nil if there are none
 }
 
@@ -52,13 +52,13 @@ func (b *Bayes) Row(in *features.Recording) Row {
 	return r
 }
 
-// at is where a value lies by a norm, within the file's clip.
+// at returns the z of a value by a norm, clipped.
 func (b *Bayes) at(norm Spread, v float64) float64 {
 	return min(max((v-norm.Center)/norm.Scale, -b.file.Clip), b.file.Clip)
 }
 
-// standard is the z of feature i by a norm, and how many of the earlier
-// recordings entered. See Bayes for the formula.
+// standard returns the z of feature i by a norm, and the number of earlier recordings
+// that were used. See Bayes for the formula.
 func (b *Bayes) standard(i int, norm Spread, value float64, earlier []features.Vector) (z float64, used int) {
 	z = b.at(norm, value)
 	var mean, m float64
@@ -81,9 +81,8 @@ func (b *Bayes) standard(i int, norm Spread, value float64, earlier []features.V
 	return z, int(m)
 }
 
-// probablyFemale is the probability of the norms of female voices: 1 or 0 where
-// the metadata says Female or Male, and otherwise that of the voice, with both
-// sexes equally probable beforehand.
+// probablyFemale returns the probability of a female voice: 1 or 0 if the metadata
+// has Female or Male, otherwise that given the voice, with a prior of 0.5.
 func (b *Bayes) probablyFemale(in *features.Recording) float64 {
 	switch in.Metadata.Gender {
 	case screen.Female:
@@ -98,21 +97,21 @@ func (b *Bayes) probablyFemale(in *features.Recording) float64 {
 			odds += x.Female.logDensity(v) - x.Male.logDensity(v)
 		}
 	}
-	// A normal distribution knows no exceptions; there are women with the
-	// voice of men. Chosen: never surer than one in a thousand.
+	// Some women have a voice like a man's, which a normal distribution makes too
+	// improbable. Chosen: an error of at least one in a thousand.
 	const doubt = 1e-3
 	return doubt + (1-2*doubt)*dsp.Logistic(odds)
 }
 
-// logDensity is that of the normal distribution, but for a constant.
+// logDensity returns the logarithm of the normal density, up to a constant.
 func (s Spread) logDensity(x float64) float64 {
 	z := (x - s.Center) / s.Scale
 	return -z*z/2 - math.Log(s.Scale)
 }
 
-// infer fills the gaps of r: given the measured z of a normal distribution
-// with correlation R, the others have mean R₂₁·R₁₁⁻¹·z and covariance
-// R₂₂ − R₂₁·R₁₁⁻¹·R₁₂.
+// infer sets the z of the features that were not measured, and their covariance:
+// given the measured z of a normal distribution with correlation R, the others have
+// mean R₂₁·R₁₁⁻¹·z and covariance R₂₂ − R₂₁·R₁₁⁻¹·R₁₂.
 func (b *Bayes) infer(r *Row) {
 	if len(r.gaps) == 0 {
 		return
@@ -131,7 +130,7 @@ func (b *Bayes) infer(r *Row) {
 	var chol mat.Cholesky
 	var solved mat.Dense
 	if !chol.Factorize(b.correlations(have)) || chol.SolveTo(&solved, across) != nil {
-		return // cannot be: Check saw that the whole is positive definite
+		return // impossible: Check requires a positive definite correlation
 	}
 	for j, gap := range r.gaps {
 		for i, a := range have {
@@ -149,7 +148,7 @@ func (b *Bayes) infer(r *Row) {
 	}
 }
 
-// measured lists the features that were measured.
+// measured returns the indexes of the features that were measured.
 func (r *Row) measured() []int {
 	var have []int
 	for i, ok := range r.Measured {

@@ -70,8 +70,6 @@ func closeTo(t *testing.T, what string, got, want, tolerance float64) {
 	}
 }
 
-func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
-
 // exact is what rounding may do to a probability.
 const exact = 1e-12
 

@@ -15,7 +15,7 @@ var schemas = map[string]*features.Schema{
 	spoof.Schema().Name():         spoof.Schema(),
 }
 
-// Check says what is wrong with the file, as a *FileError, or nil.
+// Check returns nil, or a *FileError with the first fault of the file.
 func (f *File) Check() error {
 	n := len(f.Category.Severities())
 	for _, c := range []struct {
@@ -24,7 +24,7 @@ func (f *File) Check() error {
 		reason string
 	}{
 		{f.Format == FileFormat || f.Format == KernelFormat, "format", "want " + FileFormat + " or " + KernelFormat},
-		{(f.Kernel != nil) == (f.Format == KernelFormat), "kernel", "want one exactly if the format is " + KernelFormat},
+		{(f.Kernel != nil) == (f.Format == KernelFormat), "kernel", "want one if, and only if, the format is " + KernelFormat},
 		{f.Name != "", "name", "is empty"},
 		{f.Version != "", "version", "is empty"},
 		{f.Category.Valid(), "category", "is unknown"},
@@ -37,7 +37,7 @@ func (f *File) Check() error {
 		{f.Indeterminate.Low >= 0, "indeterminate.low", "want 0 to 1"},
 		{f.Indeterminate.High <= 1, "indeterminate.high", "want 0 to 1"},
 		{f.Indeterminate.Low <= f.Indeterminate.High, "indeterminate", "want low ≤ high"},
-		{f.IsCalibrated == (f.CalibratedOn != ""), "calibrated_on", "want a text exactly if is_calibrated"},
+		{f.IsCalibrated == (f.CalibratedOn != ""), "calibrated_on", "want a text if, and only if, is_calibrated"},
 		{len(f.TrainedOn) > 0, "trained_on", "is empty"},
 		{f.Licence != "", "licence", "is empty"},
 		{f.Link.Kind == Logit || f.Link.Kind == Ordinal, "link.kind", "is unknown"},
@@ -89,7 +89,7 @@ func (l *Link) check(n int) error {
 	return nil
 }
 
-// checkRecords verifies what a file says about its own origin.
+// checkRecords verifies the training data and the figures of a model.
 func checkRecords(trainedOn []Data, metrics []Metric) error {
 	for i, d := range trainedOn {
 		if d.Data == "" || d.Licence == "" || d.Rows < 0 {

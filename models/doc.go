@@ -1,9 +1,9 @@
-// Package models turns what package dsp measured into scores: the named
-// feature schemas, the [Scorer] interface, the shipped scorers and the files
-// that models are kept in.
+// Package models computes scores from the features of a recording: the [Scorer]
+// interface, its implementations [Linear] and [Bayes], and their model files.
+// Package models/shipped has the models of the module.
 //
 // A score is a screening signal and decision support, never a diagnosis. It
-// carries what the model knows and how well: an interval, whether the model
-// was calibrated on labelled recordings and on which, the features that moved
-// it, and how much of what the model needs was there.
+// carries its uncertainty: an interval, whether the model was calibrated on
+// labelled recordings and on which, the contributions of features, and the share
+// of the model's features that were measured.
 package models

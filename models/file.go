@@ -5,29 +5,26 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
-	"slices"
 	"strings"
 
-	"github.com/voicescreen/voicescreen/internal/strictjson"
 	"github.com/voicescreen/voicescreen/screen"
 )
 
 // The formats of the files of [Linear] models.
 const (
 	FileFormat   = "voicescreen-model/1" // a linear predictor
-	KernelFormat = "voicescreen-model/3" // with a Kernel besides
+	KernelFormat = "voicescreen-model/3" // a linear predictor and a Kernel
 )
 
-// MaxFileSize is how many bytes a model file may have: 2 MiB. Chosen: above
-// the largest shipped file, and small enough to be read whole.
+// MaxFileSize is the greatest size of a model file in bytes, 2 MiB. Chosen: twice
+// the largest shipped file, and small enough to read at once.
 const MaxFileSize = 2 << 20
 
-// ErrModel is what every [FileError] is: the model file does not fit.
+// ErrModel is matched by every [FileError]: the model file is invalid.
 var ErrModel = errors.New("models: model file does not fit")
 
-// FileError says where a model file is wrong. It matches ErrModel.
+// FileError is a fault of a model file. It matches ErrModel.
 type FileError struct {
 	Path   string // of the value at fault, such as "features[3].unit"; "" is the whole file
 	Reason string
@@ -40,20 +37,19 @@ func (e *FileError) Error() string {
 	return ErrModel.Error() + ": " + e.Path + ": " + e.Reason
 }
 
-// Is says that a FileError is ErrModel.
+// Is reports whether target is ErrModel.
 func (e *FileError) Is(target error) bool { return target == ErrModel }
 
-// File is a model of the kind that this package evaluates: a linear predictor
-// over named features,
+// File is the file of a [Linear] model: a linear predictor over named features,
 //
-//	η = intercept + Σ weight·z,  z = (x − center)/scale held within ±clip,
+//	η = intercept + Σ weight·z,  z = (x − center)/scale clipped to ±clip,
 //
-// to which a Kernel may add, calibrated to a·η + b and mapped to a probability p
-// by a link. A feature that was not measured adds nothing. Files are JSON; a field that is missing,
-// unknown, there twice or out of range makes [Load] refuse the file, and so
-// does a list that is longer than its tag most says.
+// plus an optional Kernel. η is calibrated to a·η + b, and a link maps that to a
+// probability. A feature that was not measured adds nothing. Files are JSON; a
+// member that is missing, unknown, repeated or out of range makes [Load] refuse
+// the file.
 type File struct {
-	Format        string          `json:"format"` // FileFormat, or KernelFormat exactly if there is a Kernel
+	Format        string          `json:"format"` // KernelFormat with a Kernel, FileFormat without
 	Name          string          `json:"name"`
 	Version       string          `json:"version"`
 	Category      screen.Category `json:"category"`
@@ -61,10 +57,10 @@ type File struct {
 	Description   string          `json:"description"`
 	Link          Link            `json:"link"`
 	Intercept     float64         `json:"intercept"` // logits
-	LogitSD       float64         `json:"logit_sd"`  // standard error, in logits, of what is common to all recordings
+	LogitSD       float64         `json:"logit_sd"`  // standard error, in logits, common to all recordings
 	Clip          float64         `json:"clip"`      // > 0
 	Calibration   *Calibration    `json:"calibration"`
-	Prior         float64         `json:"prior,omitempty"` // share of positive recordings that the probability supposes, < 1; 0 if that is not said
+	Prior         float64         `json:"prior,omitempty"` // share of positive recordings that the probability assumes, < 1; 0 if unknown
 	Indeterminate Band            `json:"indeterminate"`
 	IsCalibrated  bool            `json:"is_calibrated"` // on labelled recordings
 	CalibratedOn  string          `json:"calibrated_on"` // which ones, in words; "" if not calibrated
@@ -80,18 +76,18 @@ type Link struct {
 	Kind LinkKind `json:"kind"`
 
 	// Thresholds are those of the proportional odds model (McCullagh 1980),
-	// P(class > k) = 1/(1 + exp(θk − η)), ascending; one fewer than
-	// SeverityNames. Ordinal only.
-	Thresholds []float64 `json:"thresholds,omitempty" most:"16"`
+	// P(class > k) = 1/(1 + exp(θk − η)), ascending; one fewer than the
+	// classes. Ordinal only.
+	Thresholds []float64 `json:"thresholds,omitempty"`
 
-	// Cuts are the ascending values of the calibrated η from which on class k + 1 is
-	// reported, one fewer than SeverityNames. They are apart from Thresholds
-	// because the most probable class is the lowest nearly always when the
-	// base rate is low. Ordinal only.
-	Cuts []float64 `json:"cuts,omitempty" most:"16"`
+	// Cuts are the ascending values of the calibrated η at which class k + 1
+	// begins, one fewer than the classes. They differ from Thresholds because
+	// at a low base rate the most probable class is almost always the lowest.
+	// Ordinal only.
+	Cuts []float64 `json:"cuts,omitempty"`
 
-	// Decision is the index, from 1, of the threshold that belongs to
-	// Probability: 1 for PHQ-9 ≥ 10, 2 for GAD-7 ≥ 10. Ordinal only.
+	// Decision is the index, from 1, of the threshold of Probability: 1 for
+	// PHQ-9 ≥ 10, 2 for GAD-7 ≥ 10. Ordinal only.
 	Decision int `json:"decision,omitempty"`
 }
 
@@ -115,27 +111,27 @@ type Calibration struct {
 	B float64 `json:"b"`
 }
 
-// Band is the interval of probability in which the model does not decide:
-// below Low the decision is negative, above High positive. 0 ≤ Low ≤ High ≤ 1.
+// Band is the interval of probabilities, bounds included, in which the decision is
+// Indeterminate. Below Low it is Negative, above High Positive. 0 ≤ Low ≤ High ≤ 1.
 type Band struct {
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
 }
 
-// Data is something a model was made from.
+// Data is a source of a model.
 type Data struct {
-	Data    string `json:"data"` // which, in words
-	Rows    int    `json:"rows"` // how many recordings; 0 if it is not made of recordings
+	Data    string `json:"data"` // its name, in words
+	Rows    int    `json:"rows"` // number of recordings; 0 for other sources
 	Licence string `json:"licence"`
 }
 
-// Metric is a figure that was measured, with all that gives it a meaning.
+// Metric is a measured figure, with its interval, data and split.
 type Metric struct {
 	Name     string  `json:"name"` // such as "auc"
 	Value    float64 `json:"value"`
 	Low      float64 `json:"low"`
 	High     float64 `json:"high"`
-	Interval string  `json:"interval"` // what Low and High bound
+	Interval string  `json:"interval"` // the kind of interval from Low to High
 	Data     string  `json:"data"`
 	Split    string  `json:"split"`
 	N        int     `json:"n"` // recordings
@@ -151,32 +147,28 @@ type Feature struct {
 	WeightSD float64 `json:"weight_sd"`
 }
 
-// Load reads a model file and returns its scorer. An error that is about what
-// the file says matches ErrModel.
+// Load reads a model file and returns its scorer, a [*Linear] or a [*Bayes]. An
+// error about the contents of the file matches ErrModel.
 func Load(r io.Reader) (Scorer, error) {
-	doc, err := readModel(r, slices.Sorted(maps.Keys(formats))...)
+	b, format, err := readModel(r, FileFormat, BayesFormat, KernelFormat)
 	if err != nil {
 		return nil, err
 	}
-	return formats[doc.Member("format")](doc)
-}
-
-// formats has, for each format of model files, how one is read.
-var formats = map[string]func(strictjson.Document) (Scorer, error){
-	FileFormat:   loadLinear,
-	KernelFormat: loadLinear,
-	BayesFormat:  loadBayes,
-}
-
-func loadLinear(doc strictjson.Document) (Scorer, error) {
+	if format == BayesFormat {
+		var f BayesFile
+		if err := decode(b, &f); err != nil {
+			return nil, err
+		}
+		return NewBayes(&f)
+	}
 	var f File
-	if err := decodeError(doc.Decode(&f)); err != nil {
+	if err := decode(b, &f); err != nil {
 		return nil, err
 	}
 	return NewLinear(&f)
 }
 
-// LoadFile is Load for the file at path.
+// LoadFile is [Load] for the file at path.
 func LoadFile(path string) (Scorer, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -190,14 +182,15 @@ func LoadFile(path string) (Scorer, error) {
 	return s, nil
 }
 
-// Read reads and checks the file of a [Linear] model.
+// Read reads and checks the file of a [Linear] model. An error about the
+// contents of the file matches ErrModel.
 func Read(r io.Reader) (*File, error) {
-	doc, err := readModel(r, FileFormat, KernelFormat)
+	b, _, err := readModel(r, FileFormat, KernelFormat)
 	if err != nil {
 		return nil, err
 	}
 	var f File
-	if err := decodeError(doc.Decode(&f)); err != nil {
+	if err := decode(b, &f); err != nil {
 		return nil, err
 	}
 	if err := f.Check(); err != nil {
@@ -206,36 +199,8 @@ func Read(r io.Reader) (*File, error) {
 	return &f, nil
 }
 
-// readModel reads a model file of one of the formats.
-func readModel(r io.Reader, oneOf ...string) (strictjson.Document, error) {
-	b, err := io.ReadAll(io.LimitReader(r, MaxFileSize+1))
-	if err != nil {
-		return strictjson.Document{}, fmt.Errorf("models: read model file: %w", err)
-	}
-	if len(b) > MaxFileSize {
-		return strictjson.Document{}, &FileError{Reason: fmt.Sprintf("more than %d bytes", MaxFileSize)}
-	}
-	doc, err := strictjson.Parse(b)
-	if err != nil {
-		return doc, decodeError(err)
-	}
-	if got := doc.Member("format"); !slices.Contains(oneOf, got) {
-		return doc, &FileError{"format", fmt.Sprintf("got %.40q, want %s", got, strings.Join(oneOf, " or "))}
-	}
-	return doc, nil
-}
-
-// decodeError makes a FileError of what strictjson says.
-func decodeError(err error) error {
-	var e *strictjson.Error
-	if errors.As(err, &e) {
-		return &FileError{e.Path, e.Reason}
-	}
-	return err
-}
-
-// Write writes the file as indented JSON, one feature a line, after checking
-// it. Equal files give equal bytes.
+// Write checks the file and writes it as indented JSON, with a line for each feature.
+// Equal files give equal bytes. The error is a *FileError or one of w.
 func (f *File) Write(w io.Writer) error {
 	if err := f.Check(); err != nil {
 		return err
@@ -245,9 +210,9 @@ func (f *File) Write(w io.Writer) error {
 	return writeModel(w, &head, newLines("features", f.Features))
 }
 
-// lines is a list of a model file that is written an element a line.
+// lines is a list of a model file that is written with a line for each element.
 type lines struct {
-	key    string // of the list, which is at the top of the file
+	key    string // of the list, a member of the top object
 	values []any
 }
 
@@ -259,8 +224,8 @@ func newLines[T any](key string, list []T) lines {
 	return l
 }
 
-// writeModel writes head, a model file in which the lists are nil, as indented
-// JSON with the lists in their places.
+// writeModel writes head, a model file in which the lists are nil, as indented JSON,
+// and lists in their places.
 func writeModel(w io.Writer, head any, lists ...lines) error {
 	b, err := json.MarshalIndent(head, "", "  ")
 	if err != nil {
@@ -276,7 +241,7 @@ func writeModel(w io.Writer, head any, lists ...lines) error {
 			}
 			parts[i] = string(line)
 		}
-		key := `"` + l.key + `": ` // with a quote that is not escaped it stands in no text
+		key := `"` + l.key + `": ` // its quotes are not escaped, so it is not inside a text
 		text = strings.Replace(text, key+"null", key+"[\n    "+strings.Join(parts, ",\n    ")+"\n  ]", 1)
 	}
 	if _, err := io.WriteString(w, text+"\n"); err != nil {

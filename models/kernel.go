@@ -7,29 +7,27 @@ import (
 	"github.com/voicescreen/voicescreen/dsp"
 )
 
-// Kernel is the part of a predictor that is not linear: it adds
+// Kernel is the nonlinear part of a predictor. It adds
 //
 //	Σⱼ cⱼ·exp(−γ|z − vⱼ|²)
 //
-// over the support vectors vⱼ, of the z of all the file's features in their
-// order, where what was not measured has z = 0.
+// over the support vectors vⱼ. z holds all features of the file in their order, and
+// 0 for a feature that was not measured.
 type Kernel struct {
 	Gamma float64 `json:"gamma"` // > 0
 
-	// Step is what one unit of a Vectors byte is in z. > 0
+	// Step is the z of one unit of a byte of Vectors, > 0.
 	Step float64 `json:"step"`
 
 	// Vectors holds the support vectors one after another, a signed byte a
 	// feature, in units of Step. In JSON it is base64.
 	Vectors []byte `json:"vectors"`
 
-	// Coefficients are c, in logits, one a vector. A file may have as many as
-	// training takes recordings into a kernel.
-	Coefficients []float64 `json:"coefficients" most:"8192"`
+	// Coefficients are c, in logits, one for each vector.
+	Coefficients []float64 `json:"coefficients"`
 
-	// Familiar is how near the nearest support vector must be, as the value of
-	// the exponential, for a recording to be like those of the training; 0
-	// asks for nothing.
+	// Familiar is the least value of the greatest exponential for a recording
+	// without the caution Unfamiliar, 0 to 1; with 0 no recording has it.
 	Familiar float64 `json:"familiar"`
 }
 
@@ -65,9 +63,8 @@ func (k *Kernel) At(z []float64) (sum, nearest float64) {
 // kernelScratch is the scratch memory of at.
 type kernelScratch struct{ pull, x []float64 }
 
-// at returns the sum at z and the largest exponential, and adds to each part[i]
-// what z[i] gave the sum: by how much the sum would be less if z[i] were 0, to
-// first order in γ,
+// at returns the sum at z and the largest exponential, and adds to each part[i] the
+// contribution of z[i]: the decrease of the sum if z[i] were 0, to first order in γ,
 //
 //	Σⱼ cⱼ·exp(−γ|z − vⱼ|²)·γ·z[i]·(2vⱼ[i] − z[i])
 func (k *Kernel) at(z, part []float64, s *kernelScratch) (sum, nearest float64) {

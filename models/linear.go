@@ -14,9 +14,9 @@ import (
 	"github.com/voicescreen/voicescreen/screen"
 )
 
-// maxContributions is how many contributions a Score carries at most. Chosen:
-// all of the depression and anxiety models, and of the hundreds of the
-// deepfake model those that a person will look at.
+// maxContributions is the greatest number of contributions of a Score. Chosen: all
+// of the depression and anxiety models, and of the hundreds of the deepfake model
+// the largest.
 const maxContributions = 20
 
 // z90 is the 95th percentile of the normal distribution: the half-width of
@@ -49,7 +49,7 @@ func NewLinear(f *File) (*Linear, error) {
 	return l, nil
 }
 
-// Info says what the model is.
+// Info returns what the file says about the model.
 func (l *Linear) Info() Info {
 	return Info{
 		Name: l.file.Name, Version: l.file.Version, Categories: []screen.Category{l.file.Category},
@@ -57,13 +57,14 @@ func (l *Linear) Info() Info {
 	}
 }
 
-// File returns what the scorer was made from. The caller must not change it.
+// File returns the file of the scorer. The caller must not change it.
 func (l *Linear) File() *File { return l.file }
 
-// Score returns the one score of the recording. Whatever the features are, no
-// number in it is NaN or infinite. A model of a deepfake schema scores every
-// segment of the recording (see [spoof.SegmentBounds]) and takes the mean of
-// their predictors; the others score the features of the whole.
+// Score returns one score. All its numbers are finite for any features, except the
+// Probability of a [screen.Segment]. A model of the deepfake schema scores every
+// segment and takes the mean of their predictors; the others score the features of
+// the whole recording. The error is that of ctx, or says that the features have
+// another schema.
 func (l *Linear) Score(ctx context.Context, in *features.Recording) ([]screen.Score, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -86,9 +87,9 @@ func (l *Linear) Score(ctx context.Context, in *features.Recording) ([]screen.Sc
 //
 //	√(logit_sd² + Σ (z·weight_sd)² + Σ′ (weight² + weight_sd²))
 //
-// with Σ over the measured features and Σ′ over the others, whose z is taken
-// to be unknown with variance 1. It covers what is not known about the model,
-// not how the people differ who share a probability.
+// with Σ over the measured features and Σ′ over the others, whose unknown z has the
+// variance 1. It covers the uncertainty of the model, and not the differences between
+// people with equal features.
 func (l *Linear) ScoreVector(v features.Vector) screen.Score {
 	var w workspace
 	var p prediction
@@ -103,13 +104,13 @@ type workspace struct {
 	parts  []screen.Contribution
 }
 
-// prediction is what a model says of one vector, or of several on average.
+// prediction is the output of a model for one vector, or its mean over several.
 type prediction struct {
 	eta, variance float64 // before the calibration
 	coverage      float64
-	nearest       float64   // see Kernel.Familiar
+	nearest       float64   // largest exponential; see Kernel.Familiar
 	value         []float64 // of each of the file's features, NaN if not measured
-	part          []float64 // what it gave to eta
+	part          []float64 // contribution of each to eta
 }
 
 // predict sets p to what the model says of v. It reuses the memory of p.
@@ -153,7 +154,7 @@ func (l *Linear) predict(p *prediction, v features.Vector, w *workspace) {
 // are undefined.
 func sized[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 
-// finish is the score of a prediction. It shares no memory with p and w.
+// finish returns the score of a prediction. It shares no memory with p and w.
 func (l *Linear) finish(p *prediction, w *workspace) screen.Score {
 	f := l.file
 	parts := w.parts[:0]
@@ -176,8 +177,8 @@ func (l *Linear) finish(p *prediction, w *workspace) screen.Score {
 	return s
 }
 
-// decide fills in probability, interval, decision and class for the linear
-// predictor eta and the half-width of its interval.
+// decide sets probability, interval, decision and class for the predictor eta and
+// the half-width of its interval.
 func (l *Linear) decide(s *screen.Score, eta, half float64) {
 	f := l.file
 	if c := f.Calibration; c != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/voicescreen/voicescreen/screen"
 )
 
-// cautions lists what is known against the score of a recording, in ascending
-// order.
+// cautions returns the cautions of the score of a recording, ascending. enough is
+// whether the recording has enough speech for the model.
 func (l *Linear) cautions(in *features.Recording, p *prediction, enough bool) []screen.Caution {
 	c := in.Cautions()
 	if !enough && !slices.Contains(c, screen.LittleSpeech) {

@@ -1,6 +1,6 @@
 package screen
 
-// Category is what a score is about.
+// Category is what a score estimates.
 type Category uint8
 
 // The values of Category.
@@ -12,14 +12,15 @@ const (
 
 var categories = NewEnum[Category]("category", "depression", "anxiety", "deepfake")
 
-// Valid says whether c is one of the values.
+// Valid reports whether c is one of the values; the zero value is not.
 func (c Category) Valid() bool { return categories.Valid(c) }
 
 func (c Category) String() string                { return categories.String(c) }
 func (c Category) MarshalText() ([]byte, error)  { return categories.MarshalText(c) }
 func (c *Category) UnmarshalText(b []byte) error { return categories.Unmarshal(c, b) }
 
-// Categories lists all categories, in the order in which scores are shown.
+// Categories returns all categories, in the order in which scores are shown. The
+// slice is the caller's.
 func Categories() []Category { return []Category{Depression, Anxiety, Deepfake} }
 
 // Decision is the binary outcome of a score.
@@ -34,7 +35,7 @@ const (
 
 var decisions = NewEnum[Decision]("decision", "negative", "positive", "indeterminate")
 
-// Valid says whether d is one of the values.
+// Valid reports whether d is one of the values; the zero value is not.
 func (d Decision) Valid() bool { return decisions.Valid(d) }
 
 func (d Decision) String() string                { return decisions.String(d) }

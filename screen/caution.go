@@ -1,27 +1,27 @@
 package screen
 
-// Caution is why a score is less sure than it looks.
+// Caution is a reason to trust a score less than its interval suggests.
 type Caution uint8
 
 const (
-	// LittleSpeech: less than two seconds of speech, or next to no voice in
-	// what there is. The decision is then Indeterminate.
+	// LittleSpeech: less than two seconds of speech, or almost no voiced
+	// speech. The decision is then Indeterminate.
 	LittleSpeech Caution = iota + 1
-	// Noisy: speech less than cautionSNR above the noise.
+	// Noisy: the level of speech is less than 18 dB above that of the noise.
 	Noisy
-	// NarrowBand: nothing above cautionBandwidth, as through a telephone.
+	// NarrowBand: no sound above 5 kHz, as through a telephone.
 	NarrowBand
-	// Unfamiliar: unlike every recording that the model was trained on, such
-	// as music or a tone. The decision is then Indeterminate.
+	// Unfamiliar: the recording differs from all that the model was trained
+	// on, as music or a tone does. The decision is then Indeterminate.
 	Unfamiliar
 	// SeveralVoices: the pitch changes from one stretch of speech to the next as
-	// if two people took turns. A heuristic, which misses voices alike.
+	// if two people took turns. This heuristic misses people of similar pitch.
 	SeveralVoices
 )
 
 var cautions = NewEnum[Caution]("caution", "little_speech", "noisy", "narrow_band", "unfamiliar", "several_voices")
 
-// Valid says whether c is one of the values.
+// Valid reports whether c is one of the values; the zero value is not.
 func (c Caution) Valid() bool { return cautions.Valid(c) }
 
 func (c Caution) String() string                { return cautions.String(c) }

@@ -1,7 +1,6 @@
 package screen_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -59,9 +58,54 @@ func TestEnumerationsAreReadAsTheyAreWritten(t *testing.T) {
 				t.Errorf("%s %d: got name %q", c.name, v, name)
 			}
 		}
-		if _, err := c.read([]byte("none of them")); err == nil {
-			t.Errorf("%s: got no error for a name of none", c.name)
+		for _, text := range []string{"", "Mr Smith", "category(0)"} {
+			got, err := c.read([]byte(text))
+			if err == nil || got != 0 {
+				t.Errorf("%s %q: read as %d with error %v, want an error", c.name, text, got, err)
+			} else if strings.Contains(err.Error(), "Smith") || !strings.Contains(err.Error(), c.name) {
+				t.Errorf("%s: got error %v, want one that names the kind and not the text", c.name, err)
+			}
 		}
+	}
+}
+
+func TestEnum(t *testing.T) {
+	type colour uint8
+	e := screen.NewEnum[colour]("colour", "red", "Green")
+	for v, want := range map[colour]bool{0: false, 1: true, 2: true, 3: false, 255: false} {
+		if got := e.Valid(v); got != want {
+			t.Errorf("%d: got valid %v, want %v", v, got, want)
+		}
+	}
+	if got := e.String(9); got != "colour(9)" {
+		t.Errorf("got %q, want colour(9)", got)
+	}
+	for _, c := range []struct {
+		text       string
+		exact, any colour // 0 for an error
+	}{{"red", 1, 1}, {"RED", 0, 1}, {"green", 0, 2}, {"Green", 2, 2}, {"re", 0, 0}, {"", 0, 0}} {
+		if got, err := e.Parse(c.text); got != c.exact || (err == nil) != (c.exact != 0) {
+			t.Errorf("Parse(%q): got %d and error %v, want %d", c.text, got, err, c.exact)
+		}
+		if got, err := e.ParseFold(c.text); got != c.any || (err == nil) != (c.any != 0) {
+			t.Errorf("ParseFold(%q): got %d and error %v, want %d", c.text, got, err, c.any)
+		}
+	}
+	v := colour(1)
+	if err := e.Unmarshal(&v, []byte("blue")); err == nil || v != 0 {
+		t.Errorf("got %d and error %v, want 0 and an error", v, err)
+	}
+}
+
+func TestCategoriesAreAllThatAreValid(t *testing.T) {
+	got := screen.Categories()
+	for i, c := range got {
+		if c != screen.Category(i+1) || !c.Valid() {
+			t.Errorf("got %v at %d", c, i)
+		}
+	}
+	if next := screen.Category(len(got) + 1); next.Valid() {
+		t.Errorf("%v is missing from %v", next, got)
 	}
 }
 
@@ -107,16 +151,5 @@ func TestSeveritiesOfTotals(t *testing.T) {
 		if got := screen.SeverityOf(c.category, c.total); got != c.want || got.Rank() != c.rank {
 			t.Errorf("%v %d: got %v of rank %d, want %v of rank %d", c.category, c.total, got, got.Rank(), c.want, c.rank)
 		}
-	}
-}
-
-func TestInvalidMetadata(t *testing.T) {
-	if got := (&screen.Metadata{}).Invalid(); got != nil {
-		t.Errorf("nothing said: got %q, want none", got)
-	}
-	m := screen.Metadata{Age: -1, Gender: 99, Race: 99, Ethnicity: 99, Zipcode: "1234x", Weight: -1}
-	want := []string{"age", "gender", "race", "ethnicity", "zipcode", "weight"}
-	if got := m.Invalid(); !slices.Equal(got, want) {
-		t.Errorf("all out of range: got %q, want %q", got, want)
 	}
 }

@@ -2,8 +2,8 @@ package screen
 
 import "time"
 
-// Labels is what feedback said about the person of a session. PHQ2 and PHQ9
-// replace each other: at most one of them is set.
+// Labels are the questionnaire answers and the interview result that feedback
+// gave about the person of a session. At most one of PHQ2 and PHQ9 is set.
 type Labels struct {
 	PHQ2       []int     `json:"phq_2,omitempty" cbor:"1,keyasint,omitempty"` // two items, 0 to 3 each
 	PHQ9       []int     `json:"phq_9,omitempty" cbor:"2,keyasint,omitempty"` // nine items, 0 to 3 each
@@ -24,7 +24,7 @@ const (
 
 var interviews = NewEnum[Interview]("interview result", "false", "true", "Additional_consideration_required")
 
-// Valid says whether v is one of the values.
+// Valid reports whether v is one of the values; the zero value is not.
 func (v Interview) Valid() bool { return interviews.Valid(v) }
 
 func (v Interview) String() string                { return interviews.String(v) }

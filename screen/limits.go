@@ -1,17 +1,17 @@
 package screen
 
-// The greatest lengths of what a store keeps, in bytes, as a text column or an
-// index entry of any database can hold it. All texts are UTF-8 without NUL.
+// The greatest lengths of texts in a store, in bytes: a text column or an index
+// entry of any database can hold them. All texts are UTF-8 without NUL.
 const (
-	// MaxID is that of a session's identifier. Chosen: six times what 160
-	// random bits need.
+	// MaxID is the greatest length of a session's identifier. Chosen: six times
+	// the length of 160 random bits in hexadecimal.
 	MaxID = 255
 
-	// MaxUserID is that of a user identifier. Chosen: long enough for any
+	// MaxUserID is the greatest length of a user identifier. Chosen: long enough for any
 	// e-mail address or URN, short enough for an index entry of every store.
 	MaxUserID = 1024
 
-	// MaxAccount is that of an account's name. Chosen as MaxID.
+	// MaxAccount is the greatest length of an account's name. Chosen as MaxID.
 	MaxAccount = 255
 
 	// MaxName is that of every other name: of a model, its version, a feature,
@@ -48,5 +48,5 @@ const (
 	MaxItems = 64
 )
 
-// SessionKey names a session: no two of an account have one ID.
+// SessionKey identifies a session. An ID is unique within its account.
 type SessionKey struct{ Account, ID string }

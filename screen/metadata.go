@@ -1,9 +1,12 @@
 package screen
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// Metadata is what the caller says about the person who speaks. Every field
-// is optional; the zero value says nothing.
+// Metadata describes the person who speaks. Every field is optional; its zero
+// value means "not given".
 type Metadata struct {
 	Age       int       `json:"age,omitempty" cbor:"1,keyasint,omitempty"` // years, > 0
 	Gender    Gender    `json:"gender,omitempty" cbor:"2,keyasint,omitempty"`
@@ -14,9 +17,10 @@ type Metadata struct {
 	Weight    int       `json:"weight,omitempty" cbor:"7,keyasint,omitempty"`   // pounds, > 0
 }
 
-// Invalid returns the names, as in JSON, of the fields that are out of range, in
-// the order of the fields; nil if there is none.
-func (m *Metadata) Invalid() (fields []string) {
+// Invalid returns the JSON names of the fields with an invalid value, in the
+// order of the fields; nil if all are valid. The slice is the caller's.
+func (m *Metadata) Invalid() []string {
+	var names []string
 	for _, f := range []struct {
 		name  string
 		valid bool
@@ -29,15 +33,15 @@ func (m *Metadata) Invalid() (fields []string) {
 		{"weight", m.Weight >= 0},
 	} {
 		if !f.valid {
-			fields = append(fields, f.name)
+			names = append(names, f.name)
 		}
 	}
-	return fields
+	return names
 }
 
 // isZipcode matches ^[0-9]{5}$.
 func isZipcode(s string) bool {
-	return len(s) == 5 && strings.Trim(s, "0123456789") == ""
+	return len(s) == 5 && !slices.ContainsFunc([]byte(s), func(c byte) bool { return c < '0' || c > '9' })
 }
 
 // Gender is one of the values that the service defines.
@@ -55,7 +59,7 @@ const (
 
 var genders = NewEnum[Gender]("gender", "Female", "Male", "Other", "Prefer Not to Specify", "Transgender Female", "Transgender Male")
 
-// Valid says whether g is one of the values.
+// Valid reports whether g is one of the values; the zero value is not.
 func (g Gender) Valid() bool { return genders.Valid(g) }
 
 func (g Gender) String() string               { return genders.String(g) }
@@ -65,7 +69,8 @@ func (g *Gender) UnmarshalText(b []byte) (err error) {
 	return err
 }
 
-// ParseGender matches without regard to case. "non-binary" is read as Other.
+// ParseGender returns the Gender of a name, in upper or lower case.
+// "non-binary" is OtherGender. The error does not repeat the name.
 func ParseGender(s string) (Gender, error) {
 	if strings.EqualFold(s, "non-binary") {
 		return OtherGender, nil
@@ -73,8 +78,8 @@ func ParseGender(s string) (Gender, error) {
 	return genders.ParseFold(s)
 }
 
-// Race is one of the values that the service defines, or OtherRace, which its
-// clients send.
+// Race is one of the values that the service defines, or OtherRace, which
+// clients of the service send too.
 type Race uint8
 
 // The values of Race.
@@ -94,7 +99,7 @@ var races = NewEnum[Race]("race",
 	"Native Hawaiian or Pacific Islander", "Prefer Not to Specify", "Two or More Races", "White", "Other",
 )
 
-// Valid says whether r is one of the values.
+// Valid reports whether r is one of the values; the zero value is not.
 func (r Race) Valid() bool { return races.Valid(r) }
 
 func (r Race) String() string               { return races.String(r) }
@@ -104,8 +109,8 @@ func (r *Race) UnmarshalText(b []byte) (err error) {
 	return err
 }
 
-// ParseRace matches without regard to case. "black or african-american" is
-// read as Black or African American.
+// ParseRace returns the Race of a name, in upper or lower case.
+// "black or african-american" is Black. The error does not repeat the name.
 func ParseRace(s string) (Race, error) {
 	if strings.EqualFold(s, "black or african-american") {
 		return Black, nil
@@ -124,7 +129,7 @@ const (
 
 var ethnicities = NewEnum[Ethnicity]("ethnicity", "Hispanic, Latino, or Spanish Origin", "Not Hispanic, Latino, or Spanish Origin")
 
-// Valid says whether e is one of the values.
+// Valid reports whether e is one of the values; the zero value is not.
 func (e Ethnicity) Valid() bool { return ethnicities.Valid(e) }
 
 func (e Ethnicity) String() string               { return ethnicities.String(e) }
@@ -134,7 +139,8 @@ func (e *Ethnicity) UnmarshalText(b []byte) (err error) {
 	return err
 }
 
-// ParseEthnicity matches without regard to case.
+// ParseEthnicity returns the Ethnicity of a name, in upper or lower case. The
+// error does not repeat the name.
 func ParseEthnicity(s string) (Ethnicity, error) {
 	return ethnicities.ParseFold(s)
 }

@@ -1,6 +1,6 @@
 package screen
 
-// Product is what is predicted from a session's recording.
+// Product is the kind of prediction that a session asks for.
 type Product uint8
 
 // The values of Product.
@@ -14,14 +14,15 @@ const (
 
 var products = NewEnum[Product]("product", "depression_anxiety", "depression_binary", "depression_severity", "anxiety_severity", "deepfake")
 
-// Valid says whether p is one of the values.
+// Valid reports whether p is one of the values; the zero value is not.
 func (p Product) Valid() bool { return products.Valid(p) }
 
 func (p Product) String() string                { return products.String(p) }
 func (p Product) MarshalText() ([]byte, error)  { return products.MarshalText(p) }
 func (p *Product) UnmarshalText(b []byte) error { return products.Unmarshal(p, b) }
 
-// Categories returns what the product scores, in the order of the results.
+// Categories returns the categories that the product scores, in the order of
+// the results; nil for an invalid product. The slice is the caller's.
 func (p Product) Categories() []Category {
 	switch p {
 	case DepressionAnxiety:
@@ -36,5 +37,5 @@ func (p Product) Categories() []Category {
 	return nil
 }
 
-// Binary says whether the product's result is a yes or no rather than a class.
+// Binary reports whether the result is a yes or no instead of a class.
 func (p Product) Binary() bool { return p == DepressionBinary || p == DeepfakeBinary }

@@ -6,23 +6,24 @@ import (
 	"slices"
 )
 
-// Score is what one model says about one category of one recording.
+// Score is the output of one model for one category of one recording. All
+// numbers are finite, except Low and High.
 type Score struct {
 	Category      Category       `cbor:"1,keyasint"`
 	Model         string         `cbor:"2,keyasint"`
 	Version       string         `cbor:"3,keyasint"`
 	Calibrated    bool           `cbor:"4,keyasint,omitempty"`
-	Prior         float64        `cbor:"5,keyasint"` // share of positive recordings that Probability supposes; 0 if the model does not say
+	Prior         float64        `cbor:"5,keyasint"` // share of positive recordings that Probability assumes; 0 if unknown
 	Probability   float64        `cbor:"6,keyasint"` // of PHQ-9 ≥ 10, of GAD-7 ≥ 10, or that the voice is synthetic; 0 to 1
-	Low           float64        `cbor:"7,keyasint"` // bounds of the 90 % interval of Probability; NaN if the model gives none
-	High          float64        `cbor:"8,keyasint"` // bounds of the 90 % interval of Probability; NaN if the model gives none
+	Low           float64        `cbor:"7,keyasint"` // lower bound of the 90 % interval of Probability; NaN if the model gives none
+	High          float64        `cbor:"8,keyasint"` // upper bound of that interval; NaN if the model gives none
 	Decision      Decision       `cbor:"9,keyasint,omitempty"`
 	Severity      Severity       `cbor:"10,keyasint,omitempty"` // of Category; 0 if the model gives none
 	Coverage      float64        `cbor:"11,keyasint"`           // share of the model's weight whose features were measured, 0 to 1
-	Baseline      int            `cbor:"12,keyasint,omitempty"` // how many earlier recordings of the person it was compared with; 0 if none
+	Baseline      int            `cbor:"12,keyasint,omitempty"` // number of earlier recordings of the person that it was compared with
 	Contributions []Contribution `cbor:"13,keyasint,omitempty"` // largest first
 	Segments      []Segment      `cbor:"14,keyasint,omitempty"` // in order of time; deepfake only
-	Cautions      []Caution      `cbor:"15,keyasint,omitempty"` // what makes the score less sure than it looks
+	Cautions      []Caution      `cbor:"15,keyasint,omitempty"` // reasons to trust the score less; ascending
 }
 
 // scoreJSON is a Score in JSON.
@@ -44,13 +45,13 @@ type scoreJSON struct {
 	Cautions      []Caution      `json:"cautions,omitempty"`
 }
 
-// MarshalJSON has null for bounds that are NaN.
+// MarshalJSON writes a bound that is NaN as null.
 func (s Score) MarshalJSON() ([]byte, error) {
 	return json.Marshal(scoreJSON{s.Category, s.Model, s.Version, s.Calibrated, s.Prior, s.Probability, orNull(s.Low), orNull(s.High),
 		s.Decision, s.Severity, s.Coverage, s.Baseline, s.Contributions, s.Segments, s.Cautions})
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON reads a bound that is null or missing as NaN.
 func (s *Score) UnmarshalJSON(b []byte) error {
 	var in scoreJSON
 	if err := json.Unmarshal(b, &in); err != nil {
@@ -61,7 +62,7 @@ func (s *Score) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// orNull is nil, null in JSON, if x is NaN.
+// orNull returns nil, which is null in JSON, for NaN.
 func orNull(x float64) *float64 {
 	if math.IsNaN(x) {
 		return nil
@@ -69,7 +70,7 @@ func orNull(x float64) *float64 {
 	return &x
 }
 
-// orNaN is NaN if p is nil.
+// orNaN returns NaN for nil.
 func orNaN(p *float64) float64 {
 	if p == nil {
 		return math.NaN()
@@ -77,13 +78,13 @@ func orNaN(p *float64) float64 {
 	return *p
 }
 
-// Partial says that some of what the model needs was not measured.
+// Partial reports whether the recording lacks some features that the model uses.
 func (s *Score) Partial() bool { return s.Coverage < 1 }
 
-// SetPrior makes the probabilities those of a population with another share of
-// positive recordings, 0 < prior < 1: their odds change by what the odds of the
-// share do. Decision stays: it weighs the recording, and not where it comes
-// from. A score whose Prior is 0 stays as it is.
+// SetPrior changes the probabilities to those in a population with another share
+// of positive recordings, 0 < prior < 1: it multiplies their odds by the ratio of
+// the odds of both shares. Decision stays, because it depends on the recording
+// alone. A score whose Prior is 0, and any other prior, changes nothing.
 func (s *Score) SetPrior(prior float64) {
 	if !(s.Prior > 0 && s.Prior < 1 && prior > 0 && prior < 1) {
 		return
@@ -99,18 +100,17 @@ func (s *Score) SetPrior(prior float64) {
 	s.Prior = prior
 }
 
-// withOdds is the probability whose odds are ratio times those of p.
+// withOdds returns the probability whose odds are ratio times those of p.
 func withOdds(p, ratio float64) float64 { return p * ratio / (p*ratio + 1 - p) }
 
-// Doubtful says that no decision is to be made on the score: there is too little
-// speech, or it is unlike everything that the model knows.
+// Doubtful reports whether the score must not lead to a decision: it has the
+// caution LittleSpeech or Unfamiliar.
 func (s *Score) Doubtful() bool {
 	return slices.Contains(s.Cautions, LittleSpeech) || slices.Contains(s.Cautions, Unfamiliar)
 }
 
-// Contribution is what one named feature added to the logit of the probability:
-// exactly where the model is linear, and to first order where it is a [Kernel].
-// Contributions are ordered by magnitude, largest first.
+// Contribution is the part of the logit of the probability that comes from one
+// named feature: exact for a linear model, to first order for a kernel.
 type Contribution struct {
 	Feature string  `json:"feature" cbor:"1,keyasint"`
 	Value   float64 `json:"value" cbor:"2,keyasint"` // in Unit

@@ -2,14 +2,13 @@ package screen
 
 import "encoding/json"
 
-// Segment is the score of a stretch of a recording. A recording of up to 4 s
-// is one segment; a longer one is divided into the fewest of equal length that
-// are no longer than that. A recording of which a part was replaced shows where
-// by the segments that differ.
+// Segment is the score of a stretch of a recording. A recording of up to 4 s is
+// one segment; a longer one is divided into the fewest segments of equal length
+// up to 4 s. A replaced part of a recording shows as segments that differ.
 type Segment struct {
-	Start       float64 `cbor:"1,keyasint"` // seconds from the beginning of the recording
-	End         float64 `cbor:"2,keyasint"` // likewise
-	Probability float64 `cbor:"3,keyasint"` // calibrated as that of the recording; NaN if too little of it is speech
+	Start       float64 `cbor:"1,keyasint"` // seconds from the beginning
+	End         float64 `cbor:"2,keyasint"` // seconds from the beginning
+	Probability float64 `cbor:"3,keyasint"` // calibrated as that of the recording; NaN with too little speech
 }
 
 // segmentJSON is a Segment in JSON.
@@ -19,12 +18,12 @@ type segmentJSON struct {
 	Probability *float64 `json:"probability"`
 }
 
-// MarshalJSON has null for a probability that is NaN.
+// MarshalJSON writes a probability that is NaN as null.
 func (s Segment) MarshalJSON() ([]byte, error) {
 	return json.Marshal(segmentJSON{s.Start, s.End, orNull(s.Probability)})
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON reads a probability that is null or missing as NaN.
 func (s *Segment) UnmarshalJSON(b []byte) error {
 	var in segmentJSON
 	if err := json.Unmarshal(b, &in); err != nil {

@@ -1,7 +1,7 @@
 package screen
 
 // Severity is the class of a depression or anxiety score. The values of a
-// category ascend; those of different categories are not comparable.
+// category ascend; values of different categories are not comparable.
 type Severity uint8
 
 // The values of Severity. Three are of Depression, by PHQ-9 (Kroenke et al.
@@ -20,7 +20,7 @@ const (
 var severities = NewEnum[Severity]("severity", "no_to_mild", "mild_to_moderate", "moderate_to_severe",
 	"no_or_minimal", "moderate", "moderately_severe", "severe")
 
-// Valid says whether s is one of the values.
+// Valid reports whether s is one of the values; the zero value is not.
 func (s Severity) Valid() bool { return severities.Valid(s) }
 
 func (s Severity) String() string                { return severities.String(s) }
@@ -45,8 +45,8 @@ var (
 	anxietySeverities    = []Severity{NoOrMinimal, Moderate, ModeratelySevere, Severe}
 )
 
-// Rank is the position of s among the classes of its category, from 1 on; 0 if
-// s is not valid.
+// Rank returns the position of s among the classes of its category, from 1; 0 if
+// s is invalid.
 func (s Severity) Rank() int {
 	switch {
 	case !s.Valid():
@@ -57,15 +57,14 @@ func (s Severity) Rank() int {
 	return int(s)
 }
 
-// PositiveTotal is the sum of PHQ-9 or GAD-7 from which a person counts as
-// positive (Kroenke et al. 2001; Spitzer et al. 2006).
+// PositiveTotal is the lowest sum of PHQ-9 or GAD-7 that counts as positive (Kroenke et al. 2001; Spitzer et al. 2006).
 const PositiveTotal = 10
 
-// severityFrom is the least sum of each class but the first.
+// severityFrom is the lowest sum of each class but the first.
 var severityFrom = map[Category][]int{Depression: {10, 15}, Anxiety: {5, 10, 15}}
 
-// SeverityOf is the class of a sum of PHQ-9 or GAD-7; 0 for a category without
-// classes.
+// SeverityOf returns the class of a sum of PHQ-9 or GAD-7; 0 for a category
+// without classes.
 func SeverityOf(c Category, total int) Severity {
 	bounds, ok := severityFrom[c]
 	if !ok {

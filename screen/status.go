@@ -1,22 +1,22 @@
 package screen
 
-// Status is where a session stands. It only ever moves forward.
+// Status is the state of a session. It only moves forward.
 type Status uint8
 
-// The values of Status. Their names are those of the service.
+// The values of Status, with the names of the service.
 const (
-	StatusInitiated  Status = iota + 1 // consent was given, no recording has come
-	StatusProcessing                   // the recording waits, or a worker analyses it
-	StatusSuccess                      // final: there are scores
-	StatusFailed                       // final: there is a Failure
+	StatusInitiated  Status = iota + 1 // consent was given; no recording was submitted yet
+	StatusProcessing                   // the recording waits or is analysed
+	StatusSuccess                      // final: the session has scores
+	StatusFailed                       // final: the session has a Failure
 )
 
 var statuses = NewEnum[Status]("status", "initiated", "processing", "success", "failed")
 
-// Valid says whether s is one of the values.
+// Valid reports whether s is one of the values; the zero value is not.
 func (s Status) Valid() bool { return statuses.Valid(s) }
 
-// Final says whether the session has its result.
+// Final reports whether the session has its result.
 func (s Status) Final() bool { return s == StatusSuccess || s == StatusFailed }
 
 func (s Status) String() string                { return statuses.String(s) }

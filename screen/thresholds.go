@@ -13,42 +13,40 @@ import (
 // ThresholdsFormat is the format of the files that ReadThresholds reads.
 const ThresholdsFormat = "voicescreen-thresholds/1"
 
-// AllAccounts is the account whose thresholds hold for every account that has
-// none of its own.
+// AllAccounts is the key of the thresholds for every account without its own.
 const AllAccounts = "*"
 
-// ErrThresholds is what an error about thresholds wraps.
+// ErrThresholds is wrapped by every error about invalid thresholds.
 var ErrThresholds = errors.New("screen: thresholds do not fit")
 
-// Thresholds say what a probability means for one customer, in the place of
-// what the model says.
+// Thresholds replace those of a model for one customer: they map a probability
+// to a decision and a class.
 type Thresholds struct {
-	// Model and Version are what the thresholds were chosen for. They change
-	// nothing in the scores of any other model, whose probabilities may mean
-	// something else. Where Model is "", they hold for every model; where
-	// Version is "", for every version.
+	// Model and Version name the model that the thresholds were chosen for; ""
+	// stands for every model and every version. The scores of another model,
+	// whose probabilities may have another meaning, stay unchanged.
 	Model   string `json:"model,omitempty"`
 	Version string `json:"version,omitempty"`
 
-	// Below Low is Negative, above High Positive, and what lies between is
-	// Indeterminate. Where they are equal there is no band: High and above it is
-	// Positive. Both are 0 to 1, or nil for what the model says.
+	// A probability below Low is Negative, above High Positive, and between
+	// them Indeterminate. If they are equal, High itself is Positive too. Both
+	// are 0 to 1, or nil for the decision of the model.
 	Low  *float64 `json:"low,omitempty"`
 	High *float64 `json:"high,omitempty"`
 
 	// Classes are the probabilities at which each class but the first begins,
-	// ascending; nil for what the model says.
+	// ascending; nil for the class of the model.
 	Classes []float64 `json:"classes,omitempty"`
 
-	ChosenOn string `json:"chosen_on,omitempty"` // in words
+	ChosenOn string `json:"chosen_on,omitempty"` // the recordings, in words
 }
 
-// Check returns an error that wraps ErrThresholds if t cannot be applied to
-// scores of the category.
+// Check returns an error that wraps ErrThresholds if t does not fit the scores
+// of category c.
 func (t *Thresholds) Check(c Category) error {
 	switch {
 	case (t.Low == nil) != (t.High == nil):
-		return fmt.Errorf("%w: low and high stand together or not at all", ErrThresholds)
+		return fmt.Errorf("%w: only one of low and high is given, want both or neither", ErrThresholds)
 	case t.Low != nil && !(0 <= *t.Low && *t.Low <= *t.High && *t.High <= 1):
 		return fmt.Errorf("%w: low is %v and high is %v, want 0 ≤ low ≤ high ≤ 1", ErrThresholds, *t.Low, *t.High)
 	case t.Classes == nil:
@@ -64,9 +62,9 @@ func (t *Thresholds) Check(c Category) error {
 	return nil
 }
 
-// Apply sets Decision and Severity of s by its Probability. A Decision stays
-// Indeterminate for a Caution that forbids one. A score of another
-// model, or one that has no class, keeps what is not spoken of.
+// Apply sets the Decision and the Severity of s by its Probability. A doubtful
+// score (see [Score.Doubtful]) keeps its Decision, a score without a class gets
+// none, and a score of another model stays unchanged.
 func (t *Thresholds) Apply(s *Score) {
 	if t.Model != "" && t.Model != s.Model || t.Version != "" && t.Version != s.Version {
 		return
@@ -93,11 +91,12 @@ func (t *Thresholds) Apply(s *Score) {
 	}
 }
 
-// AccountThresholds are the thresholds of each account, "" the one without a
-// name and AllAccounts every other.
+// AccountThresholds are the thresholds by account and category. The key "" is
+// the account without a name, AllAccounts every account that has no key.
 type AccountThresholds map[string]map[Category]Thresholds
 
-// Check returns an error that wraps ErrThresholds if any cannot be applied.
+// Check returns an error that wraps ErrThresholds if any of the thresholds does
+// not fit its category.
 func (a AccountThresholds) Check() error {
 	for account, of := range a {
 		for c, t := range of {
@@ -109,7 +108,8 @@ func (a AccountThresholds) Check() error {
 	return nil
 }
 
-// Apply applies to a score what holds for the account, if anything does.
+// Apply applies the thresholds of the account to the score, or else those of
+// AllAccounts.
 func (a AccountThresholds) Apply(account string, s *Score) {
 	for _, name := range []string{account, AllAccounts} {
 		if t, ok := a[name][s.Category]; ok {
@@ -119,25 +119,25 @@ func (a AccountThresholds) Apply(account string, s *Score) {
 	}
 }
 
-// maxAccounts is how many accounts a file of thresholds may have. Chosen: what
-// one takes of memory is up to 1.5 kB, and of all together less than 1 MiB; for
-// more customers nobody chooses one by one, and AllAccounts is there for them.
+// maxAccounts is the greatest number of accounts in a file of thresholds.
+// Chosen: an account takes up to 1.5 kB of memory, all together less than 1 MiB.
+// AllAccounts serves an installation with more accounts.
 const maxAccounts = 500
 
-// thresholdsFile is what the file looks like.
+// thresholdsFile is the shape of a file of thresholds.
 type thresholdsFile struct {
 	Format   string            `json:"format"`
 	Accounts AccountThresholds `json:"accounts"`
 }
 
-// maxThresholds is the largest file of thresholds that is read. Chosen: 4 kB for
-// each account.
+// maxThresholds is the size of the largest file of thresholds that is read, in
+// bytes. Chosen: 4 kB for each account.
 const maxThresholds = 2 << 20
 
-// ReadThresholds reads a file that WriteThresholds wrote, or a person: one of up
-// to 500 accounts and 2 MiB. An unknown field is an error; of a field that is
-// there twice the last counts. An error about the
-// contents wraps ErrThresholds.
+// ReadThresholds reads a file of thresholds with up to 500 accounts and 2 MiB,
+// which WriteThresholds or a person wrote. An unknown field is an error; of a
+// repeated field the last counts. An error about the contents wraps
+// ErrThresholds.
 func ReadThresholds(r io.Reader) (AccountThresholds, error) {
 	b, err := io.ReadAll(io.LimitReader(r, maxThresholds+1))
 	if err != nil {
@@ -167,8 +167,8 @@ func ReadThresholds(r io.Reader) (AccountThresholds, error) {
 	return f.Accounts, f.Accounts.Check()
 }
 
-// WriteThresholds writes a file that ReadThresholds reads. An error that is not
-// of w wraps ErrThresholds.
+// WriteThresholds writes a file that ReadThresholds reads. An error about the
+// thresholds wraps ErrThresholds; other errors are those of w.
 func WriteThresholds(w io.Writer, a AccountThresholds) error {
 	if err := a.Check(); err != nil {
 		return err
@@ -181,7 +181,7 @@ func WriteThresholds(w io.Writer, a AccountThresholds) error {
 	return e.Encode(thresholdsFile{ThresholdsFormat, a})
 }
 
-// Clone returns a copy that shares nothing with a.
+// Clone returns a deep copy of a.
 func (a AccountThresholds) Clone() AccountThresholds {
 	out := make(AccountThresholds, len(a))
 	for account, of := range a {

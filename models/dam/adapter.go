@@ -8,29 +8,29 @@ import (
 )
 
 const (
-	// loraRank and loraScale are those of the published adapters: rank 32, α 64,
-	// so that a weight in use is base + (64/32)·B·A (Hu et al. 2021, "LoRA:
+	// loraRank and loraScale are those of the published adapters: rank 32 and
+	// α 64. The weight in use is base + (64/32)·B·A (Hu et al. 2021, "LoRA:
 	// low-rank adaptation of large language models", section 4.1).
 	loraRank  = 32
 	loraScale = 64.0 / loraRank
 )
 
-// source says which keys of a checkpoint make a tensor of the network.
+// source holds the keys of a checkpoint that make one tensor of the network.
 type source struct {
 	base string // the weight, or the base of an adapted one
-	a, b string // the low-rank update, "" if there is none
+	a, b string // the factors of the low-rank update, or ""
 }
 
-// adapters finds for each tensor of the network where it stands in a
-// checkpoint. Keys may have "base_model.model." or not. A linear layer X is
-// X.weight, or with an adapter X.base_layer.weight, X.lora_A.default.weight and
-// X.lora_B.default.weight; a module that was trained as a whole stands as
-// X.modules_to_save.default, and X.original_module beside it is not used. The
-// error wraps ErrWeights and names a key that is missing, unknown, twice there
-// or of the wrong dimensions.
+// adapters returns the source of each tensor of the network. Keys may contain
+// "base_model.model.". The weight of a linear layer X has the key X.weight, or
+// with an adapter the keys X.base_layer.weight, X.lora_A.default.weight and
+// X.lora_B.default.weight. A module X that was trained as a whole has keys under
+// X.modules_to_save.default; those under X.original_module are not used. The
+// error wraps ErrWeights and names a key that is missing, unknown, repeated or of
+// the wrong dimensions.
 func (c *checkpoint) adapters(s Shape) (map[string]source, error) {
 	found := map[string]source{}
-	unused := map[string]string{} // the originals of saved modules, by the tensor they would be
+	unused := map[string]string{} // keys of the originals of saved modules, by tensor
 	dims := maps.Collect(s.Tensors())
 	for _, key := range slices.Sorted(maps.Keys(c.records)) {
 		name, part := split(key)
@@ -62,7 +62,7 @@ func (c *checkpoint) adapters(s Shape) (map[string]source, error) {
 		key := unused[name]
 		want, ok := dims[name]
 		if !ok || !strings.Contains(found[name].base, savedModule) {
-			return nil, fmt.Errorf("%w: %s has no module that is used in its place", ErrWeights, key)
+			return nil, fmt.Errorf("%w: %s has no saved module beside it", ErrWeights, key)
 		}
 		if got := c.records[key].dims; !slices.Equal(got, want) {
 			return nil, fmt.Errorf("%w: %s is %v, want %v", ErrWeights, key, got, want)
@@ -76,7 +76,8 @@ func (c *checkpoint) adapters(s Shape) (map[string]source, error) {
 	return found, nil
 }
 
-// checkSource compares the dimensions of what makes a tensor.
+// checkSource compares the dimensions of the source of a tensor with those of the
+// tensor.
 func (c *checkpoint) checkSource(name string, src source, want []int) error {
 	if src.base == "" {
 		return fmt.Errorf("%w: %s is missing", ErrWeights, name)
@@ -100,14 +101,14 @@ func (c *checkpoint) checkSource(name string, src source, want []int) error {
 	return nil
 }
 
-// A part is what a key holds of the tensor that it belongs to.
+// A part is the part of a tensor that a key holds.
 type part uint8
 
 const (
 	plain    part = iota + 1 // all of it, or the base of an adapted weight
 	loraA                    // the update's factor [rank × in]
 	loraB                    // the update's factor [out × rank]
-	original                 // what it was before a module was trained as a whole
+	original                 // the tensor before its module was trained as a whole
 )
 
 const (
@@ -115,8 +116,8 @@ const (
 	baseLayer   = ".base_layer"
 )
 
-// split returns the name of the tensor that a key belongs to, as Shape.Tensors
-// has it, and what the key holds of it.
+// split returns the name of the tensor that a key belongs to, as in
+// Shape.Tensors, and the part that the key holds.
 func split(key string) (name string, p part) {
 	name = strings.Replace(key, ".base_model.model.", ".", 1)
 	for _, cut := range []struct {
@@ -130,9 +131,8 @@ func split(key string) (name string, p part) {
 	return name, plain
 }
 
-// reader returns what fills the tensors of a network from the checkpoint, with
-// the updates folded in, after it has checked that they are all there and
-// nothing else.
+// reader checks that the checkpoint holds all tensors of the network and nothing
+// else. It returns a TensorReader that folds the updates into the weights.
 func (c *checkpoint) reader(s Shape) (TensorReader, error) {
 	found, err := c.adapters(s)
 	if err != nil {

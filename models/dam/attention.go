@@ -6,16 +6,15 @@ import (
 )
 
 // queryRows is the number of queries whose scores with all keys of a head are
-// held at once by one goroutine: 48 × 1500 numbers, 288 kB, stay in a
+// in memory at once for one goroutine: 48 × 1500 numbers, 288 kB, stay in a
 // second-level cache of 1 MB. It is a multiple of the rows of every kernel.
 //
-// Flash attention (Dao et al. 2022) goes on to cut the keys into blocks as
-// well, and corrects sums and outputs whenever a block has a larger score. With
-// 1,500 keys whole rows fit, each is exponentiated once, and nothing has to be
-// corrected.
+// Flash attention (Dao et al. 2022) divides the keys into blocks too, and
+// corrects sums and outputs whenever a block has a larger score. With 1,500 keys
+// whole rows fit: each number is exponentiated once, without corrections.
 const queryRows = 48
 
-// keyStride is the distance of two queries' scores: so many that a row starts at
+// keyStride is the distance between the scores of two queries: each row starts at
 // the beginning of a cache line.
 func keyStride(keys int) int { return (keys + 15) &^ 15 }
 
@@ -76,7 +75,8 @@ func (a *attend) part(i int, w *worker) {
 	}
 }
 
-// attention turns queries, keys and values in wide into the heads' outputs in y.
+// attention computes the outputs of the heads into y from the queries, keys and
+// values in wide.
 func (w *workspace) attention(s Shape) {
 	w.pack = pack{w, s}
 	w.crew.run(&w.pack, s.Heads)

@@ -13,26 +13,27 @@ import (
 )
 
 const (
-	// maxPickle is the longest pickle of a checkpoint that is read, in bytes.
-	// That of the published model, of 514 tensors, has about 100,000.
+	// maxPickle is the size of the longest pickle that is read, in bytes. The
+	// pickle of the published model, of 514 tensors, has about 100,000.
 	maxPickle = 1 << 20
 
-	// maxDirectory is how many bytes are read to find the files of a
-	// checkpoint: 64 KiB and more to find the directory, in which the 516 files
-	// of the published model have some 60,000.
+	// maxDirectory is the number of bytes that are read at most to find the
+	// files of a checkpoint: up to 64 KiB to find the directory, and the
+	// directory, which has some 60,000 bytes for the 516 files of the published
+	// model.
 	maxDirectory = 256 << 10
 )
 
-// checkpoint is a state dict in a PyTorch zip file: tensors by their keys,
-// which are read from the file when they are asked for.
+// checkpoint is a state dict in a PyTorch zip file. Its tensors are read from the
+// file on demand.
 type checkpoint struct {
 	files   map[string]*zip.File // by their names without the folder
 	records map[string]*record
 }
 
 // openCheckpoint reads the directory and the pickle of a checkpoint of size
-// bytes. The tensors stay in r, which must be readable as long as the
-// checkpoint is used. Errors wrap ErrCheckpoint.
+// bytes. The tensors stay in r, which must stay open while the checkpoint is in
+// use. Errors wrap ErrCheckpoint.
 func openCheckpoint(r io.ReaderAt, size int64) (*checkpoint, error) {
 	limited := &limitedReaderAt{r: r, left: maxDirectory}
 	z, err := zip.NewReader(limited, size)
@@ -77,8 +78,8 @@ func openCheckpoint(r io.ReaderAt, size int64) (*checkpoint, error) {
 	return c, c.index(d)
 }
 
-// limitedReaderAt reads no more than so many bytes in all. It is not safe for
-// concurrent use until left is so large that it does not matter.
+// limitedReaderAt reads up to left bytes in all; math.MaxInt64 means no limit. It
+// is safe for concurrent use only without a limit.
 type limitedReaderAt struct {
 	r    io.ReaderAt
 	left int64
@@ -96,9 +97,9 @@ func (l *limitedReaderAt) ReadAt(b []byte, at int64) (int, error) {
 	return n, err
 }
 
-// checkOrder refuses the numbers of a machine with the other order of bytes.
+// checkOrder refuses numbers that are not little-endian.
 func (c *checkpoint) checkOrder() error {
-	if c.files["byteorder"] == nil { // files of before 2.1 do not say
+	if c.files["byteorder"] == nil { // PyTorch before 2.1 does not write it
 		return nil
 	}
 	order, err := c.read("byteorder", 16)
@@ -111,7 +112,7 @@ func (c *checkpoint) checkOrder() error {
 	return nil
 }
 
-// read returns a small file of the archive.
+// read returns a file of the archive of at most most bytes.
 func (c *checkpoint) read(name string, most int) ([]byte, error) {
 	f := c.files[name]
 	if f.Method != zip.Store {
@@ -132,7 +133,7 @@ func (c *checkpoint) read(name string, most int) ([]byte, error) {
 	return b, nil
 }
 
-// index checks every tensor of the state dict against the file it lies in.
+// index checks every tensor of the state dict against the file that holds it.
 func (c *checkpoint) index(d *dict) error {
 	for i, k := range d.keys {
 		name, ok := k.(string)
@@ -144,7 +145,7 @@ func (c *checkpoint) index(d *dict) error {
 			return fmt.Errorf("%w: %s is %s, want a tensor", ErrCheckpoint, name, kind(d.values[i]))
 		}
 		if c.records[name] != nil {
-			return fmt.Errorf("%w: %s stands there twice", ErrCheckpoint, name)
+			return fmt.Errorf("%w: %s is there twice", ErrCheckpoint, name)
 		}
 		f := c.files["data/"+r.storage.key]
 		if f == nil {
@@ -164,7 +165,7 @@ func (c *checkpoint) index(d *dict) error {
 	return nil
 }
 
-// check reports a tensor that is not a row-major piece of its storage.
+// check returns an error if the tensor is not a row-major part of its storage.
 func (r *record) check() error {
 	n := 1
 	for i := len(r.dims) - 1; i >= 0; i-- {
@@ -173,7 +174,7 @@ func (r *record) check() error {
 		}
 		hi, lo := bits.Mul64(uint64(n), uint64(r.dims[i]))
 		if hi != 0 || lo > math.MaxInt32 {
-			return fmt.Errorf("sizes are %v, which is too many numbers", r.dims)
+			return fmt.Errorf("sizes are %v, too many numbers", r.dims)
 		}
 		n = int(lo)
 	}
@@ -183,12 +184,11 @@ func (r *record) check() error {
 	return nil
 }
 
-// readBlock is how many bytes of a tensor are read at a time.
+// readBlock is the number of bytes of a tensor that are read at a time. Chosen.
 const readBlock = 64 << 10
 
-// fill reads the tensor of that key, of which it has checked the dimensions,
-// into dst. The whole file of its storage is read, and held against its
-// checksum.
+// fill reads the tensor of a key, which must have the dimensions dims, into dst.
+// It reads the whole file of the storage and verifies its checksum.
 func (c *checkpoint) fill(dst []float32, key string, dims []int) error {
 	r := c.records[key]
 	if r == nil {
@@ -227,7 +227,7 @@ func (r *record) decode(dst []float32, from io.Reader) error {
 	return err
 }
 
-// decode reads as many numbers as dst holds.
+// decode decodes len(dst) numbers of b.
 func (d dtype) decode(dst []float32, b []byte) {
 	le := binary.LittleEndian
 	switch d {
@@ -246,7 +246,7 @@ func (d dtype) decode(dst []float32, b []byte) {
 	}
 }
 
-// half is the number whose IEEE 754 binary16 bits are h.
+// half returns the number whose IEEE 754 binary16 bits are h.
 func half(h uint16) float32 {
 	sign, exponent, fraction := uint32(h>>15)<<31, uint32(h>>10&0x1f), uint32(h&0x3ff)
 	switch exponent {

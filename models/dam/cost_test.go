@@ -105,6 +105,8 @@ func TestModelFilesCostInProportion(t *testing.T) {
 		"tensors":            header(shape.String(), `{"name":"","dims":[],"crc32c":0},`),
 		"dimensions":         header(shape.String()+`{"name":"","crc32c":0,"dims":[`, "0,"),
 		"names":              header(`{`, `"":0,`),
+		"allowed numbers":    header(shape.String()+strings.Repeat("0,", maxValues-20), strings.Repeat(" ", n/2)),
+		"allowed dimensions": header(shape.String()+`{"name":"","crc32c":0,"dims":[`+strings.Repeat("0,", maxValues-20), strings.Repeat(" ", n/2)),
 		"a header not there": append([]byte(fileMagic), 0, 0, 15, 0),
 		"many files":         many.Bytes(),
 	} {

@@ -7,83 +7,59 @@ import (
 	"github.com/voicescreen/voicescreen/models/dam/internal/gemm"
 )
 
-// task is a step of the network in parts that may be done at the same time. The
-// result of a part does not depend on who does it.
+// task is a step of the network in parts that may run at the same time. The
+// result of a part does not depend on the worker.
 type task interface {
 	part(i int, w *worker)
 }
 
-// worker is one of the goroutines of a crew, with the scratch of its own.
+// worker is the scratch of one goroutine of a crew.
 type worker struct {
 	gemm   gemm.Scratch
 	scores []float32 // of queryRows queries with all keys
 	sums   [queryRows]float32
 }
 
-// crew does the parts of one task after the other on several goroutines, the
-// caller's among them. It is used by one goroutine at a time.
+// crew runs tasks one after the other, each on several goroutines. One
+// goroutine at a time may use it.
 type crew struct {
 	workers []worker
-	loops   []func()        // of the workers but the first
-	start   []chan struct{} // one signal for each task; shared by nobody else
-	ready   sync.WaitGroup  // counts workers that have not finished the task
+	loops   []func() // of all workers but the first, made once: go then allocates nothing
+	running sync.WaitGroup
 
-	// The task, which changes only between ready and start.
+	// The task, which changes only while no loop is running.
 	task  task
 	parts int
 	next  atomic.Int64
 }
 
 func newCrew(size, keys int) *crew {
-	c := &crew{workers: make([]worker, size), start: make([]chan struct{}, size)}
+	c := &crew{workers: make([]worker, size)}
 	for i := range c.workers {
-		c.workers[i].scores = make([]float32, queryRows*keys)
-		c.start[i] = make(chan struct{}, 1)
+		w := &c.workers[i]
+		w.scores = make([]float32, queryRows*keys)
 		if i > 0 {
 			c.loops = append(c.loops, func() {
-				for range c.start[i] {
-					if c.task == nil {
-						c.ready.Done()
-						return
-					}
-					c.work(&c.workers[i])
-					c.ready.Done()
-				}
+				defer c.running.Done()
+				c.work(w)
 			})
 		}
 	}
 	return c
 }
 
-// begin starts the goroutines, end stops them and waits for them.
-func (c *crew) begin() {
-	for _, loop := range c.loops {
-		go loop()
-	}
-}
-
-func (c *crew) end() {
-	c.task = nil
-	c.signal(len(c.workers))
-	c.ready.Wait()
-}
-
-// signal wakes the first n workers but the caller's.
-func (c *crew) signal(n int) {
-	c.ready.Add(n - 1)
-	for _, start := range c.start[1:n] {
-		start <- struct{}{}
-	}
-}
-
-// run does all parts of t, of which there is at least one, and returns when
-// they are done.
+// run runs all parts of t, at least one, and returns after the last. The
+// goroutine of the caller is one of the workers.
 func (c *crew) run(t task, parts int) {
 	c.task, c.parts = t, parts
 	c.next.Store(0)
-	c.signal(min(len(c.workers), parts))
+	others := c.loops[:min(len(c.workers), parts)-1]
+	c.running.Add(len(others))
+	for _, loop := range others {
+		go loop()
+	}
 	c.work(&c.workers[0])
-	c.ready.Wait()
+	c.running.Wait()
 }
 
 func (c *crew) work(w *worker) {

@@ -10,12 +10,12 @@ import (
 
 // definition runs an encoder as its definition says, slowly and in float64.
 type definition struct {
-	w      Weights
+	w      weights
 	shape  Shape
 	prefix string
 }
 
-func (d definition) weight(name string) []float32 { return d.w[d.prefix+name].Data }
+func (d definition) weight(name string) []float32 { return d.w[d.prefix+name].data }
 
 // linear multiplies rows of x with the weight and adds the bias, if there is one.
 func (d definition) linear(x [][]float64, name string) [][]float64 {
@@ -172,7 +172,7 @@ func TestOddShapesAreTheDefinition(t *testing.T) {
 	for i, s := range shapes {
 		weights := randomWeights(s, uint64(i))
 		mel := seededMel(s, i)
-		got, err := newNetwork(t, s, weights.Read, &Options{Threads: 2}).Embed(context.Background(), nil, mel)
+		got, err := newNetwork(t, s, weights.read, &Options{Threads: 2}).Embed(context.Background(), nil, mel)
 		if err != nil {
 			t.Fatal(err)
 		}

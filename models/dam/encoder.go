@@ -36,9 +36,9 @@ type encoder struct {
 	norm         layerNorm
 }
 
-// run writes the mean of the encoder's output for the spectrum in w to dst, of
-// Width numbers; the output is in w.y then. It returns the context's error
-// within the time of a layer.
+// run computes the encoder's output for the spectrum in w into w.y, and its mean
+// over time into dst, of Width numbers. After the end of ctx it returns the error
+// of ctx within the time of a layer.
 func (e *encoder) run(ctx context.Context, w *workspace, dst []float32) error {
 	s := e.shape
 	e.convolve(w)
@@ -54,9 +54,9 @@ func (e *encoder) run(ctx context.Context, w *workspace, dst []float32) error {
 	return nil
 }
 
-// convolve takes the spectrum in w.mel to the residual stream. With frames one
-// after the other, three of them are a row of the matrix that the convolution's
-// weights are multiplied with.
+// convolve computes the residual stream from the spectrum in w.mel. Frames lie
+// one after the other, so three of them are one row of the left factor of the
+// convolution.
 func (e *encoder) convolve(w *workspace) {
 	s := e.shape
 	w.multiply(gemm.Product{
@@ -69,7 +69,7 @@ func (e *encoder) convolve(w *workspace) {
 	})
 }
 
-// run takes the residual stream through the layer.
+// run applies the layer to the residual stream.
 func (l *layer) run(w *workspace, s Shape) {
 	w.normalize(&l.attentionNorm)
 	w.multiply(gemm.Product{

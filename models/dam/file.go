@@ -1,6 +1,7 @@
 package dam
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -9,12 +10,10 @@ import (
 	"io"
 	"math"
 	"slices"
-
-	"github.com/voicescreen/voicescreen/internal/strictjson"
 )
 
-// A converted model is a file of the tensors of a network as the network reads
-// them, adapters folded in and float32:
+// A converted model is a file of the tensors of a network, in the order in which
+// the network reads them, as float32 with adapters folded in:
 //
 //	magic    16 bytes
 //	length   of the header in bytes, uint32, little-endian
@@ -25,14 +24,17 @@ import (
 const (
 	fileMagic = "voicescreen-dam\x01"
 
-	// maxHeader bounds the header, which has about 50,000 bytes for the
-	// published shape.
-	maxHeader = 1 << 20
+	// maxHeader and maxValues bound the header in bytes and in values, so that
+	// a broken file does not take memory out of proportion to its size. Chosen:
+	// the published shape has about 50,000 bytes and 2,400 values.
+	maxHeader = 256 << 10
+	maxValues = 4096
 
-	fileAlign = 64 // bytes: a line of the cache
+	fileAlign = 64 // bytes of a cache line
 )
 
-// ErrFile says that a file is not a converted model that can be read.
+// ErrFile is wrapped by the errors about a converted model that is broken or of
+// another format.
 var ErrFile = errors.New("dam: not a readable model file")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -46,11 +48,28 @@ type fileHeader struct {
 
 type fileTensor struct {
 	Name string `json:"name"`
-	Dims []int  `json:"dims" most:"8"`
+	Dims []int  `json:"dims"`
 	CRC  uint32 `json:"crc32c"`
 }
 
-// count is how many numbers a tensor of these dimensions has.
+// decode reads the text of a header. A missing member stays zero, which does
+// not fit any shape or checksum.
+func (h *fileHeader) decode(text []byte) error {
+	if n := bytes.Count(text, []byte{','}); n > maxValues {
+		return fmt.Errorf("more than %d values", maxValues)
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(h); err != nil {
+		return err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return errors.New("something follows the JSON value")
+	}
+	return nil
+}
+
+// count returns the number of elements of a tensor of these dimensions.
 func count(dims []int) int {
 	n := 1
 	for _, d := range dims {
@@ -59,8 +78,8 @@ func count(dims []int) int {
 	return n
 }
 
-// writeFile writes the tensors that read gives. It asks for each twice, first
-// for its checksum, so that one is in memory at a time.
+// writeFile writes a converted model. It reads each tensor twice, first for its
+// checksum, so that one tensor at a time is in memory.
 func writeFile(w io.Writer, s Shape, source string, read TensorReader) error {
 	h := fileHeader{Shape: s, Source: source}
 	err := eachTensor(s, read, func(name string, dims []int, b []byte) error {
@@ -86,7 +105,7 @@ func writeFile(w io.Writer, s Shape, source string, read TensorReader) error {
 	})
 }
 
-// eachTensor calls f with the bytes of each tensor, which are valid until it
+// eachTensor calls f with the bytes of each tensor, which are valid until f
 // returns.
 func eachTensor(s Shape, read TensorReader, f func(name string, dims []int, b []byte) error) error {
 	var x []float32
@@ -119,15 +138,15 @@ type placed struct {
 	at int64 // of the first byte
 }
 
-// openFile reads the header of a converted model of size bytes and this shape.
-// The tensors stay in r. Errors wrap ErrFile or ErrWeights.
+// openFile reads the header of a converted model of size bytes and shape s. The
+// tensors stay in r. Errors wrap ErrFile or ErrWeights.
 func openFile(r io.ReaderAt, size int64, s Shape) (*modelFile, error) {
 	head := make([]byte, len(fileMagic)+4)
 	if _, err := r.ReadAt(head, 0); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFile, err)
 	}
 	if string(head[:len(fileMagic)]) != fileMagic {
-		return nil, fmt.Errorf("%w: it begins with something else", ErrFile)
+		return nil, fmt.Errorf("%w: it begins with other bytes", ErrFile)
 	}
 	n := int64(binary.LittleEndian.Uint32(head[len(fileMagic):]))
 	if n > maxHeader {
@@ -141,7 +160,7 @@ func openFile(r io.ReaderAt, size int64, s Shape) (*modelFile, error) {
 		return nil, fmt.Errorf("%w: header: %w", ErrFile, err)
 	}
 	f := &modelFile{r: r, tensors: map[string]placed{}}
-	if err := strictjson.Decode(text, &f.header); err != nil {
+	if err := f.header.decode(text); err != nil {
 		return nil, fmt.Errorf("%w: header: %w", ErrFile, err)
 	}
 	if f.header.Shape != s {
@@ -161,7 +180,7 @@ func (f *modelFile) place(at, size int64) error {
 		}
 		t := f.header.Tensors[i]
 		if t.Name != name || !slices.Equal(t.Dims, dims) {
-			return fmt.Errorf("%w: %s %v stands where %s %v belongs", ErrWeights, t.Name, t.Dims, name, dims)
+			return fmt.Errorf("%w: %s %v is in the place of %s %v", ErrWeights, t.Name, t.Dims, name, dims)
 		}
 		f.tensors[name] = placed{t, at}
 		at += 4 * int64(count(dims))

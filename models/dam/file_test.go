@@ -15,29 +15,21 @@ import (
 	"github.com/voicescreen/voicescreen/internal/proof/cost"
 )
 
-func converted(t testing.TB, w Weights) []byte {
+func converted(t testing.TB, w weights) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := writeFile(&b, small, "", w.Read); err != nil {
+	if err := writeFile(&b, small, "", w.read); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
 }
 
-func readConverted(b []byte) (Weights, error) {
+func readConverted(b []byte) (weights, error) {
 	f, err := openFile(bytes.NewReader(b), int64(len(b)), small)
 	if err != nil {
 		return nil, err
 	}
-	w := Weights{}
-	for name, dims := range small.Tensors() {
-		t := Tensor{dims, make([]float32, count(dims))}
-		if err := f.read(t.Data, name, dims); err != nil {
-			return nil, err
-		}
-		w[name] = t
-	}
-	return w, nil
+	return readWeights(f.read)
 }
 
 // What a checkpoint gives is what its conversion gives, to the bit.
@@ -51,7 +43,7 @@ func TestConversion(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, w := range want {
-		if !slices.Equal(got[name].Data, w.Data) {
+		if !slices.Equal(got[name].data, w.data) {
 			t.Errorf("%s differs", name)
 		}
 	}
@@ -121,6 +113,19 @@ func TestOpeningTakesLittleMoreThanTheWeights(t *testing.T) {
 	runtime.KeepAlive(n)
 }
 
+// TestPublishedHeaderHasRoom compares the header of the published shape with
+// the bounds of a header.
+func TestPublishedHeaderHasRoom(t *testing.T) {
+	const room = 1.5
+	head := newEmptyModel(t, Published).head
+	if n := len(head); room*float64(n) > maxHeader {
+		t.Errorf("%d bytes, want at most %d/%v", n, maxHeader, room)
+	}
+	if n := bytes.Count(head, []byte{','}); room*float64(n) > maxValues {
+		t.Errorf("%d values, want at most %d/%v", n, maxValues, room)
+	}
+}
+
 // Whichever byte is changed, of every seventh of the header and many others,
 // the file is refused or gives the same numbers: the source's name and the
 // padding are the only bytes without a check.
@@ -147,7 +152,7 @@ func TestDamagedConversion(t *testing.T) {
 			continue
 		}
 		for name := range w {
-			if !slices.Equal(got[name].Data, w[name].Data) {
+			if !slices.Equal(got[name].data, w[name].data) {
 				t.Fatalf("byte %d was changed, and %s is read as something else", at, name)
 			}
 		}
@@ -158,6 +163,9 @@ func TestConversionsThatAreNone(t *testing.T) {
 	b := converted(t, randomWeights(small, 3))
 	huge := slices.Clone(b[:20])
 	copy(huge[16:], "\xff\xff\xff\xff")
+	header := func(text string) []byte {
+		return append(binary.LittleEndian.AppendUint32([]byte(fileMagic), uint32(len(text))), text...)
+	}
 	for name, c := range map[string]struct {
 		b    []byte
 		want string
@@ -167,6 +175,10 @@ func TestConversionsThatAreNone(t *testing.T) {
 		"cut":           {b[:len(b)-1], "beyond the end"},
 		"longer":        {append(slices.Clone(b), 0), "after the last"},
 		"a huge header": {huge, "header of 4294967295"},
+		"no JSON":       {header("{"), "header"},
+		"a member more": {header(`{"colour":1}`), "colour"},
+		"two values":    {header(`{}{}`), "follows"},
+		"many values":   {header(`{"tensors":[` + strings.Repeat("{},", maxValues+1) + `{}]}`), "more than 4096 values"},
 	} {
 		if _, err := readConverted(c.b); !errors.Is(err, ErrFile) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want ErrFile with %q", name, err, c.want)
@@ -174,6 +186,9 @@ func TestConversionsThatAreNone(t *testing.T) {
 	}
 	if _, err := openFile(bytes.NewReader(b), int64(len(b)), Published); !errors.Is(err, ErrWeights) {
 		t.Errorf("another shape: got %v, want ErrWeights", err)
+	}
+	if _, err := readConverted(header(`{}`)); !errors.Is(err, ErrWeights) {
+		t.Errorf("a header without a shape: got %v, want ErrWeights", err)
 	}
 }
 

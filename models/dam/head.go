@@ -6,7 +6,7 @@ import "math"
 // checkpoint, [outputs, inputs].
 type dense struct{ weight, bias []float32 }
 
-// apply computes weight·x + bias, summing in float64; a nil bias is zeros.
+// apply returns weight·x + bias, with sums in float64; a nil bias means zeros.
 func (d dense) apply(x []float64) []float64 {
 	y := make([]float64, len(d.weight)/len(x))
 	for o := range y {
@@ -20,7 +20,7 @@ func (d dense) apply(x []float64) []float64 {
 	return y
 }
 
-// mish applies x·tanh(ln(1+eˣ)) (Misra 2019).
+// mish replaces each x by x·tanh(ln(1+eˣ)) (Misra 2019) and returns the slice.
 func mish(x []float64) []float64 {
 	for i, v := range x {
 		x[i] = v * math.Tanh(math.Max(v, 0)+math.Log1p(math.Exp(-math.Abs(v))))
@@ -28,7 +28,7 @@ func mish(x []float64) []float64 {
 	return x
 }
 
-// head turns the means of both encoders into scores.
+// head computes the scores from the means of both encoders.
 type head struct {
 	hidden, shared dense
 	tasks          [len(tasks)]struct{ linear, final dense }

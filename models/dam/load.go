@@ -1,13 +1,24 @@
 package dam
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
 	"github.com/voicescreen/voicescreen/models/dam/internal/simd"
 )
 
-// load reads a network, without what it needs to run.
+// ErrWeights is wrapped by the errors about tensors that do not fit the network:
+// one is missing, unknown or of the wrong shape. The message names it.
+var ErrWeights = errors.New("dam: weights do not fit the network")
+
+// A TensorReader fills dst with the tensor of this name, in row-major order.
+// dims are the dimensions that the network needs, and len(dst) their product. The
+// error wraps [ErrWeights] if the tensor is missing or has other dimensions. A
+// TensorReader keeps none of dst, name and dims.
+type TensorReader func(dst []float32, name string, dims []int) error
+
+// load reads the weights of a network.
 func load(s Shape, read TensorReader, paired bool) (*Network, error) {
 	n := &Network{shape: s, paired: paired}
 	l := &loader{read: read, paired: paired, shape: s}
@@ -20,7 +31,7 @@ func load(s Shape, read TensorReader, paired bool) (*Network, error) {
 	return n, l.err
 }
 
-// loader reads tensors and packs them. After an error it does nothing more.
+// loader reads tensors and packs them. After an error its methods do nothing.
 type loader struct {
 	read   TensorReader
 	paired bool // weights are packed in pairs
@@ -30,7 +41,8 @@ type loader struct {
 	err    error
 }
 
-// tensor reads a tensor into dst, whose length is the product of dims.
+// tensor reads a tensor into dst, whose length is the product of dims, and
+// refuses numbers that are not finite.
 func (l *loader) tensor(dst []float32, name string, dims ...int) {
 	if l.err != nil {
 		return
@@ -43,7 +55,7 @@ func (l *loader) tensor(dst []float32, name string, dims ...int) {
 	}
 }
 
-// scratch returns n numbers that the next call uses again.
+// scratch returns n numbers, which are valid until the next call.
 func (l *loader) scratch(n int) []float32 {
 	if len(l.buffer) < n {
 		l.buffer = make([]float32, n)
@@ -51,13 +63,9 @@ func (l *loader) scratch(n int) []float32 {
 	return l.buffer[:n]
 }
 
-// vector reads a tensor that is kept as it is.
+// vector returns a tensor without packing it.
 func (l *loader) vector(name string, dims ...int) []float32 {
-	n := 1
-	for _, d := range dims {
-		n *= d
-	}
-	x := make([]float32, n)
+	x := make([]float32, count(dims))
 	l.tensor(x, name, dims...)
 	return x
 }
@@ -89,25 +97,25 @@ func (l *loader) linear(to *linear, name string, outputs, inputs int) {
 // taps is the width of the convolutions.
 const taps = 3
 
-// convolution reads a weight [outputs, inputs, taps] as one of a linear layer
-// with inputs in the order tap, channel.
+// convolution reads a weight [outputs, inputs, taps] into a linear layer whose
+// inputs are in the order tap, channel.
 func (l *loader) convolution(to *linear, name string, outputs, inputs int) {
 	x := l.scratch(2 * outputs * inputs * taps)
-	x, turned := x[:len(x)/2], x[len(x)/2:]
+	x, reordered := x[:len(x)/2], x[len(x)/2:]
 	l.tensor(x, name+".weight", outputs, inputs, taps)
 	for o := range outputs {
 		for c := range inputs {
 			for t := range taps {
-				turned[(o*taps+t)*inputs+c] = x[(o*inputs+c)*taps+t]
+				reordered[(o*taps+t)*inputs+c] = x[(o*inputs+c)*taps+t]
 			}
 		}
 	}
-	l.pack(to, turned, outputs, taps*inputs)
+	l.pack(to, reordered, outputs, taps*inputs)
 	to.bias = l.vector(name+".bias", outputs)
 }
 
-// attention reads the three projections as one layer. The query's takes the
-// scale of the scores with it.
+// attention reads the projections of queries, keys and values as one layer. The
+// scale of the scores is multiplied into the projection of queries.
 func (l *loader) attention(to *linear, name string) {
 	width := l.shape.Width
 	x := l.scratch(3 * width * width)

@@ -7,21 +7,21 @@ import (
 )
 
 const (
-	sampleRate = 16000           // Hz, of what the model hears
+	sampleRate = 16000           // Hz, of the model's input
 	chunkTime  = 30              // s
 	chunkLen   = 30 * sampleRate // samples of a chunk
 	windowLen  = 400             // samples: 25 ms
 	hop        = 160             // samples: 10 ms
-	melFrames  = chunkLen / hop  // of a chunk: the last, which only the padding fills, is dropped
-	melBands   = 80              //
+	melFrames  = chunkLen / hop  // of a chunk; the last frame, which is all padding, is dropped
+	melBands   = 80
 	bins       = windowLen/2 + 1 // of the spectrum
-	powerFloor = 1e-10           // under which the logarithm does not look
+	powerFloor = 1e-10           // least power of a band
 	varFloor   = 1e-7            // added to a chunk's variance
-	range10    = 8               // decades below the loudest that are kept
+	range10    = 8               // decades between the greatest power and the least that is kept
 )
 
 // expectedEnergy is the mean of each band over the speech that the model was
-// trained on, to which each chunk is shifted; published with the model.
+// trained on, as published with the model. Each chunk is shifted to it.
 var expectedEnergy = [melBands]float64{
 	0.34912264, 0.58558977, 0.7912451, 0.92767584, 0.98273695, 0.98439455, 0.9603633, 0.93906444, 0.9366281, 0.93200225,
 	0.916437, 0.8928787, 0.8637211, 0.83265126, 0.79977655, 0.7778334, 0.7561299, 0.72997606, 0.70391226, 0.6800474,
@@ -33,10 +33,12 @@ var expectedEnergy = [melBands]float64{
 	0.193578, 0.18290243, 0.17621627, 0.17087021, 0.16641389, 0.15932252, 0.14312662, 0.11790597, 0.08030523, 0.03747071,
 }
 
-// logMel computes the log-mel spectra that the encoders read: Whisper's
+// logMel computes the input of the encoders: the log-mel spectrum of Whisper
 // (Radford et al. 2022, "Robust speech recognition via large-scale weak
-// supervision", section 2.2), of chunks that are normalised first and whose
-// bands are shifted afterwards. It is not safe for concurrent use.
+// supervision", section 2.2). A chunk is normalised before, and its bands are
+// shifted after that. It has gonum's FFT, since that of package dsp takes powers
+// of two only, and the spectrum is a thousandth of the time of a chunk. It is not
+// safe for concurrent use.
 type logMel struct {
 	fft    *fourier.FFT
 	window [windowLen]float64
@@ -48,7 +50,7 @@ type logMel struct {
 	power [bins]float64
 }
 
-// triangle is one filter: its weights from bin first on.
+// triangle is one filter: its weights, beginning at bin first.
 type triangle struct {
 	first   int
 	weights []float64
@@ -63,9 +65,9 @@ func newLogMel() *logMel {
 }
 
 // slaneyBank returns Slaney's mel filters (Slaney 1998, "Auditory Toolbox",
-// version 2; as librosa and Whisper have them): melBands triangles on a
-// frequency axis in Hz, whose corners are evenly spaced on his mel scale from 0
-// to half the sampling rate, and whose area is one.
+// version 2), as librosa and Whisper have them: melBands triangles of area 1 on a
+// frequency axis in Hz, with corners evenly spaced on Slaney's mel scale from 0 to
+// half the sampling rate. Those of package dsp are HTK's, of height 1.
 func slaneyBank() []triangle {
 	corner := make([]float64, melBands+2) // Hz
 	top := slaneyMel(sampleRate / 2)
@@ -91,7 +93,7 @@ func slaneyBank() []triangle {
 	return bank
 }
 
-// The scale is linear below slaneyCorner, and logarithmic above.
+// Slaney's mel scale is linear below slaneyCorner and logarithmic above.
 const (
 	slaneyStep   = 200.0 / 3 // Hz a mel below the corner
 	slaneyCorner = 1000.0    // Hz
@@ -113,9 +115,9 @@ func slaneyHz(mel float64) float64 {
 	return mel * slaneyStep
 }
 
-// chunks brings a recording at sampleRate to the level that the model expects,
-// in place, and cuts it into chunks, of which the last is shorter unless it
-// ends with the recording. The chunks share x.
+// chunks scales a recording at sampleRate to mean 0 and peak 1, in place, and
+// divides it into chunks of chunkLen samples; the last may be shorter. The chunks
+// share x.
 func chunks(x []float64) [][]float64 {
 	var mean, peak float64
 	for _, v := range x {
@@ -139,9 +141,9 @@ func chunks(x []float64) [][]float64 {
 	return out
 }
 
-// compute writes the spectrum of a chunk into dst, [melBands × melFrames] in
-// row-major order. A chunk shorter than chunkLen is padded with zeros. dst must
-// have that length and chunk must not be longer.
+// compute writes the log-mel spectrum of a chunk into dst, [melBands × melFrames]
+// in row-major order. A chunk shorter than chunkLen is padded with zeros. It
+// panics if dst has another length, or if the chunk is longer.
 func (l *logMel) compute(dst []float32, chunk []float64) {
 	if len(dst) != melBands*melFrames || len(chunk) > chunkLen {
 		panic("dam: chunk or spectrum of the wrong length")
@@ -181,8 +183,8 @@ func (l *logMel) compute(dst []float32, chunk []float64) {
 	}
 }
 
-// load normalises a chunk to zero mean and unit variance and pads it, with
-// zeros to its length and then with its mirror image at both ends.
+// load pads a chunk with zeros to chunkLen, normalises it to zero mean and unit
+// variance, and adds its mirror image at both ends.
 func (l *logMel) load(chunk []float64) {
 	const pad = windowLen / 2
 	y := l.x[pad : pad+chunkLen]

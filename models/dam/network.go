@@ -11,18 +11,18 @@ import (
 	"github.com/voicescreen/voicescreen/models/dam/internal/simd"
 )
 
-// ErrNotFinite says that a spectrum has a number that is not finite, or that
-// the network's result has.
+// ErrNotFinite is wrapped by the error about a spectrum, or a result of the
+// network, with a number that is not finite.
 var ErrNotFinite = errors.New("dam: a number is not finite")
 
 // Options are the choices of a [Network]. Zero fields mean the default.
 type Options struct {
-	Threads int // goroutines that work on one chunk; the default is GOMAXPROCS
-	Chunks  int // chunks that are worked on at once, each with 48 MB of activations (64 MB with BFloat16); others wait. The default is 1
+	Threads int // goroutines for one chunk; the default is GOMAXPROCS
+	Chunks  int // chunks at the same time, each with 48 MB of activations (64 MB with BFloat16); further calls wait. The default is 1
 
-	// BFloat16 keeps weights in half the memory and multiplies with 8 bits of
-	// precision in each factor, sums and attention in float32, where the
-	// processor has instructions for that (see [Network.BFloat16]).
+	// BFloat16 halves the memory of weights and rounds the factors of products to
+	// 8 bits of precision; sums and attention stay float32. It has an effect only
+	// on processors with instructions for it (see [Network.BFloat16]).
 	BFloat16 bool
 }
 
@@ -33,20 +33,19 @@ type Network struct {
 	paired   bool // weights and activations are multiplied in bfloat16
 	encoders [len(encoders)]encoder
 	head     head
-	slots    chan *workspace // a token for each chunk at once; nil before its first use
+	slots    chan *workspace // one workspace for each chunk at a time; nil before its first use
 }
 
-// Scores are the network's raw scores, monotone in what the questionnaire of
-// the condition would give.
+// Scores are the raw scores of the network. Each rises with the expected sum of
+// its questionnaire; the unit has no meaning.
 type Scores struct {
 	Depression float64 // PHQ-9
 	Anxiety    float64 // GAD-7
 }
 
 // NewNetwork reads every tensor of shape once, in the order of
-// [Shape.Tensors], and returns the network. Errors of read come back wrapped;
-// numbers that are not finite and a shape that no network has are an error that
-// wraps [ErrWeights].
+// [Shape.Tensors], and returns the network. It wraps errors of read. The error
+// wraps [ErrWeights] if a weight is not finite or the shape is invalid.
 func NewNetwork(shape Shape, read TensorReader, opts *Options) (*Network, error) {
 	if opts == nil {
 		opts = &Options{}
@@ -69,22 +68,22 @@ func NewNetwork(shape Shape, read TensorReader, opts *Options) (*Network, error)
 	return n, nil
 }
 
-// Shape is the network's shape.
+// Shape returns the network's shape.
 func (n *Network) Shape() Shape { return n.shape }
 
-// BFloat16 says whether the network multiplies in bfloat16: it was asked for,
-// the processor has AVX512_BF16, and the shape has no odd size.
+// BFloat16 reports whether the network multiplies in bfloat16: Options.BFloat16 is
+// set, the processor has AVX512_BF16, and the sizes of the shape are even.
 func (n *Network) BFloat16() bool { return n.paired }
 
-// Embed runs both encoders over one chunk and writes the means of their outputs
-// over time, audio and then llma, 2·Width numbers, to dst, which it returns; nil
-// allocates. mel is the chunk's log-mel spectrum [Mels × 2·Frames], band after
-// band, normalised as the network was trained; it is not changed. Slices of
-// another length panic.
+// Embed runs both encoders over one chunk. It writes the means of their outputs
+// over time, 2·Width numbers, first of audio and then of llma, to dst and returns
+// dst; a nil dst is allocated. mel is the log-mel spectrum of the chunk
+// [Mels × 2·Frames], band after band, normalised as in training; Embed does not
+// change it. It panics if a slice has another length.
 //
-// It waits for its turn if Options.Chunks are being worked on, and returns the
-// context's error within a few hundredths of the time that a chunk takes. A
-// spectrum that is not finite is an error that wraps [ErrNotFinite].
+// Embed waits while Options.Chunks chunks are in work. After the end of ctx it
+// returns the error of ctx within a few hundredths of the time of a chunk. The
+// error wraps [ErrNotFinite] if a number of the spectrum is not finite.
 func (n *Network) Embed(ctx context.Context, dst, mel []float32) ([]float32, error) {
 	width := n.shape.Width
 	if dst == nil {
@@ -101,8 +100,6 @@ func (n *Network) Embed(ctx context.Context, dst, mel []float32) ([]float32, err
 		return nil, err
 	}
 	defer func() { n.slots <- w }()
-	w.crew.begin()
-	defer w.crew.end()
 	w.setMel(mel, n.shape.Mels)
 	for i := range n.encoders {
 		if err := n.encoders[i].run(ctx, w, dst[i*width:(i+1)*width]); err != nil {
@@ -135,8 +132,9 @@ func checkFinite(what string, x []float32) error {
 	return nil
 }
 
-// Score runs the head over an embedding: the mean of what [Network.Embed] gave
-// for each chunk of a recording. Another length than 2·Width panics.
+// Score runs the head over an embedding: the mean of the results of
+// [Network.Embed] over the chunks of a recording. It panics if the length is not
+// 2·Width.
 func (n *Network) Score(embedding []float32) Scores {
 	if len(embedding) != len(encoders)*n.shape.Width {
 		panic(fmt.Sprintf("dam: embedding of %d numbers, want %d", len(embedding), len(encoders)*n.shape.Width))

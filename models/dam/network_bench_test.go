@@ -42,14 +42,12 @@ func benchmarkChunk(b *testing.B, n *Network, threads int) {
 	w := newWorkspace(Published, threads, n.paired)
 	mel, dst := seededMel(Published, 0), make([]float32, Published.Width)
 	for b.Loop() {
-		w.crew.begin()
 		w.setMel(mel, Published.Mels)
 		for i := range n.encoders {
 			if err := n.encoders[i].run(context.Background(), w, dst); err != nil {
 				b.Fatal(err)
 			}
 		}
-		w.crew.end()
 	}
 	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N), "s/chunk")
 }

@@ -140,8 +140,6 @@ func TestFullNetworkIsThatOfPyTorch(t *testing.T) {
 	}
 	embedding := make([]float32, 2*Published.Width)
 	w := newWorkspace(Published, n.threads, false)
-	w.crew.begin()
-	defer w.crew.end()
 	w.setMel(seededMel(Published, 0), Published.Mels)
 	for i, name := range encoders {
 		if err := n.encoders[i].run(context.Background(), w, embedding[i*Published.Width:][:Published.Width]); err != nil {
@@ -192,8 +190,6 @@ func TestBFloat16(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := newWorkspace(shape, 2, true)
-	w.crew.begin()
-	defer w.crew.end()
 	embedding := make([]float32, 2*shape.Width)
 	var before []float32
 	for _, chunk := range []int{0, 1, 0} { // the first again, where there was another
@@ -226,7 +222,7 @@ func TestThreadsDoNotChangeTheResult(t *testing.T) {
 	mel := seededMel(shape, 1)
 	var want []float32
 	for _, opts := range []*Options{{Threads: 1}, {Threads: 2, Chunks: 2}, {Threads: 5, Chunks: 5}, nil} {
-		n := newNetwork(t, shape, weights.Read, opts)
+		n := newNetwork(t, shape, weights.read, opts)
 		var group sync.WaitGroup
 		got := make([][]float32, 4)
 		for i := range got {
@@ -324,7 +320,7 @@ func TestEmbedThatFails(t *testing.T) {
 
 func TestNetworksThatCannotBe(t *testing.T) {
 	good := randomWeights(small, 1)
-	if _, err := NewNetwork(small, good.Read, nil); err != nil {
+	if _, err := NewNetwork(small, good.read, nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{
@@ -332,12 +328,12 @@ func TestNetworksThatCannotBe(t *testing.T) {
 		"backbone.llma.backbone.layer_norm.bias", "head.classifier_head.anxiety.final_layer.weight",
 	} {
 		broken := randomWeights(small, 1)
-		broken[name].Data[len(broken[name].Data)-1] = float32(math.NaN())
-		if _, err := NewNetwork(small, broken.Read, nil); !errors.Is(err, ErrWeights) || !strings.Contains(err.Error(), name) {
+		broken[name].data[len(broken[name].data)-1] = float32(math.NaN())
+		if _, err := NewNetwork(small, broken.read, nil); !errors.Is(err, ErrWeights) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s is not a number: got %v", name, err)
 		}
 		delete(broken, name)
-		if _, err := NewNetwork(small, broken.Read, nil); !errors.Is(err, ErrWeights) || !strings.Contains(err.Error(), name) {
+		if _, err := NewNetwork(small, broken.read, nil); !errors.Is(err, ErrWeights) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s is missing: got %v", name, err)
 		}
 	}
@@ -347,7 +343,7 @@ func TestNetworksThatCannotBe(t *testing.T) {
 	} {
 		s := small
 		change(&s)
-		if _, err := NewNetwork(s, good.Read, nil); !errors.Is(err, ErrWeights) {
+		if _, err := NewNetwork(s, good.read, nil); !errors.Is(err, ErrWeights) {
 			t.Errorf("%s: got %v, want %v", what, err, ErrWeights)
 		}
 	}
@@ -359,7 +355,7 @@ func TestReadsTheTensorsInOrder(t *testing.T) {
 	weights := randomWeights(small, 1)
 	newNetwork(t, small, func(dst []float32, name string, dims []int) error {
 		got = append(got, name)
-		return weights.Read(dst, name, dims)
+		return weights.read(dst, name, dims)
 	}, nil)
 	for name := range small.Tensors() {
 		want = append(want, name)

@@ -10,23 +10,24 @@ import (
 	"strings"
 )
 
-// ErrChecksum says that a file is not the one whose checksum was given.
+// ErrChecksum is wrapped by the error about a file whose checksum is not the
+// expected one.
 var ErrChecksum = errors.New("dam: the file has another checksum")
 
-// zipMagic is what a zip file begins with, and so a checkpoint.
+// zipMagic begins every zip file, and so every checkpoint.
 const zipMagic = "PK\x03\x04"
 
-// Is says whether a file that begins with head, of which 16 bytes are enough,
-// can be a model that Open reads.
+// Is reports whether a file that begins with head can be a model that Open reads.
+// 16 bytes are enough.
 func Is(head []byte) bool {
 	return strings.HasPrefix(string(head), zipMagic) || strings.HasPrefix(string(head), fileMagic)
 }
 
-// Open loads the model at path: the published checkpoint, dam3.1.ckpt, or what
-// Convert made of it, which loads faster. The file is closed when Open returns.
-// Memory is that of the weights, 0.71 GB, one tensor, and the activations of
-// Options.Chunks. Errors wrap ErrCheckpoint, ErrFile, ErrWeights or
-// ErrChecksum, or come from the file.
+// Open loads the model at path: the published checkpoint, dam3.1.ckpt, or the
+// output of Convert, which loads faster. It closes the file before it returns. The
+// model takes 0.71 GB for weights, and activations for Options.Chunks; loading
+// takes the memory of one tensor besides. Errors wrap ErrCheckpoint, ErrFile,
+// ErrWeights, ErrChecksum or an error of package os.
 func Open(path string, opts *ScorerOptions) (*Model, error) {
 	if opts == nil {
 		opts = &ScorerOptions{}
@@ -43,8 +44,8 @@ func Open(path string, opts *ScorerOptions) (*Model, error) {
 	return m, err
 }
 
-// Convert writes the model at path in the form that Open reads fastest. The
-// checksum is that of the file at path, "" for any.
+// Convert writes the model at path in the format that Open reads fastest. checksum
+// is the SHA-256 that the file must have, in hexadecimal; "" accepts any file.
 func Convert(w io.Writer, path, checksum string) error {
 	source, err := Checksum(path)
 	if err != nil {
@@ -55,7 +56,7 @@ func Convert(w io.Writer, path, checksum string) error {
 	})
 }
 
-// Checksum is the SHA-256 of the file at path in hexadecimal.
+// Checksum returns the SHA-256 of the file at path in hexadecimal.
 func Checksum(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -69,7 +70,8 @@ func Checksum(path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// withTensors opens the file at path, of either kind, while use runs.
+// withTensors opens the file at path, a checkpoint or a converted model, calls use
+// and closes the file.
 func withTensors(path string, s Shape, checksum string, use func(TensorReader) error) error {
 	if checksum != "" {
 		got, err := Checksum(path)
@@ -99,7 +101,7 @@ func withTensors(path string, s Shape, checksum string, use func(TensorReader) e
 	return nil
 }
 
-// tensors reads the directory of a file of either kind.
+// tensors reads the directory of a checkpoint or the header of a converted model.
 func tensors(r io.ReaderAt, size int64, s Shape) (TensorReader, error) {
 	head := make([]byte, len(fileMagic))
 	n, err := r.ReadAt(head, 0)

@@ -7,23 +7,23 @@ import (
 	"math"
 )
 
-// ErrCheckpoint says that a file is not a checkpoint that can be read. The
-// message says what is wrong with it.
+// ErrCheckpoint is wrapped by the errors about a checkpoint that is broken or not
+// supported. The message names the fault.
 var ErrCheckpoint = errors.New("dam: not a readable checkpoint")
 
-// The values of the pickles that are read here: string, int, bool, tuple,
-// *dict, global, storage and record; nil is None.
+// The values of a pickle are string, int, bool, tuple, *dict, global, storage,
+// *record and nil, which is None.
 type (
 	tuple  []any
-	global string // module and name, which are compared and never looked up
+	global string // module and name; compared, never imported
 
-	// dict is what a dictionary was filled with, in order.
+	// dict is the keys and values of a dictionary, in the order of insertion.
 	dict struct {
 		keys   []any
 		values []any
 	}
 
-	// storage is the numbers that a tensor looks at.
+	// storage is an array of numbers, of which a tensor is a part.
 	storage struct {
 		dtype dtype
 		key   string // of the file in the archive
@@ -48,14 +48,14 @@ const (
 	bfloat16s
 )
 
-// dtypes are the classes of storages that are taken.
+// dtypes are the supported classes of storages.
 var dtypes = map[global]dtype{
 	"torch FloatStorage":    float32s,
 	"torch HalfStorage":     float16s,
 	"torch BFloat16Storage": bfloat16s,
 }
 
-// size is that of a number in bytes.
+// size is the size of a number in bytes.
 func (d dtype) size() int {
 	if d == float32s {
 		return 4
@@ -63,45 +63,45 @@ func (d dtype) size() int {
 	return 2
 }
 
-// The callables that a state dict may name. They are not called: what they
-// would make is made here.
+// The callables that a state dict may name. They are not called: reduce makes
+// their results.
 const (
 	rebuildTensor global = "torch._utils _rebuild_tensor_v2"
 	orderedDict   global = "collections OrderedDict"
 )
 
-// mark is what the opcode MARK leaves on the stack.
+// mark is the value that the opcode MARK pushes.
 type mark struct{}
 
-// unpickler runs the few opcodes of which the pickle of a dictionary of
-// tensors is made (PEP 307; CPython's Lib/pickletools.py has every opcode).
-// Any other is an error. Nothing is imported or called, and what its values take
-// of memory is counted.
+// unpickler runs the few opcodes that the pickle of a dictionary of tensors needs
+// (PEP 307; CPython's Lib/pickletools.py has every opcode). Any other opcode is an
+// error. It imports and calls nothing, and limits the memory of the values.
 type unpickler struct {
 	b       []byte
 	at      int // of the next byte
 	stack   []any
-	deepest int // how much the stack has held
+	deepest int // greatest length of the stack so far
 	memo    []any
-	left    int // how many bytes the values may take still
+	left    int // bytes that further values may take
 }
 
 const (
-	// memoryPerByte and memorySlack are what the values of a pickle may take for
-	// each of its bytes, and besides. Chosen: those of 514 tensors as torch
-	// writes them take less than four fifths of that, and with the text of the
-	// pickle itself it is no more than 4 bytes for each and 1 MiB.
+	// The values of a pickle may take memoryPerByte bytes for each byte of the
+	// pickle, plus memorySlack. Chosen: 514 tensors as torch writes them take
+	// less than four fifths of that, and together with the text of the pickle it
+	// is at most 4 bytes for each byte plus 1 MiB.
 	memoryPerByte = 2
 	memorySlack   = 1 << 20
 
-	// sizeOfValue is what a value takes on a stack or in a list that grows by
-	// a quarter each time: five times its 16 bytes in all.
+	// sizeOfValue is the memory in bytes that a value of a growing list takes: a
+	// list that grows by a quarter allocates five times its 16 bytes in all.
 	sizeOfValue = 5 * 16
 )
 
 var errMemory = errors.New("it takes too much memory for its size")
 
-// spend takes so many bytes from those that are left.
+// spend subtracts n bytes from those that are left, and returns an error when
+// none are left.
 func (u *unpickler) spend(n int) error {
 	if u.left -= n; u.left < 0 {
 		return errMemory
@@ -109,8 +109,8 @@ func (u *unpickler) spend(n int) error {
 	return nil
 }
 
-// unpickle returns the dictionary that b holds. The error wraps
-// ErrCheckpoint and says at which byte it stopped.
+// unpickle returns the dictionary in the pickle b. The error wraps ErrCheckpoint
+// and names the byte of the fault.
 func unpickle(b []byte) (*dict, error) {
 	u := &unpickler{b: b, left: memorySlack + memoryPerByte*len(b)}
 	v, err := u.run()
@@ -134,7 +134,7 @@ func (u *unpickler) run() (any, error) {
 		if op == '.' { // STOP
 			v, err := u.pop()
 			if err == nil && len(u.stack) > 0 {
-				err = errors.New("values are left over")
+				err = errors.New("values are left over on the stack")
 			}
 			return v, err
 		}
@@ -192,7 +192,7 @@ func (u *unpickler) step(op byte) error {
 	case 'b': // BUILD
 		return u.build()
 	default:
-		return fmt.Errorf("opcode 0x%02x has no place in a dictionary of tensors", op)
+		return fmt.Errorf("opcode 0x%02x is not one of a dictionary of tensors", op)
 	}
 	return nil
 }
@@ -234,13 +234,13 @@ func (u *unpickler) pop() (any, error) {
 	}
 	v := u.stack[n]
 	if _, ok := v.(mark); ok {
-		return nil, errors.New("a mark stands where a value is wanted")
+		return nil, errors.New("a mark is in the place of a value")
 	}
 	u.stack = u.stack[:n]
 	return v, nil
 }
 
-// popMark returns what stands above the topmost mark.
+// popMark removes the topmost mark and the values above it, and returns those.
 func (u *unpickler) popMark() ([]any, error) {
 	for i := len(u.stack) - 1; i >= 0; i-- {
 		if _, ok := u.stack[i].(mark); ok {
@@ -304,8 +304,8 @@ func (u *unpickler) text(op byte) error {
 	return err
 }
 
-// name pushes a global by its name: that of a line each, or of two strings on
-// the stack.
+// name pushes a global. Its module and its name are two lines of the pickle, or
+// two strings on the stack.
 func (u *unpickler) name(op byte) error {
 	if op == 0x93 {
 		name, err1 := u.pop()
@@ -316,7 +316,7 @@ func (u *unpickler) name(op byte) error {
 			return err
 		}
 		if !ok1 || !ok2 {
-			return errors.New("the name of a global is no string")
+			return errors.New("the name of a global is not a string")
 		}
 		u.push(global(m + " " + n))
 		return u.spend(16 + len(m) + len(n))
@@ -359,7 +359,8 @@ func (u *unpickler) tuple(op byte) error {
 	return u.spend(24 + 16*len(v))
 }
 
-// remember puts what is on top of the stack into the memo, or the other way.
+// remember copies the top of the stack into the memo, or an entry of the memo to
+// the stack.
 func (u *unpickler) remember(op byte) error {
 	i := len(u.memo)
 	var err error
@@ -384,7 +385,7 @@ func (u *unpickler) remember(op byte) error {
 		return err
 	}
 	u.push(v)
-	for len(u.memo) <= i { // once: pickles number what they remember
+	for len(u.memo) <= i { // runs once: pickles number their entries from 0
 		u.memo = append(u.memo, nil)
 		if err := u.spend(sizeOfValue); err != nil {
 			return err

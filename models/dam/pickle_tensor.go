@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// fill puts a key and its value, or as many as there are above the mark, into
-// the dictionary below.
+// fill adds one key with its value, or all above the mark, to the dictionary below
+// them.
 func (u *unpickler) fill(op byte) error {
 	var items []any
 	var err error
@@ -31,7 +31,7 @@ func (u *unpickler) fill(op byte) error {
 	}
 	d, ok := top.(*dict)
 	if !ok {
-		return fmt.Errorf("%s is filled as a dictionary", kind(top))
+		return fmt.Errorf("%s is filled, want a dictionary", kind(top))
 	}
 	for i := 0; i < len(items); i += 2 {
 		d.keys, d.values = append(d.keys, items[i]), append(d.values, items[i+1])
@@ -40,7 +40,7 @@ func (u *unpickler) fill(op byte) error {
 	return u.spend(len(items) * sizeOfValue)
 }
 
-// persistent replaces the description of a storage by the storage:
+// persistent replaces the description of a storage by the storage. It is
 // ("storage", class, key, device, number of elements).
 func (u *unpickler) persistent() error {
 	v, err := u.pop()
@@ -49,7 +49,7 @@ func (u *unpickler) persistent() error {
 	}
 	t, ok := v.(tuple)
 	if !ok || len(t) != 5 || t[0] != "storage" {
-		return fmt.Errorf("%s refers to something that is not a storage", kind(v))
+		return fmt.Errorf("%s is a persistent ID, want one of a storage", kind(v))
 	}
 	class, ok1 := t[1].(global)
 	key, ok2 := t[2].(string)
@@ -65,7 +65,7 @@ func (u *unpickler) persistent() error {
 	return u.spend(48)
 }
 
-// reduce makes what a callable would make of its arguments.
+// reduce makes the result of a callable for its arguments.
 func (u *unpickler) reduce() error {
 	args, err1 := u.pop()
 	callable, err2 := u.pop()
@@ -74,12 +74,12 @@ func (u *unpickler) reduce() error {
 	}
 	t, ok := args.(tuple)
 	if !ok {
-		return fmt.Errorf("%s is given as arguments", kind(args))
+		return fmt.Errorf("%s is in the place of arguments", kind(args))
 	}
 	switch callable {
 	case orderedDict:
 		if len(t) > 0 {
-			return errors.New("an ordered dictionary is made from something")
+			return errors.New("an ordered dictionary has arguments, want none")
 		}
 		u.push(&dict{})
 		return u.spend(48)
@@ -97,9 +97,8 @@ func (u *unpickler) reduce() error {
 	return fmt.Errorf("the pickle calls %s", kind(callable))
 }
 
-// newRecord reads the arguments of _rebuild_tensor_v2: storage, offset, sizes,
-// strides, and what does not matter here: whether gradients are wanted, hooks,
-// and metadata.
+// newRecord reads the arguments of _rebuild_tensor_v2: storage, offset, sizes and
+// strides. It ignores the others: whether gradients are needed, hooks, metadata.
 func newRecord(t tuple) (*record, error) {
 	if len(t) != 6 && len(t) != 7 {
 		return nil, fmt.Errorf("a tensor is described by %d values, want 6 or 7", len(t))
@@ -110,7 +109,7 @@ func newRecord(t tuple) (*record, error) {
 		return nil, fmt.Errorf("a tensor lies in %s, want a storage", kind(t[0]))
 	}
 	if r.offset, ok = t[1].(int); !ok || r.offset < 0 {
-		return nil, errors.New("the offset of a tensor is no place")
+		return nil, errors.New("the offset of a tensor is not a number from 0")
 	}
 	var err error
 	if r.dims, err = whole(t[2]); err != nil {
@@ -125,15 +124,15 @@ func newRecord(t tuple) (*record, error) {
 	return r, nil
 }
 
-// maxDims is how many dimensions a tensor may have. Chosen: twice those of any
-// of the published model.
+// maxDims is the greatest number of dimensions of a tensor. Chosen: more than twice
+// that of any tensor of the published model.
 const maxDims = 8
 
-// whole reads a tuple of numbers that are not negative.
+// whole returns the numbers of a tuple; none may be negative.
 func whole(v any) ([]int, error) {
 	t, ok := v.(tuple)
 	if !ok {
-		return nil, fmt.Errorf("%s stands for the sizes of a tensor", kind(v))
+		return nil, fmt.Errorf("%s is in the place of the sizes of a tensor", kind(v))
 	}
 	if len(t) > maxDims {
 		return nil, fmt.Errorf("a tensor has %d sizes, want at most %d", len(t), maxDims)
@@ -141,14 +140,14 @@ func whole(v any) ([]int, error) {
 	n := make([]int, len(t))
 	for i, x := range t {
 		if n[i], ok = x.(int); !ok || n[i] < 0 {
-			return nil, errors.New("a size of a tensor is no number")
+			return nil, errors.New("a size of a tensor is not a number from 0")
 		}
 	}
 	return n, nil
 }
 
-// build takes the attributes that torch gives to a state dict, which say
-// nothing about its tensors.
+// build removes the attributes that torch gives to a state dict. They hold nothing
+// about its tensors.
 func (u *unpickler) build() error {
 	if _, err := u.pop(); err != nil {
 		return err
@@ -158,13 +157,13 @@ func (u *unpickler) build() error {
 		return err
 	}
 	if _, ok := v.(*dict); !ok {
-		return fmt.Errorf("%s is given attributes", kind(v))
+		return fmt.Errorf("%s has attributes, want a dictionary", kind(v))
 	}
 	u.push(v)
 	return nil
 }
 
-// kind says for an error what a value is.
+// kind returns the kind of a value for an error.
 func kind(v any) string {
 	switch v := v.(type) {
 	case nil:

@@ -11,43 +11,42 @@ import (
 	"github.com/voicescreen/voicescreen/screen"
 )
 
-// Name and Version are what the scores carry.
+// Name and Version are those of the model in its scores.
 const (
 	Name    = "dam"
 	Version = "3.1"
 )
 
-// MinSpeech is how many seconds of speech the model wants. With less, which is
-// padded with silence, the Coverage of a score is the share that was there.
+// MinSpeech is the speech that the model needs, in seconds. Less speech is padded
+// with silence, and the Coverage of a score is its share of MinSpeech.
 const MinSpeech = chunkTime
 
-// operating is how the raw score of a task is read.
+// operating holds the thresholds of a task, and the parameters of its probability.
 type operating struct {
 	category screen.Category
 	cuts     []float64 // of the classes; a score equal to a cut is in the lower one
-	low      float64   // raw scores from low to high are undecided
+	low      float64   // raw scores from low to high are Indeterminate
 	high     float64
-	mid      float64 // where both outcomes are as likely as in the population
+	mid      float64 // raw score with the probability share
 	share    float64 // of people with PHQ-9 or GAD-7 ≥ 10
 }
 
 // The published thresholds, chosen by the publisher on labelled validation
-// recordings; for anxiety no band was published, so what is not above the
-// threshold of GAD-7 ≥ 10 is negative.
+// recordings. No band was published for anxiety: up to the threshold of
+// GAD-7 ≥ 10 the decision is negative.
 //
-// No probability was published. For depression it is derived here, from the
+// No probability was published. That of depression is derived here from the
 // published test figures (n = 7,034, 0.39 of them positive): at −0.6699
-// sensitivity 0.581 and specificity 0.778, and 0.19 between −1.033 and −0.654.
-// If the scores of either group are normal with one standard deviation σ, these
-// three give means of −0.527 and −1.204 and σ = 0.698, hence an AUC of 0.754,
-// where 0.760 was published, and among the decided a sensitivity of 0.709 and
-// a specificity of 0.735, where 0.714 and 0.738 were: the assumption holds
-// within rounding. Then
+// sensitivity 0.581 and specificity 0.778, and a share of 0.19 between −1.033 and
+// −0.654. If the scores of both groups are normal with one standard deviation σ,
+// these three give means of −0.527 and −1.204 and σ = 0.698, hence an AUC of 0.754
+// (published 0.760), and among the decided a sensitivity of 0.709 and a specificity
+// of 0.735 (published 0.714 and 0.738): the assumption holds within rounding. Then
 //
 //	logit P(PHQ-9 ≥ 10 | s) = logit π + (μ₁ − μ₀)/σ² · (s − (μ₀ + μ₁)/2)
 //
-// For anxiety nothing of the kind was published. Slope and likelihood ratio at
-// the threshold of 10 are taken to be those of depression, which is a guess.
+// No such figures were published for anxiety. Slope and likelihood ratio at the
+// threshold of 10 are assumed to be those of depression.
 var operations = [len(tasks)]operating{
 	{screen.Depression, []float64{-0.6699, -0.2908}, -1.033, -0.654, depressionMid, 0.080},
 	{screen.Anxiety, []float64{-0.7939, -0.2173, 0.1521}, -0.2173, -0.2173, depressionMid + (-0.2173 + 0.6699), 0.061},
@@ -62,13 +61,13 @@ const (
 type ScorerOptions struct {
 	Options
 
-	// Depression and Anxiety are the shares of people with PHQ-9 or GAD-7 ≥ 10
-	// among those who are screened, which every probability supposes. Default:
+	// Depression and Anxiety are the shares of screened people with PHQ-9 ≥ 10
+	// and GAD-7 ≥ 10 that the probabilities assume, above 0 and below 1. Default:
 	// 0.080 and 0.061, those of US adults, as in the shipped models.
 	Depression, Anxiety float64
 
 	// SHA256 is the checksum that the file must have, in hexadecimal. Default:
-	// any.
+	// any checksum is accepted.
 	SHA256 string
 }
 
@@ -78,8 +77,8 @@ type Model struct {
 	read    [len(tasks)]operating
 }
 
-// newModel returns a scorer on a network of melBands bands and melFrames/2
-// frames, whatever its other sizes are.
+// newModel returns a scorer on a network of melBands bands and melFrames/2 frames.
+// Its other sizes are free.
 func newModel(n *Network, o *ScorerOptions) (*Model, error) {
 	m := &Model{network: n, read: operations}
 	for i, share := range []float64{o.Depression, o.Anxiety} {
@@ -94,17 +93,17 @@ func newModel(n *Network, o *ScorerOptions) (*Model, error) {
 	return m, nil
 }
 
-// Info says what the model is. Its classes have the published thresholds, but
-// its probabilities were calibrated on nothing.
+// Info returns name, version and categories. Calibrated is false: the classes have
+// the published thresholds, but the probabilities are not calibrated.
 func (m *Model) Info() models.Info {
 	return models.Info{Name: Name, Version: Version, Categories: []screen.Category{screen.Depression, screen.Anxiety}}
 }
 
-// Score scores the speech of the recording, as dsp found it, at its own rate:
-// pauses are left out; where no speech was found all is taken. What is left
-// over of the last 30 s is silence to the model. It takes some seconds of
-// computing for every 30 s of speech. The bounds of the interval are NaN:
-// nothing was published from which they could be had.
+// Score returns a depression and an anxiety score. Its input is the speech that
+// dsp found in the recording, without pauses, or the whole recording if dsp found
+// none. Silence fills the last 30 s. Every 30 s of speech take some seconds of
+// processor time. The bounds of the interval are NaN, because they cannot be
+// derived from the published figures.
 func (m *Model) Score(ctx context.Context, in *features.Recording) ([]screen.Score, error) {
 	x := speech(in)
 	raw, err := m.raw(ctx, x)
@@ -124,8 +123,8 @@ func (m *Model) Score(ctx context.Context, in *features.Recording) ([]screen.Sco
 	return scores, nil
 }
 
-// speech returns what was found to be speech, at sampleRate. It is the
-// caller's.
+// speech returns the speech of the recording at sampleRate, or all samples if no
+// speech was found. The slice is the caller's.
 func speech(in *features.Recording) []float64 {
 	x, rate := in.Native, in.NativeRate
 	if len(x) == 0 {
@@ -151,7 +150,7 @@ func speech(in *features.Recording) []float64 {
 func (m *Model) raw(ctx context.Context, x []float64) (Scores, error) {
 	parts := chunks(x)
 	if len(parts) == 0 {
-		parts = [][]float64{nil} // of nothing: a chunk of silence
+		parts = [][]float64{nil} // a chunk of silence
 	}
 	l := newLogMel()
 	mel := make([]float32, melBands*melFrames)
@@ -169,7 +168,7 @@ func (m *Model) raw(ctx context.Context, x []float64) (Scores, error) {
 	return m.network.Score(sum), nil
 }
 
-// score reads a raw score.
+// score returns the score of a raw score.
 func (o *operating) score(raw, coverage float64) screen.Score {
 	logits := slope * (raw - o.mid)
 	eta := math.Log(o.share/(1-o.share)) + logits

@@ -19,7 +19,7 @@ var tiny = Shape{Mels: melBands, Frames: melFrames / 2, Width: 8, Heads: 2, Inne
 
 func tinyModel(t testing.TB) *Model {
 	t.Helper()
-	m, err := newModel(newNetwork(t, tiny, randomWeights(tiny, 5).Read, &Options{Threads: 1}), &ScorerOptions{})
+	m, err := newModel(newNetwork(t, tiny, randomWeights(tiny, 5).read, &Options{Threads: 1}), &ScorerOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestCheckpointToScores(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		n := newNetwork(t, small, w.Read, nil)
+		n := newNetwork(t, small, w.read, nil)
 		mean := make([]float32, 2*small.Width)
 		for _, mel := range golden.Mel {
 			x, err := n.Embed(context.Background(), nil, mel)
@@ -184,7 +184,7 @@ func TestScoreEndsWithItsContext(t *testing.T) {
 }
 
 func TestBaseRates(t *testing.T) {
-	n := newNetwork(t, tiny, randomWeights(tiny, 5).Read, &Options{Threads: 1})
+	n := newNetwork(t, tiny, randomWeights(tiny, 5).read, &Options{Threads: 1})
 	m, err := newModel(n, &ScorerOptions{Depression: 0.39})
 	if err != nil || m.read[0].share != 0.39 || m.read[1].share != operations[1].share {
 		t.Errorf("got %+v, %v", m, err)

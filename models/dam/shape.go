@@ -5,8 +5,7 @@ import (
 	"iter"
 )
 
-// Shape is the size of a network: everything that its tensors do not say by
-// name.
+// Shape is the sizes of a network.
 type Shape struct {
 	Mels   int // bands of the log-mel spectrum
 	Frames int // frames after the second convolution, half those of the spectrum
@@ -25,14 +24,14 @@ var Published = Shape{
 	Hidden: 256, Shared: 64, Task: 128,
 }
 
-// encoders names the encoders in the order in which their means stand in the
-// input of the head.
+// encoders names the encoders, in the order of their means in the input of the
+// head.
 var encoders = [2]string{"audio", "llma"}
 
 // tasks names the tasks in the order of [Scores].
 var tasks = [2]string{"depression", "anxiety"}
 
-// check reports a size that no network can have.
+// check returns an error that wraps ErrWeights if a size is invalid.
 func (s Shape) check() error {
 	for _, size := range []struct {
 		name  string
@@ -51,7 +50,7 @@ func (s Shape) check() error {
 	return nil
 }
 
-// isEven says whether every row that is multiplied can be cut into pairs.
+// isEven reports whether the rows of every product divide into pairs.
 func (s Shape) isEven() bool {
 	return s.Mels%2 == 0 && s.Width/s.Heads%2 == 0 && s.Inner%2 == 0
 }

@@ -5,16 +5,15 @@ import (
 	"github.com/voicescreen/voicescreen/models/dam/internal/simd"
 )
 
-// rowsAtOnce is the number of rows in a part of a task that goes row by row:
-// chosen, 150 kB at the published width.
+// rowsAtOnce is the number of rows in a part of a task that goes row by row.
+// Chosen: 150 kB at the published width.
 const rowsAtOnce = 50
 
 // workspace holds the activations of one chunk, and the steps that use them. At
-// the published shape it takes 47 MB, and 0.3 MB for each goroutine: the
-// convolutions' input and output (10 MB), the residual stream and a normalised
-// copy (9 MB), what is wider than the stream (18 MB: queries, keys and values
-// together, or the feed-forward layer), and packed keys and values (9 MB). With
-// pairs of bfloat16 beside that it takes 63 MB.
+// the published shape it takes 47 MB, and 0.3 MB for each goroutine: input and
+// output of the convolutions (10 MB), the residual stream and a normalised copy
+// (9 MB), queries, keys and values or the feed-forward layer (18 MB), and packed
+// keys and values (9 MB). Pairs of bfloat16 add 16 MB.
 type workspace struct {
 	crew *crew
 
@@ -26,8 +25,8 @@ type workspace struct {
 	keys []gemm.Matrix
 	vals []gemm.Matrix
 
-	// What products take as their left factor: the arrays above, or pairs of
-	// bfloat16 in arrays of their own.
+	// The left factors of products: the arrays above, or pairs of bfloat16 in
+	// arrays of their own.
 	paired                             bool
 	spectrum, convolved, normed, inner operand
 	afterConv1, afterInner             gemm.After
@@ -63,8 +62,8 @@ type operand struct {
 	stride int
 }
 
-// setOperands says where products find their left factors, and who writes them
-// in pairs if they are paired.
+// setOperands sets the left factors of products, and the functions that write them
+// in pairs if paired is set.
 func (w *workspace) setOperands(s Shape, paired bool) {
 	w.paired = paired
 	w.afterConv1, w.afterInner = gelu, gelu
@@ -145,13 +144,13 @@ func (w *workspace) addPositions(positions []float32) {
 	w.crew.run(&w.embed, parts(len(w.x), 1<<15))
 }
 
-// parts is the number of parts of size that n has.
+// parts returns the number of parts of at most size that make n.
 func parts(n, size int) int { return (n + size - 1) / size }
 
-// setMel writes a spectrum, band after band, frame after frame into mel.
+// setMel transposes a spectrum, band after band, into mel, frame after frame.
 func (w *workspace) setMel(mel []float32, bands int) {
 	frames := len(mel) / bands
-	clear(w.mel[:bands]) // there may be pairs of the chunk before
+	clear(w.mel[:bands]) // it may hold pairs of the chunk before
 	for b := range bands {
 		for t, v := range mel[b*frames:][:frames] {
 			w.mel[(t+1)*bands+b] = v

@@ -38,12 +38,12 @@ func (k Kernel) String() string {
 	return "none"
 }
 
-// best and bestPairs are the fastest kernels that this processor has.
+// best and bestPairs are the fastest kernels of this processor.
 var best, bestPairs = last(Kernels()), last(PairKernels())
 
 func last(k []Kernel) Kernel { return k[len(k)-1] }
 
-// size gives the rows and columns of the kernel's tiles.
+// size returns the rows and columns of the kernel's tiles.
 func (k Kernel) size() (rows, cols int) {
 	switch k {
 	case AVX512, BF16:
@@ -54,7 +54,7 @@ func (k Kernel) size() (rows, cols int) {
 	return goRows, panel
 }
 
-// at is the first number of x, whose length the caller has checked.
+// at returns a pointer to the first number of x, nil for a nil slice.
 func at(x []float32) *float32 { return unsafe.SliceData(x) }
 
 // tileGo computes a tile of 4 × 16: c = a·b (+ bias) (+ c), a with rows lda
@@ -85,7 +85,7 @@ func tileGo(k int, a []float32, lda int, b, c []float32, ldc int, bias []float32
 	putGo(&sum, c, ldc, bias, add)
 }
 
-// putGo writes a tile that has been summed up: c = sum (+ bias) (+ c).
+// putGo writes the sums of a tile: c = sum (+ bias) (+ c).
 func putGo(sum *[goRows * panel]float32, c []float32, ldc int, bias []float32, add bool) {
 	for i := range goRows {
 		row := c[i*ldc:][:panel]

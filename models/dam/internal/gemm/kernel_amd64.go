@@ -2,8 +2,8 @@ package gemm
 
 import "golang.org/x/sys/cpu"
 
-// Kernels lists the kernels that this processor and its operating system have,
-// the fastest last.
+// Kernels returns the kernels that this processor and its operating system
+// support, the fastest last.
 func Kernels() []Kernel {
 	k := []Kernel{Go}
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
@@ -15,7 +15,7 @@ func Kernels() []Kernel {
 	return k
 }
 
-// PairKernels lists the same for matrices of pairs.
+// PairKernels returns the kernels for matrices of pairs, the fastest last.
 func PairKernels() []Kernel {
 	k := []Kernel{GoPairs}
 	if cpu.X86.HasAVX512BF16 && cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW {
@@ -25,8 +25,8 @@ func PairKernels() []Kernel {
 }
 
 // tile computes a tile: c = a·b (+ bias) (+ c) over k products. The panels of b
-// are stride apart; a nil bias is none. What the slices must hold follows from
-// the size of the kernel.
+// are stride apart; a nil bias means zeros. The size of the kernel determines the
+// lengths of the slices.
 func (kernel Kernel) tile(k int, a []float32, lda int, b []float32, stride int, c []float32, ldc int, bias []float32, add bool) {
 	switch kernel {
 	case AVX512:
@@ -42,8 +42,8 @@ func (kernel Kernel) tile(k int, a []float32, lda int, b []float32, stride int, 
 	}
 }
 
-// They do the work of tileGo and tilePairsGo on the sizes in their names; b0 and
-// b1 are two panels, and strides are in numbers.
+// These functions do the work of tileGo and tilePairsGo on tiles of the size in
+// the name. b0 and b1 are two panels; strides are in numbers.
 //
 //go:noescape
 func tile12x32AVX512(k int, a *float32, lda int, b0, b1, c *float32, ldc int, bias *float32, add bool)
@@ -54,8 +54,8 @@ func tile12x32BF16(k int, a *float32, lda int, b0, b1, c *float32, ldc int, bias
 //go:noescape
 func tile6x16FMA(k int, a *float32, lda int, b, c *float32, ldc int, bias *float32, add bool)
 
-// transpose8 does the work of transposeGo for eight rows and as many columns
-// from the first on as it can, and returns their number.
+// transpose8 does the work of transposeGo for eight rows and the first columns,
+// and returns the number of columns.
 func transpose8(dst, x []float32, stride, k int) int {
 	k &^= 7
 	if !cpu.X86.HasAVX || k == 0 {
@@ -70,8 +70,8 @@ func transpose8(dst, x []float32, stride, k int) int {
 //go:noescape
 func transposeAVX(dst, x *float32, stride, n int)
 
-// pairVector does the work of Pair for the first numbers of dst and returns how
-// many.
+// pairVector does the work of Pair for the first numbers of dst and returns their
+// count.
 func pairVector(dst, x []float32) int {
 	n := len(x) / 32 * 16
 	if n == 0 || bestPairs != BF16 {
@@ -86,10 +86,9 @@ func pairVector(dst, x []float32) int {
 //go:noescape
 func pairAVX512(dst, x *float32, n int)
 
-// spin makes n times twelve products of registers that do not wait for one
-// another, and returns the floating-point operations of each of the n: its rate
-// is the processor's peak for the instructions of the kernel. It returns 0 if
-// there is no such measure.
+// spin computes n times twelve independent products of registers and returns the
+// floating-point operations of each of the n. Its rate is the processor's peak for
+// the instructions of the kernel. It returns 0 for a kernel without this measure.
 func (kernel Kernel) spin(n int) int {
 	switch kernel {
 	case AVX512:

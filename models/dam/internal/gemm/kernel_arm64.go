@@ -1,13 +1,10 @@
 package gemm
 
-// Kernels lists the kernels that this processor has, the fastest last.
+// Kernels returns the kernels that this processor supports, the fastest last.
 func Kernels() []Kernel { return []Kernel{Go, NEON} }
 
-// PairKernels lists the same for matrices of pairs.
-func PairKernels() []Kernel { return []Kernel{GoPairs} }
-
-// tile computes a tile: c = a·b (+ bias) (+ c) over k products; a nil bias is
-// none. What the slices must hold follows from the size of the kernel.
+// tile computes a tile: c = a·b (+ bias) (+ c) over k products; a nil bias means
+// zeros. The size of the kernel determines the lengths of the slices.
 func (kernel Kernel) tile(k int, a []float32, lda int, b []float32, _ int, c []float32, ldc int, bias []float32, add bool) {
 	switch kernel {
 	case NEON:
@@ -23,12 +20,3 @@ func (kernel Kernel) tile(k int, a []float32, lda int, b []float32, _ int, c []f
 //
 //go:noescape
 func tile6x16NEON(k int, a *float32, lda int, b, c *float32, ldc int, bias *float32, add bool)
-
-// spin has no measure of the peak here.
-func (kernel Kernel) spin(int) int { return 0 }
-
-// transpose8 leaves all columns to transposeGo.
-func transpose8(_, _ []float32, _, _ int) int { return 0 }
-
-// pairVector leaves all to Pair.
-func pairVector(_, _ []float32) int { return 0 }

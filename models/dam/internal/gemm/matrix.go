@@ -2,25 +2,27 @@ package gemm
 
 import "fmt"
 
-// panel is the number of columns of B that are kept together: 64 bytes.
+// panel is the number of columns of a panel of B: a row of it has 64 bytes.
 const panel = 16
 
-// Matrix is the right factor B of a product, packed. It is not changed by
-// products, which may share it.
+// Matrix is the right factor B of a product, packed. Products do not change it and
+// may share it.
 type Matrix struct {
 	rows, cols int       // rows of pairs in a matrix of pairs
 	paired     bool      // the numbers are pairs of bfloat16
 	data       []float32 // panels of 16 columns, rows×16 each, an even number of them
 }
 
-// Rows is the number of rows, the length of the inner sum; of pairs of rows in a
-// matrix of pairs.
+// Rows returns the number of rows, which is the length of the inner sum; in a
+// matrix of pairs, the number of pairs of rows.
 func (b *Matrix) Rows() int { return b.rows }
 
-// Cols is the number of columns.
+// Cols returns the number of columns.
 func (b *Matrix) Cols() int { return b.cols }
 
-// Reset makes b a matrix of zeros. Its memory is reused if it is large enough.
+// Reset sets the size of b, before its columns are packed; columns of the last
+// panels beyond cols are zero. It uses the memory of b again if that is large
+// enough.
 func (b *Matrix) Reset(rows, cols int) {
 	if rows < 0 || cols < 0 {
 		panic(fmt.Sprintf("gemm: matrix of %d × %d", rows, cols))
@@ -31,7 +33,7 @@ func (b *Matrix) Reset(rows, cols int) {
 		b.data = make([]float32, n)
 	}
 	b.rows, b.cols, b.paired, b.data = rows, cols, false, b.data[:n]
-	if cols != panels*panel { // only the last panels have columns that Pack leaves
+	if cols != panels*panel { // only the last panels have columns that Pack does not write
 		clear(b.data[max(0, panels-2)*panel*rows:])
 	}
 }
@@ -51,8 +53,8 @@ func (b *Matrix) Pack(x []float32, rows, cols, stride int) {
 }
 
 // PackTransposed makes b the transpose of x [cols × rows], whose rows start
-// every stride numbers: a linear layer's weight [outputs × inputs] becomes the
-// matrix that inputs are multiplied with.
+// every stride numbers: the right factor of a linear layer with weight x
+// [outputs × inputs].
 func (b *Matrix) PackTransposed(x []float32, rows, cols, stride int) {
 	b.Reset(rows, cols)
 	checkArray("pack", x, cols, rows, stride)
@@ -73,9 +75,8 @@ func (b *Matrix) packPanel(j int, x []float32, n, stride int) {
 	}
 }
 
-// transposeGo writes columns from ≤ k < to of n rows of x to every sixteenth
-// number of dst on. It goes along four columns at a time, so that what it
-// writes stays close.
+// transposeGo writes columns from ≤ k < to of n rows of x to dst, one row to every
+// sixteenth number. It writes four columns at a time, to places close together.
 func transposeGo(dst, x []float32, stride, n, from, to int) {
 	for c := range n {
 		row := x[c*stride:][:to]

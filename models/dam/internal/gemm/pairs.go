@@ -2,13 +2,13 @@ package gemm
 
 import "math"
 
-// A pair is two bfloat16 in the 32 bits of a float32, whose value means
-// nothing: the first in the lower half. A bfloat16 is the upper half of a
-// float32: 8 bits of precision.
+// A pair is two bfloat16 in the 32 bits of a float32, the first in the lower half;
+// the value of that float32 has no meaning. A bfloat16 is the upper half of a
+// float32, with 8 bits of precision.
 
-// Pair writes x to dst as pairs, rounded to the nearest, ties to even; a last
-// number alone has 0 beside it. dst has ⌈len(x)/2⌉ numbers, or it panics; it may
-// be the beginning of x.
+// Pair writes x to dst as pairs, rounded to the nearest, ties to even; 0 completes
+// the last pair of an odd number. It panics unless dst has ⌈len(x)/2⌉ numbers. dst
+// may be the beginning of x.
 func Pair(dst, x []float32) {
 	if len(dst) != (len(x)+1)/2 {
 		panic("gemm: pairs of another length")
@@ -23,8 +23,8 @@ func Pair(dst, x []float32) {
 	}
 }
 
-// round leaves the bfloat16 that is nearest to x in the upper half. A number
-// that is none stays none.
+// round returns the bfloat16 nearest to x in the upper half of the bits; the lower
+// half has no meaning. NaN stays NaN.
 func round(x float32) uint32 {
 	b := math.Float32bits(x)
 	if x != x {
@@ -33,17 +33,16 @@ func round(x float32) uint32 {
 	return b + 0x7FFF + b>>16&1
 }
 
-// first and second are the numbers of a pair.
+// first and second return the numbers of a pair.
 func first(p float32) float32  { return math.Float32frombits(math.Float32bits(p) << 16) }
 func second(p float32) float32 { return math.Float32frombits(math.Float32bits(p) & 0xFFFF0000) }
 
-// FastPairs says whether this processor multiplies pairs faster than float32.
+// FastPairs reports whether this processor multiplies pairs faster than float32.
 func FastPairs() bool { return bestPairs != GoPairs }
 
-// PackPairs makes b the matrix that PackTransposed makes, of pairs of rows: each
-// is half as many numbers, and products with b take A in pairs (of rows/2
-// numbers, rounded up) and have 8 bits of precision in each factor. x is
-// overwritten.
+// PackPairs makes b the matrix of PackTransposed as pairs of rows, with half the
+// numbers. The rows of A are then pairs too, rows/2 numbers rounded up, and each
+// factor has 8 bits of precision. It overwrites x.
 func (b *Matrix) PackPairs(x []float32, rows, cols, stride int) {
 	checkArray("pack", x, cols, rows, stride)
 	for c := range cols {

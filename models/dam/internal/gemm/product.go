@@ -3,17 +3,17 @@ package gemm
 import "fmt"
 
 // Sizes of the blocks, in numbers. Measured on a Zen 5 (48 kB and 1 MB of cache)
-// with a chunk of the encoder, in seconds of processor time, the machine shared
-// with others: 3.2 and 3.3; with 132 rows 3.5 and 3.5; with 128 or 768 columns,
+// with a chunk of the encoder, in seconds of processor time, on a machine under
+// other load: 3.2 and 3.3; with 132 rows 3.5 and 3.5; with 128 or 768 columns,
 // and with a depth of 192 or 384, from 3.3 to 3.4.
 const (
-	// depth of the inner sum between two visits of a tile: two panels of it,
-	// 32 kB, stay in the first-level cache.
+	// depth is the part of the inner sum that a tile computes at a time: two
+	// panels of it, 32 kB, stay in the first-level cache.
 	depth = 256
 	// blockRows is a multiple of the rows of every kernel; blockRows × depth of
 	// A, 252 kB, stay in the second-level cache.
 	blockRows = 252
-	// blockCols is such that 1500 × 768 has 18 blocks to share out.
+	// blockCols gives a product of 1500 × 768 18 blocks for the goroutines.
 	blockCols = 256
 )
 
@@ -27,24 +27,24 @@ type Product struct {
 	Rows    int
 	B       *Matrix
 	Bias    []float32 // of B.Cols() numbers, or nil
-	Add     bool      // to what C holds
+	Add     bool      // add to C instead of overwriting it
 	After   After     // nil for none
-	Kernel  Kernel    // 0 is the fastest one; of pairs for a matrix of pairs
+	Kernel  Kernel    // 0 means the fastest for B
 }
 
-// After is called once with each part of C that is complete: from column n of
-// row m on.
+// After is called once with each complete part of C, which begins at column n of
+// row m.
 type After func(part []float32, m, n int)
 
-// Scratch is what one goroutine needs to compute blocks. The zero value is
-// ready.
+// Scratch is the memory of one goroutine that computes blocks. The zero value is
+// ready for use.
 type Scratch struct {
 	a    [maxRows * depth]float32
 	c    [maxRows * 2 * panel]float32
 	bias [2 * panel]float32
 }
 
-// Blocks is the number of blocks of C. It panics if an array is too short.
+// Blocks returns the number of blocks of C. It panics if an array is too short.
 func (p *Product) Blocks() int {
 	checkArray("C", p.C, p.Rows, p.B.cols, p.StrideC)
 	checkArray("A", p.A, p.Rows, p.B.rows, p.StrideA)
@@ -92,7 +92,7 @@ func (p *Product) kernel() Kernel {
 	return best
 }
 
-// tile adds the products of depth numbers from k0 on to a whole tile.
+// tile adds the products of depth numbers from k0 to a whole tile.
 func (p *Product) tile(kernel Kernel, m, n, k0 int) {
 	k := min(depth, p.B.rows-k0)
 	var bias []float32
@@ -103,8 +103,8 @@ func (p *Product) tile(kernel Kernel, m, n, k0 int) {
 		p.C[m*p.StrideC+n:], p.StrideC, bias, p.Add || k0 > 0)
 }
 
-// edge does the same for a tile of which only rows × cols lie in C: it is
-// computed whole, with zeros in the missing rows, beside C.
+// edge does the work of tile for a tile of which only rows × cols are in C. It
+// computes the whole tile in s, with zeros in the missing rows.
 func (p *Product) edge(kernel Kernel, m, n, rows, cols, k0 int, s *Scratch) {
 	k := min(depth, p.B.rows-k0)
 	for r := range rows {

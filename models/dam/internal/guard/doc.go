@@ -1,3 +1,3 @@
-// Package guard lets tests see code that touches memory behind its arguments. It
-// is there on Linux alone.
+// Package guard helps tests find code that accesses memory beyond its arguments.
+// It exists on Linux only.
 package guard

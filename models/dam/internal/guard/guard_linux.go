@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// Floats returns n numbers that end where memory may not be touched, until the
-// test is over.
+// Floats returns n numbers before memory whose access faults. They are valid until
+// the end of the test.
 func Floats(t *testing.T, n int) []float32 {
 	t.Helper()
 	page := syscall.Getpagesize()

@@ -2,7 +2,7 @@ package simd
 
 import "math"
 
-// table holds every constant as often as the longest register has numbers.
+// table holds every constant 16 times, to fill the longest register.
 type table [][16]float32
 
 func repeat(values ...float32) table {
@@ -15,20 +15,19 @@ func repeat(values ...float32) table {
 	return t
 }
 
-// exp2Table are c0 to c6 of 2^f = Σ ck·f^k for |f| ≤ 1/2, a minimax polynomial
-// of the relative error, which is at most 2e-9 before rounding to float32; the
-// smallest exponent for which no result is subnormal after that; and log2(e).
+// exp2Table holds c0 to c6 of 2^f = Σ ck·f^k for |f| ≤ 1/2, the minimax polynomial
+// of the relative error, which is at most 2e-9 before rounding to float32; then the
+// smallest exponent without a subnormal result, and log2(e).
 var exp2Table = repeat(1, 0.693147182, 0.240226462, 0.0555032864, 0.00961848907, 0.00133999309, 0.000153458124,
 	-125, math.Log2E)
 
-// geluTable are c0 to c8 of log2 Φ(−u) = Σ ck·u^k, where Φ is the normal
-// distribution, chosen to make the largest error of u·Φ(−u) as small as it can
-// be: 1e-8 for all u ≥ 0. It falls towards −∞ beyond the interval of the fit,
-// 0 to 6. The last constant is 0.
+// geluTable holds c0 to c8 of log2 Φ(−u) = Σ ck·u^k, where Φ is the normal
+// distribution function; then 0. The fit over 0 ≤ u ≤ 6 minimises the largest error
+// of u·Φ(−u), which is 1e-8 for all u ≥ 0: beyond the fit the sum falls towards −∞.
 var geluTable = repeat(-0.999998868, -1.15112329, -0.459115446, -0.0527141988, 0.00733338343, -0.000323341723,
 	-0.000114462804, 2.50833273e-05, -1.690403e-06, 0)
 
-// exp2 is 2^y for −125 ≤ y ≤ 127.
+// exp2 returns 2^y for −125 ≤ y ≤ 127.
 func exp2(y float32) float32 {
 	n := float32(math.RoundToEven(float64(y)))
 	f := y - n
@@ -43,9 +42,11 @@ func exp2(y float32) float32 {
 // Gimpel 2016, the exact form), computed as max(x, 0) − |x|·Φ(−|x|). The error
 // is below 1e-7 + 1e-7·|x|. x may be empty.
 func GELU(x []float32) {
-	if n := vectorGELU(x); n < len(x) {
-		geluGo(x[n:])
+	n := vectorLength(x)
+	if n > 0 {
+		vectorGELU(x[:n])
 	}
+	geluGo(x[n:])
 }
 
 func geluGo(x []float32) {
@@ -60,8 +61,8 @@ func geluGo(x []float32) {
 }
 
 // Softmax replaces each number of x by exp(x − max x), at least 2^-125, and
-// returns the sum of these. The division by it is left to the caller, who has
-// fewer numbers to divide later. x is not empty.
+// returns their sum. The caller divides by it later, when there are fewer numbers.
+// It panics if x is empty.
 func Softmax(x []float32) float32 {
 	top := maximum(x)
 	if n := vectorLength(x); n > 0 {
@@ -92,7 +93,7 @@ func expSumGo(x []float32, top float32) float32 {
 	return float32(sum)
 }
 
-// Sum is the sum of x.
+// Sum returns the sum of x; 0 for an empty x.
 func Sum(x []float32) float32 {
 	n := vectorLength(x)
 	sum := 0.0
@@ -105,7 +106,7 @@ func Sum(x []float32) float32 {
 	return float32(sum)
 }
 
-// squares is the sum of the squares of x − c.
+// squares returns the sum of the squares of x − c.
 func squares(x []float32, c float32) float32 {
 	n := vectorLength(x)
 	sum := 0.0
@@ -119,8 +120,9 @@ func squares(x []float32, c float32) float32 {
 }
 
 // Normalize writes (x − mean)/√(variance + epsilon)·w + b to dst: layer
-// normalisation (Ba, Kiros and Hinton 2016), with the variance divided by the
-// number of elements. All have the same length, at least 1, or it panics.
+// normalisation (Ba, Kiros and Hinton 2016), with the sum of squares divided by
+// the number of elements. It panics unless all slices have the same length, at
+// least 1.
 func Normalize(dst, x, w, b []float32, epsilon float32) {
 	if len(x) == 0 || len(dst) != len(x) || len(w) != len(x) || len(b) != len(x) {
 		panic("simd: lengths of a normalisation differ")

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// level says which registers are used.
+// level is the kind of registers in use.
 type level uint8
 
 const (
@@ -27,8 +27,8 @@ func highest() level {
 	return avx512
 }
 
-// vectorLength is the number of leading numbers of x that fill registers, 0 if
-// there are none to be used.
+// vectorLength returns the number of leading numbers of x that fill whole
+// registers; 0 if none are in use.
 func vectorLength(x []float32) int {
 	switch use {
 	case avx512:
@@ -39,18 +39,12 @@ func vectorLength(x []float32) int {
 	return 0
 }
 
-// vectorGELU does the leading numbers and returns how many.
-func vectorGELU(x []float32) int {
-	n := vectorLength(x)
-	if n == 0 {
-		return 0
-	}
+func vectorGELU(x []float32) {
 	if use == avx512 {
-		geluAVX512(&x[0], n, &exp2Table[0], &geluTable[0])
+		geluAVX512(&x[0], len(x), &exp2Table[0], &geluTable[0])
 	} else {
-		geluAVX2(&x[0], n, &exp2Table[0], &geluTable[0])
+		geluAVX2(&x[0], len(x), &exp2Table[0], &geluTable[0])
 	}
-	return n
 }
 
 // vectorExpSum does the work of expSumGo: the first n > 0 numbers, and the rest
@@ -62,7 +56,7 @@ func vectorExpSum(x []float32, n int, top float32) float32 {
 		for i := copy(last[:], rest); i < len(last); i++ {
 			last[i] = float32(math.Inf(-1))
 		}
-		// What is added for each number that is not there is below 1e-37.
+		// Each missing number adds less than 1e-37.
 		sum += expSum(last[:], top)
 		copy(rest, last[:])
 	}

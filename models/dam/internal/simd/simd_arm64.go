@@ -2,7 +2,7 @@ package simd
 
 import "math"
 
-// level says which registers are used.
+// level is the kind of registers in use.
 type level uint8
 
 const (
@@ -14,8 +14,8 @@ var use = highest()
 
 func highest() level { return neon }
 
-// vectorLength is the number of leading numbers of x that fill registers, 0 if
-// there are none to be used.
+// vectorLength returns the number of leading numbers of x that fill whole
+// registers; 0 if none are in use.
 func vectorLength(x []float32) int {
 	if use == neon {
 		return len(x) &^ 3
@@ -23,14 +23,7 @@ func vectorLength(x []float32) int {
 	return 0
 }
 
-// vectorGELU does the leading numbers and returns how many.
-func vectorGELU(x []float32) int {
-	n := vectorLength(x)
-	if n > 0 {
-		geluNEON(&x[0], n, &exp2Table[0], &geluTable[0])
-	}
-	return n
-}
+func vectorGELU(x []float32) { geluNEON(&x[0], len(x), &exp2Table[0], &geluTable[0]) }
 
 // vectorExpSum does the work of expSumGo: the first n > 0 numbers, and the rest
 // in a register of their own.

@@ -2,7 +2,7 @@
 
 package simd
 
-// level says which registers are used: there are none of ours here.
+// level is the kind of registers in use: none on these processors.
 type level uint8
 
 const scalar level = 0
@@ -12,7 +12,7 @@ var use = highest()
 func highest() level { return scalar }
 
 func vectorLength([]float32) int                         { return 0 }
-func vectorGELU([]float32) int                           { return 0 }
+func vectorGELU([]float32)                               {}
 func vectorExpSum(x []float32, _ int, t float32) float32 { return expSumGo(x, t) }
 func vectorMaximum(x []float32) float32                  { return maximum(x) }
 func vectorSum(x []float32) float32                      { return Sum(x) }

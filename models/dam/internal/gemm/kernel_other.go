@@ -1,0 +1,15 @@
+//go:build !amd64
+
+package gemm
+
+// PairKernels returns the kernels for matrices of pairs, the fastest last.
+func PairKernels() []Kernel { return []Kernel{GoPairs} }
+
+// spin has no measure of the peak on these processors.
+func (kernel Kernel) spin(int) int { return 0 }
+
+// transpose8 leaves all columns to transposeGo.
+func transpose8(_, _ []float32, _, _ int) int { return 0 }
+
+// pairVector leaves all numbers to Pair.
+func pairVector(_, _ []float32) int { return 0 }
