@@ -120,7 +120,7 @@ func TestTakenIdentifiersAreNotReused(t *testing.T) {
 func TestAccountsAreApart(t *testing.T) {
 	eachStore(t, func(t *testing.T, st store.Store) {
 		e := newEngine(t, st, testOptions())
-		a, b := e.Account("a"), e.Account("b")
+		a, b := e.Tenant("a"), e.Tenant("b")
 		ctx := testContext(t)
 		id := initiate(t, a, "shared")
 		calls := map[string]func(id string) error{
@@ -346,14 +346,14 @@ func TestNothingOfAPatientIsLogged(t *testing.T) {
 	opts := testOptions()
 	opts.Workers = 1
 	opts.Logger = slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	opts.Models = []models.Scorer{newFake(func(_ context.Context, in *features.Recording) ([]screen.Score, error) {
+	opts.Scoring.Models = []models.Scorer{newFake(func(_ context.Context, in *features.Recording) ([]screen.Score, error) {
 		panic(fmt.Sprint(canary, in.Metadata.Zipcode))
 	})}
 	e, err := voicescreen.New(newMemory(t), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := e.Account("account-" + canary)
+	a := e.Tenant("account-" + canary)
 	id, err := a.Initiate(t.Context(), voicescreen.InitiateRequest{UserID: canary, Consent: true, Metadata: screen.Metadata{Age: 7301, Zipcode: "73017"}})
 	if err != nil {
 		t.Fatal(err)

@@ -2,18 +2,11 @@ package voicescreen
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
-	"runtime"
-
-	"github.com/go-audio/audio"
 
 	"github.com/voicescreen/voicescreen/dsp"
-	"github.com/voicescreen/voicescreen/dsp/wav"
 	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/screen"
-	"github.com/voicescreen/voicescreen/store"
 )
 
 // Analysis is what Engine.Analyze finds in a recording. It is the caller's.
@@ -35,36 +28,13 @@ type Analysis struct {
 	Failures map[screen.Category]*screen.Failure
 }
 
-// allCategories is what Analyze scores.
-var allCategories = []screen.Category{screen.Depression, screen.Anxiety, screen.Deepfake}
-
-// Analyze reads a WAV file of one channel, at 8 to 192 kHz, and scores it in
-// every category. There is no session, and nothing is stored. It is the same
-// analysis as after Submit, but that a file which was cut short is analysed as
-// far as it goes.
-//
-// It waits while as many analyses as the engine has workers are under way, and
-// is one of them while it reads: an r that stalls holds up the others, those of
-// sessions too. ReadChannel and then AnalyzeChannel do not.
-//
-// The error is ErrAudio for what is no such file or is empty, ErrUpload if r fails,
-// ctx's error, or internal. A recording that is too short or too poor for a
-// score is no error: see Analysis.Failures.
-func (e *Engine) Analyze(ctx context.Context, r io.Reader) (*Analysis, error) {
-	return e.analyze(ctx, func(ctx context.Context) (*Channel, error) {
-		return readChannel(ctx, r, 0, e.opts.Audio.MaxDuration)
-	})
-}
-
-// AnalyzeChannel is Analyze for a recording that ReadChannel read. c is neither
-// changed nor kept.
-func (e *Engine) AnalyzeChannel(ctx context.Context, c *Channel) (*Analysis, error) {
-	return e.AnalyzeWith(ctx, c, nil)
-}
-
 // AnalyzeOptions says what is known about a recording that is analysed without
 // a session. Nil and zero fields mean the default.
 type AnalyzeOptions struct {
+	// Channel is the channel of the file that Analyze analyses, from 1 on.
+	// Default: the file must be mono. AnalyzeChannel does not read it.
+	Channel int
+
 	Metadata screen.Metadata // of the speaker; default: nothing is known
 
 	// FixedGain is as in SubmitOptions. Default: ScoringOptions.FixedGain.
@@ -76,188 +46,91 @@ type AnalyzeOptions struct {
 	Earlier []features.Vector
 }
 
-// AnalyzeWith is AnalyzeChannel with what is known about the recording.
-func (e *Engine) AnalyzeWith(ctx context.Context, c *Channel, opts *AnalyzeOptions) (*Analysis, error) {
-	var o AnalyzeOptions
-	if opts != nil {
-		o = *opts
-	}
-	return e.analyzeWith(ctx, &o, func(context.Context) (*Channel, error) { return e.bounded(c) })
-}
-
-// AnalyzeBuffer is Analyze for samples in memory: one channel of a buffer, by
-// its number from 1 on, or 0 for the only one. An IntBuffer must state its
-// SourceBitDepth; the samples of float buffers are nominally in [-1, 1). The
-// buffer is not changed and not kept.
-func (e *Engine) AnalyzeBuffer(ctx context.Context, buf audio.Buffer, channel int) (*Analysis, error) {
-	return e.analyze(ctx, func(context.Context) (*Channel, error) {
-		a, err := wav.FromBuffer(buf, channel)
-		if err != nil {
-			return nil, err
-		}
-		return e.bounded(&Channel{Samples: a.Samples, Rate: a.SampleRate})
+// Analyze reads a WAV file at 8 to 192 kHz and scores one channel of it in every
+// category. There is no session, and nothing is stored. The analysis is the
+// same as after Submit, except that a truncated file is analysed as far as it
+// goes.
+//
+// Analyze waits while as many analyses as the engine has workers are under way,
+// and counts as one of them while it reads: a slow r delays other analyses,
+// those of sessions too. features.ReadChannel followed by AnalyzeChannel avoids
+// this.
+//
+// The error is ErrAudio for an r that is no such file or is empty, ErrUpload if
+// r fails, ctx's error, or internal. A recording that is too short or too poor
+// for a score is no error: see Analysis.Failures.
+func (e *Engine) Analyze(ctx context.Context, r io.Reader, opts *AnalyzeOptions) (*Analysis, error) {
+	o := opts.orDefault()
+	return e.analyze(ctx, o, func(ctx context.Context) (*features.Channel, error) {
+		return features.ReadChannel(ctx, r, o.Channel, e.opts.Audio.MaxDuration)
 	})
 }
 
-// bounded returns as much of c as is analysed, or an error if its rate is not
-// one that is taken.
-func (e *Engine) bounded(c *Channel) (*Channel, error) {
-	if err := checkRate(c.Rate); err != nil {
-		return nil, err
-	}
-	part := *c
-	if most := maxSamples(c.Rate, e.opts.Audio.MaxDuration); len(part.Samples) > most {
-		part.Samples, part.Partial = part.Samples[:most], true
-	}
-	return &part, nil
+// AnalyzeChannel is Analyze for samples in memory, as features.ReadChannel and
+// features.FromBuffer return them. The samples are neither changed nor kept.
+func (e *Engine) AnalyzeChannel(ctx context.Context, c *features.Channel, opts *AnalyzeOptions) (*Analysis, error) {
+	return e.analyze(ctx, opts.orDefault(), func(context.Context) (*features.Channel, error) {
+		return c.Limit(e.opts.Audio.MaxDuration)
+	})
 }
 
-func (e *Engine) analyze(ctx context.Context, read func(context.Context) (*Channel, error)) (*Analysis, error) {
-	return e.analyzeWith(ctx, &AnalyzeOptions{}, read)
+func (o *AnalyzeOptions) orDefault() *AnalyzeOptions {
+	if o == nil {
+		return &AnalyzeOptions{}
+	}
+	return o
 }
 
-func (e *Engine) analyzeWith(ctx context.Context, o *AnalyzeOptions, read func(context.Context) (*Channel, error)) (_ *Analysis, err error) {
-	ctx, leave, err := e.enter(ctx)
+func (e *Engine) analyze(ctx context.Context, o *AnalyzeOptions, read func(context.Context) (*features.Channel, error)) (out *Analysis, err error) {
+	ctx, leave, err := e.life.enter(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	m, err := e.takeMeasurer(ctx)
+	defer func() {
+		if v := recover(); v != nil {
+			out, err = nil, panicError(v)
+		}
+	}()
+	err = e.analyzer.measure(ctx, func(m *features.Measurer) error {
+		c, err := read(ctx)
+		if err != nil {
+			return audioError(err)
+		}
+		in := m.Measure(c)
+		in.Metadata, in.Earlier = o.Metadata, o.Earlier
+		in.FixedGain = o.FixedGain || e.opts.Scoring.FixedGain
+		out, err = e.analyzer.file(ctx, c, in)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if v := recover(); v != nil {
-			m, err = nil, panicError(v) // its scratch may be in any state
-		}
-		e.measurers <- m
-	}()
+	return out, nil
+}
 
-	rec, err := read(ctx)
-	if err != nil {
-		return nil, audioError(err)
-	}
-	in := m.Measure(rec)
-	in.Metadata, in.Earlier = o.Metadata, o.Earlier
-	in.FixedGain = o.FixedGain || e.opts.Scoring.FixedGain
+// file scores a channel that was measured in every category that it is good
+// enough for.
+func (a *analyzer) file(ctx context.Context, c *features.Channel, in *features.Recording) (*Analysis, error) {
 	out := &Analysis{
 		Duration:      in.Analysis.Duration,
 		SpeechSeconds: in.Analysis.SpeechDuration(),
-		SampleRate:    rec.Rate,
-		Truncated:     rec.Truncated,
-		Partial:       rec.Partial,
+		SampleRate:    c.Rate,
+		Truncated:     c.Truncated,
+		Partial:       c.Partial,
 		Quality:       in.Analysis.Quality,
 		Features:      in.Features,
 		Failures:      map[screen.Category]*screen.Failure{},
 	}
 	var good []screen.Category
-	for _, c := range allCategories {
-		if f := e.opts.Audio.gate(c, in.Analysis); f != nil {
+	for _, c := range screen.Categories() {
+		if f := a.audio.Limits.Refuse(c, in.Analysis); f != nil {
 			out.Failures[c] = f
 		} else {
 			good = append(good, c)
 		}
 	}
-	out.Scores, err = e.score(ctx, "", in, good)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-// outcome is what came of the analysis of a session: scores and features, or a
-// failure.
-type outcome struct {
-	scores   []screen.Score
-	features map[string]float64
-	failure  *screen.Failure
-}
-
-// analyzeSession analyses the stored recording of s. An error means that it
-// may be tried again.
-func (e *Engine) analyzeSession(ctx context.Context, s *store.Session) (out outcome, err error) {
-	m, err := e.takeMeasurer(ctx)
-	if err != nil {
-		return out, err
-	}
-	defer func() {
-		if v := recover(); v != nil {
-			e.measurers <- nil // its scratch may be in any state
-			panic(v)
-		}
-		e.measurers <- m
-	}()
-
-	rec, err := e.openRecording(ctx, s)
-	if err == nil && rec.Truncated { // it was whole when it was accepted: the disk lost a part
-		err = fmt.Errorf("%w: file is cut short", ErrAudio)
-	}
-	if err != nil && isAudioFault(err) {
-		out.failure = decodeFailure(err)
-		return out, nil
-	}
-	if err != nil {
-		return out, err
-	}
-	categories := s.Product.Categories()
-	seconds := float64(len(rec.Samples)) / float64(rec.Rate)
-	for _, c := range categories { // before the work, which a short one is not worth
-		if out.failure = e.opts.Audio.lengthFailure(c, seconds); out.failure != nil {
-			return out, nil
-		}
-	}
-	in := m.Measure(rec)
-	in.Metadata, in.FixedGain = s.Metadata, s.FixedGain
-	if s.Baseline {
-		in.Earlier, err = e.earlier(ctx, s)
-		switch {
-		case errors.Is(err, store.ErrDamaged): // what is lost to this one is so to all
-			e.opts.Logger.Error("compare without sessions that cannot be read", "session", s.ID, "earlier", len(in.Earlier), "error", err)
-		case err != nil:
-			return out, err
-		}
-	}
-	for _, c := range categories {
-		if out.failure = e.opts.Audio.gate(c, in.Analysis); out.failure != nil {
-			return out, nil
-		}
-	}
-	if out.scores, err = e.score(ctx, s.Account, in, categories); err != nil {
-		return outcome{}, err
-	}
-	out.features = in.Features.Map()
-	return out, nil
-}
-
-func (e *Engine) openRecording(ctx context.Context, s *store.Session) (*Channel, error) {
-	f, err := e.store.Audio().Open(ctx, s.Audio)
-	if err != nil {
-		return nil, fmt.Errorf("voicescreen: open the audio: %w", err)
-	}
-	defer f.Close()
-	return readChannel(ctx, f, s.Channel, e.opts.Audio.MaxDuration)
-}
-
-// measurerCount is how many analyses may be under way at once: as many as there
-// are workers, so that they bound the memory, or as processors where there are
-// none.
-func measurerCount(workers int) int {
-	if workers > 0 {
-		return workers
-	}
-	return runtime.GOMAXPROCS(0)
-}
-
-// takeMeasurer waits for a Measurer to be free. It goes back into e.measurers, or nil
-// in its place.
-func (e *Engine) takeMeasurer(ctx context.Context) (*Measurer, error) {
-	select {
-	case m := <-e.measurers:
-		if m == nil {
-			m = NewMeasurer()
-		}
-		return m, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
+	var err error
+	out.Scores, err = a.scorers().score(ctx, in, good, a.decide(""))
+	return out, err
 }

@@ -33,7 +33,7 @@ func readInterview(t testing.TB) []byte {
 
 func TestInterviewIsScored(t *testing.T) {
 	e := newEngine(t, newMemory(t), nil)
-	a, err := e.Analyze(t.Context(), bytes.NewReader(readInterview(t)))
+	a, err := e.Analyze(t.Context(), bytes.NewReader(readInterview(t)), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestInterviewIsScored(t *testing.T) {
 // gets is what Analyze says.
 func TestSubmitAndAnalyzeAgree(t *testing.T) {
 	e := newEngine(t, newMemory(t), testOptions())
-	a, err := e.Analyze(t.Context(), bytes.NewReader(speech()))
+	a, err := e.Analyze(t.Context(), bytes.NewReader(speech()), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestSubmitAndAnalyzeAgree(t *testing.T) {
 	}
 }
 
-func TestAnalyzeBufferAgreesWithTheFile(t *testing.T) {
+func TestBufferAgreesWithTheFile(t *testing.T) {
 	e := newEngine(t, newMemory(t), testOptions())
 	mono := syllables(16000, 1.2)
 	ints, stereo := make([]int, len(mono)), make([]float64, 2*len(mono))
@@ -91,7 +91,7 @@ func TestAnalyzeBufferAgreesWithTheFile(t *testing.T) {
 		ints[i] = int(math.Round(v * 32767))
 		stereo[2*i+1] = float64(ints[i]) / 32768
 	}
-	want, err := e.Analyze(t.Context(), bytes.NewReader(encodeWAV(16000, 1, mono)))
+	want, err := e.Analyze(t.Context(), bytes.NewReader(encodeWAV(16000, 1, mono)), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,12 @@ func TestAnalyzeBufferAgreesWithTheFile(t *testing.T) {
 		"integers":               {&audio.IntBuffer{Format: &audio.Format{NumChannels: 1, SampleRate: 16000}, Data: ints, SourceBitDepth: 16}, 0},
 		"second channel, floats": {&audio.FloatBuffer{Format: &audio.Format{NumChannels: 2, SampleRate: 16000}, Data: stereo}, 2},
 	} {
-		got, err := e.AnalyzeBuffer(t.Context(), c.buf, c.channel)
+		ch, err := features.FromBuffer(c.buf, c.channel)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		got, err := e.AnalyzeChannel(t.Context(), ch, nil)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -112,16 +117,6 @@ func TestAnalyzeBufferAgreesWithTheFile(t *testing.T) {
 				feature, _ := want.Features.Schema.Feature(i)
 				t.Errorf("%s: %s: got %v, want %v", name, feature, g, v)
 			}
-		}
-	}
-	for name, buf := range map[string]audio.Buffer{
-		"no buffer":    nil,
-		"no format":    &audio.IntBuffer{Data: ints, SourceBitDepth: 16},
-		"two channels": &audio.FloatBuffer{Format: &audio.Format{NumChannels: 2, SampleRate: 16000}, Data: stereo},
-		"rate too low": &audio.FloatBuffer{Format: &audio.Format{NumChannels: 1, SampleRate: 4000}, Data: mono},
-	} {
-		if _, err := e.AnalyzeBuffer(t.Context(), buf, 0); !errors.Is(err, voicescreen.ErrAudio) {
-			t.Errorf("%s: got %v, want ErrAudio", name, err)
 		}
 	}
 }
@@ -139,20 +134,20 @@ func TestAnalyzeRefuses(t *testing.T) {
 		"rate too low": {bytes.NewReader(encodeWAV(4000, 1, make([]float64, 8))), voicescreen.ErrAudio},
 		"broken off":   {io.MultiReader(bytes.NewReader(tiny[:100]), iotest.ErrReader(broken)), voicescreen.ErrUpload},
 	} {
-		if _, err := e.Analyze(t.Context(), c.r); !errors.Is(err, c.want) {
+		if _, err := e.Analyze(t.Context(), c.r, nil); !errors.Is(err, c.want) {
 			t.Errorf("%s: got %v, want %v", name, err, c.want)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := e.Analyze(ctx, bytes.NewReader(tiny)); !errors.Is(err, context.Canceled) {
+	if _, err := e.Analyze(ctx, bytes.NewReader(tiny), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want the context's error", err)
 	}
 	panics := testOptions()
-	panics.Models = []models.Scorer{newFake(func(context.Context, *features.Recording) ([]screen.Score, error) { panic("scorer") })}
+	panics.Scoring.Models = []models.Scorer{newFake(func(context.Context, *features.Recording) ([]screen.Score, error) { panic("scorer") })}
 	e = newEngine(t, newMemory(t), panics)
 	for range 5 { // more often than there is room for analyses
-		if _, err := e.Analyze(testContext(t), bytes.NewReader(speech())); err == nil || strings.Contains(err.Error(), "scorer") {
+		if _, err := e.Analyze(testContext(t), bytes.NewReader(speech()), nil); err == nil || strings.Contains(err.Error(), "scorer") {
 			t.Errorf("got %v, want an error without the text of the panic", err)
 		}
 	}
@@ -162,15 +157,15 @@ func TestAnalyzeOfWhatIsCut(t *testing.T) {
 	opts := testOptions()
 	opts.Audio.MaxDuration = time.Second
 	e := newEngine(t, newMemory(t), opts)
-	a, err := e.Analyze(t.Context(), bytes.NewReader(speech()))
+	a, err := e.Analyze(t.Context(), bytes.NewReader(speech()), nil)
 	if err != nil || a.Truncated || !a.Partial || math.Abs(a.Duration-1) > 0.001 {
 		t.Errorf("longer than MaxDuration: got %+v, %v, want a second of it", a, err)
 	}
-	a, err = e.Analyze(t.Context(), bytes.NewReader(speech()[:44+2*8000]))
+	a, err = e.Analyze(t.Context(), bytes.NewReader(speech()[:44+2*8000]), nil)
 	if err != nil || !a.Truncated || a.Partial || math.Abs(a.Duration-0.5) > 0.001 {
 		t.Errorf("cut short: got %+v, %v, want the half second that is there", a, err)
 	}
-	a, err = e.Analyze(t.Context(), bytes.NewReader(encodeWAV(16000, 1, nil)))
+	a, err = e.Analyze(t.Context(), bytes.NewReader(encodeWAV(16000, 1, nil)), nil)
 	if !errors.Is(err, voicescreen.ErrAudio) || !strings.Contains(err.Error(), "no samples") {
 		t.Errorf("no samples: got %+v, %v, want ErrAudio that says so", a, err)
 	}
@@ -200,20 +195,20 @@ func TestGate(t *testing.T) {
 		"short and silent":     {standard, quiet(3), 0, screen.CodeAudioLength, map[string][2]float64{"minimum_length": {30, 30}, "actual_length": {3, 3}}},
 		"long and silent":      {standard, quiet(3), screen.DeepfakeBinary, screen.CodeNoSpeech, nil},
 		"little speech": {
-			set(func(a *voicescreen.AudioOptions) { a.MinSpeech = 2 * time.Second }),
+			set(func(a *voicescreen.AudioOptions) { a.Limits.MinSpeech = 2 * time.Second }),
 			encodeWAV(16000, 1, append(syllables(16000, 1.5), make([]float64, 16000)...)), 0,
 			screen.CodeAudioLength, map[string][2]float64{"minimum_length": {2, 2}, "actual_length": {0.5, 1.9}},
 		},
 		"clipped": {
-			set(func(a *voicescreen.AudioOptions) { a.MaxClipped = 0.05 }), encodeWAV(16000, 1, loud), 0,
+			set(func(a *voicescreen.AudioOptions) { a.Limits.MaxClipped = 0.05 }), encodeWAV(16000, 1, loud), 0,
 			screen.CodeAudioQuality, map[string][2]float64{"maximum_clipped_ratio": {0.05, 0.05}, "actual_clipped_ratio": {0.05, 1}},
 		},
 		"narrow": {
-			set(func(a *voicescreen.AudioOptions) { a.MinBandwidth = 12000 }), speech(), 0,
+			set(func(a *voicescreen.AudioOptions) { a.Limits.MinBandwidth = 12000 }), speech(), 0,
 			screen.CodeAudioQuality, map[string][2]float64{"minimum_bandwidth_hz": {12000, 12000}, "actual_bandwidth_hz": {1000, 11000}},
 		},
 		"noisy": {
-			set(func(a *voicescreen.AudioOptions) { a.MinSNR = 150 }), speech(), 0,
+			set(func(a *voicescreen.AudioOptions) { a.Limits.MinSNR = 150 }), speech(), 0,
 			screen.CodeAudioQuality, map[string][2]float64{"minimum_snr_db": {150, 150}, "actual_snr_db": {0, 149}},
 		},
 	} {
@@ -247,7 +242,7 @@ func TestAnalysesAreBounded(t *testing.T) {
 	var mu sync.Mutex
 	now, most := 0, 0
 	opts := testOptions()
-	opts.Models = []models.Scorer{newFake(func(ctx context.Context, in *features.Recording) ([]screen.Score, error) {
+	opts.Scoring.Models = []models.Scorer{newFake(func(ctx context.Context, in *features.Recording) ([]screen.Score, error) {
 		mu.Lock()
 		now++
 		most = max(most, now)
@@ -264,7 +259,7 @@ func TestAnalysesAreBounded(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			if _, err := e.Analyze(testContext(t), bytes.NewReader(speech())); err != nil {
+			if _, err := e.Analyze(testContext(t), bytes.NewReader(speech()), nil); err != nil {
 				t.Error(err)
 			}
 		})
@@ -291,5 +286,42 @@ func TestEveryProductGivesItsScores(t *testing.T) {
 		if r.Product != p || !slices.Equal(got, screen.Product(p).Categories()) {
 			t.Errorf("%v: got %v of %v, %+v, want %v", p, r.Product, got, r.Failure, p.Categories())
 		}
+	}
+}
+
+// AnalyzeChannel is Analyze in two steps.
+func TestAnalyzeChannelAgreesWithTheFile(t *testing.T) {
+	opts := testOptions()
+	opts.Audio.MaxDuration = time.Second
+	e := newEngine(t, newMemory(t), opts)
+	for name, file := range map[string][]byte{"whole": speech(), "cut short": speech()[:44+2*8000]} {
+		want, err := e.Analyze(t.Context(), bytes.NewReader(file), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := features.ReadChannel(t.Context(), bytes.NewReader(file), 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := len(c.Samples)
+		got, err := e.AnalyzeChannel(t.Context(), c, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Duration != want.Duration || got.Truncated != want.Truncated || got.Partial != want.Partial || got.SampleRate != want.SampleRate {
+			t.Errorf("%s: got %v s, truncated %t, partial %t, want %v s, %t, %t", name,
+				got.Duration, got.Truncated, got.Partial, want.Duration, want.Truncated, want.Partial)
+		}
+		for i, v := range got.Features.Values {
+			if math.Float64bits(v) != math.Float64bits(want.Features.Values[i]) {
+				t.Errorf("%s: feature %d: got %v, want %v", name, i, v, want.Features.Values[i])
+			}
+		}
+		if len(c.Samples) != n || c.Partial {
+			t.Errorf("%s: the channel was changed", name)
+		}
+	}
+	if _, err := e.AnalyzeChannel(t.Context(), &features.Channel{Rate: 100, Samples: make([]float64, 100)}, nil); !errors.Is(err, voicescreen.ErrAudio) {
+		t.Errorf("100 Hz: got %v, want ErrAudio", err)
 	}
 }

@@ -10,23 +10,23 @@ import (
 	"github.com/voicescreen/voicescreen/store"
 )
 
-// maxEarlier is how many earlier recordings of a person one is compared with.
-// Chosen: with five, four fifths of what a mean of many would give are there
-// for a measure of which half of the variance is within people.
+// maxEarlier is how many earlier recordings of a person a recording is compared
+// with. Chosen: for a measure with half of its variance within people, five give
+// four fifths of what the mean of many would.
 const maxEarlier = 5
 
-// earlierPage is how many sessions of a user are looked at for them. Chosen:
-// some failed, or were initiated only.
+// earlierPage is how many sessions of a user are searched for them. Chosen: some
+// of them failed, or were not submitted.
 const earlierPage = 20
 
 // earlier returns the features of the last sessions of the user before s that
-// have them. Beside store.ErrDamaged it returns those of the sessions since the
-// one that cannot be read.
-func (e *Engine) earlier(ctx context.Context, s *store.Session) (out []features.Vector, err error) {
+// have them. With store.ErrDamaged it also returns those of the sessions since
+// the one that cannot be read.
+func earlier(ctx context.Context, st store.Store, s *store.Session) (out []features.Vector, err error) {
 	cursor := s.Cursor()
-	list, err := e.store.List(ctx, s.Account, s.UserID, &cursor, earlierPage)
+	list, err := st.List(ctx, s.Account, s.UserID, &cursor, earlierPage)
 	if errors.Is(err, store.ErrDamaged) {
-		list, err = e.listWhole(ctx, s)
+		list, err = listWhole(ctx, st, s)
 	}
 	if err != nil {
 		err = fmt.Errorf("voicescreen: list earlier sessions: %w", err)
@@ -44,10 +44,10 @@ func (e *Engine) earlier(ctx context.Context, s *store.Session) (out []features.
 
 // listWhole lists the sessions of the user before s one by one, up to the first
 // that cannot be read, whose error it returns beside them.
-func (e *Engine) listWhole(ctx context.Context, s *store.Session) (list []*store.Session, err error) {
+func listWhole(ctx context.Context, st store.Store, s *store.Session) (list []*store.Session, err error) {
 	cursor := s.Cursor()
 	for len(list) < earlierPage {
-		one, err := e.store.List(ctx, s.Account, s.UserID, &cursor, 1)
+		one, err := st.List(ctx, s.Account, s.UserID, &cursor, 1)
 		if err != nil || len(one) == 0 {
 			return list, err
 		}

@@ -3,6 +3,9 @@ package voicescreen_test
 import (
 	"bytes"
 	"context"
+	"errors"
+	"path/filepath"
+	"sync"
 	"testing"
 
 	"gonum.org/v1/gonum/dsp/fourier"
@@ -12,6 +15,10 @@ import (
 	"github.com/voicescreen/voicescreen/dsp/wav"
 	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/models/shipped"
+	"github.com/voicescreen/voicescreen/screen"
+	"github.com/voicescreen/voicescreen/store"
+	"github.com/voicescreen/voicescreen/store/bolt"
+	"github.com/voicescreen/voicescreen/store/memory"
 )
 
 // BenchmarkStage runs each stage of the analysis, on one core, over the
@@ -94,7 +101,7 @@ func BenchmarkAnalyze(b *testing.B) {
 	file := readInterview(b)
 	var seconds float64
 	for b.Loop() {
-		a, err := e.Analyze(b.Context(), bytes.NewReader(file))
+		a, err := e.Analyze(b.Context(), bytes.NewReader(file), nil)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -122,4 +129,49 @@ func reportAudio(b *testing.B, seconds float64) {
 	b.ReportMetric(seconds/b.Elapsed().Seconds(), "s/s")
 	b.ReportMetric(1e3*b.Elapsed().Seconds()/seconds, "ms/s")
 	b.ReportMetric(0, "ns/op")
+}
+
+// BenchmarkCalibrate10000 is a calibration of depression on 10,000 labelled
+// sessions of a store on disk.
+func BenchmarkCalibrate10000(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "clinic.db")
+	st, err := bolt.Open(path, &bolt.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	filled := memory.New(nil)
+	addLabelled(b, filled, "a", 10000, 1)
+	list, err := filled.Scan(b.Context(), "", 10000)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var group sync.WaitGroup
+	work := make(chan *store.Session)
+	for range 64 { // commits are shared
+		group.Go(func() {
+			for s := range work {
+				if err := st.Create(b.Context(), s); err != nil {
+					b.Error(err)
+				}
+			}
+		})
+	}
+	for _, s := range list {
+		work <- s
+	}
+	close(work)
+	group.Wait()
+	e, err := voicescreen.New(st, idle())
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		got, err := e.Calibrate(b.Context(), &voicescreen.CalibrateOptions{Categories: []screen.Category{screen.Depression}, DryRun: true})
+		if err != nil || got[0].Learned == nil {
+			b.Fatalf("got %+v and error %v", got, err)
+		}
+	}
+	if err := errors.Join(e.Close(context.WithoutCancel(b.Context())), st.Close()); err != nil {
+		b.Fatal(err)
+	}
 }

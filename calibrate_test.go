@@ -4,13 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -21,7 +18,6 @@ import (
 	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/bolt"
-	"github.com/voicescreen/voicescreen/store/memory"
 )
 
 // labelledAt is when the labelled sessions were submitted.
@@ -72,6 +68,19 @@ func shippedBayes(t testing.TB, c screen.Category) *models.BayesFile {
 	return nil
 }
 
+// learnedDocument is the store's document of learned models.
+const learnedDocument = "learned-models"
+
+// learnedIn returns the learned models of a store.
+func learnedIn(t *testing.T, st store.Store) string {
+	t.Helper()
+	text, _, err := st.Document(t.Context(), learnedDocument)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
 // idle are the options of the tests, without workers.
 func idle() *voicescreen.Options {
 	o := testOptions()
@@ -93,7 +102,7 @@ func calibrate(t *testing.T, e *voicescreen.Engine, o voicescreen.CalibrateOptio
 // inUse is the depression score that the engine gives to a recording.
 func inUse(t *testing.T, e *voicescreen.Engine) screen.Score {
 	t.Helper()
-	got, err := e.AnalyzeChannel(t.Context(), &voicescreen.Channel{Samples: syllables(44100, 3), Rate: 44100})
+	got, err := e.AnalyzeChannel(t.Context(), &features.Channel{Samples: syllables(44100, 3), Rate: 44100}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,9 +158,6 @@ func TestCalibrateSwitchesAndReverts(t *testing.T) {
 	e = open()
 	if got := inUse(t, e); got.Version != was.Version || got.Probability != was.Probability {
 		t.Errorf("after a restart: got %+v, want %+v", got, was)
-	}
-	if text, err := os.ReadFile(path + ".models"); err != nil || strings.Contains(string(text), "user 1") {
-		t.Errorf("the model file names a user, or error %v", err)
 	}
 	backup := filepath.Join(filepath.Dir(path), "backup.db")
 	if err := e.Backup(t.Context(), backup); err != nil {
@@ -240,19 +246,19 @@ func TestCalibrateErrors(t *testing.T) {
 		t.Errorf("deepfake: got %v, want ErrInvalid", err)
 	}
 	fake := newFake(func(context.Context, *features.Recording) ([]screen.Score, error) { return nil, nil })
-	other := newEngine(t, st, &voicescreen.Options{Workers: -1, Models: []models.Scorer{fake}})
+	other := newEngine(t, st, &voicescreen.Options{Workers: -1, Scoring: voicescreen.ScoringOptions{Models: []models.Scorer{fake}}})
 	if _, err := other.Calibrate(t.Context(), nil); !errors.Is(err, voicescreen.ErrConflict) {
 		t.Errorf("a model that does not learn: got %v, want ErrConflict", err)
 	}
-	bad := filepath.Join(t.TempDir(), "models")
-	for _, text := range []string{"", "{}", `{"format":"voicescreen-learned/1","models":{"depression":[{}]}}`} {
-		if err := os.WriteFile(bad, []byte(text), 0o600); err != nil {
+	for i, text := range []string{"x", "{}", `{"format":"voicescreen-learned/1","models":{"depression":[{}]}}`} {
+		if _, err := st.PutDocument(t.Context(), learnedDocument, uint64(i), []byte(text)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := voicescreen.New(st, &voicescreen.Options{Scoring: voicescreen.ScoringOptions{ModelFile: bad}}); err == nil {
-			t.Errorf("model file %q: got no error", text)
+		if _, err := voicescreen.New(st, nil); err == nil || !strings.Contains(err.Error(), "learned models") {
+			t.Errorf("learned models %q: got error %v", text, err)
 		}
 	}
+	st = newMemory(t)
 	for _, rates := range []map[screen.Category]float64{{screen.Depression: 1}, {screen.Anxiety: math.NaN()}, {screen.Deepfake: 0.5}} {
 		if _, err := voicescreen.New(st, &voicescreen.Options{Scoring: voicescreen.ScoringOptions{BaseRates: rates}}); !errors.Is(err, voicescreen.ErrInvalid) {
 			t.Errorf("base rates %v: got %v, want ErrInvalid", rates, err)
@@ -266,14 +272,13 @@ func TestCalibrateLeavesGivenModels(t *testing.T) {
 	st := newMemory(t)
 	addLabelled(t, st, "a", 100, 1)
 	opts := idle()
-	opts.Scoring.ModelFile = filepath.Join(t.TempDir(), "models")
 	learned := calibrate(t, newEngine(t, st, opts), voicescreen.CalibrateOptions{})
 	if !learned.Activated {
 		t.Fatalf("got %+v, want it learned and activated", learned)
 	}
-	before, err := os.ReadFile(opts.Scoring.ModelFile)
-	if err != nil {
-		t.Fatal(err)
+	before := learnedIn(t, st)
+	if before == "" || strings.Contains(before, "user 1") {
+		t.Errorf("got learned models %q, want some that name no user", before)
 	}
 	file := *shippedBayes(t, screen.Depression)
 	file.Version = "given"
@@ -281,7 +286,7 @@ func TestCalibrateLeavesGivenModels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	opts.Models = []models.Scorer{given}
+	opts.Scoring.Models = []models.Scorer{given}
 	e := newEngine(t, st, opts)
 	found, err := e.Calibrate(t.Context(), nil)
 	if err != nil || len(found) != 2 {
@@ -303,8 +308,8 @@ func TestCalibrateLeavesGivenModels(t *testing.T) {
 	if got := inUse(t, e); got.Version != "given" {
 		t.Errorf("got version %s in use, want the given one", got.Version)
 	}
-	if after, err := os.ReadFile(opts.Scoring.ModelFile); err != nil || string(after) != string(before) {
-		t.Errorf("the model file changed, or error %v", err)
+	if learnedIn(t, st) != before {
+		t.Error("the learned models changed")
 	}
 }
 
@@ -314,15 +319,14 @@ func TestCalibrateReturnsWhatWasDone(t *testing.T) {
 	st := newMemory(t)
 	addLabelled(t, st, "a", 100, 1)
 	opts := idle()
-	opts.Scoring.ModelFile = filepath.Join(t.TempDir(), "models")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	opts.SetClock(func() time.Time {
-		if _, err := os.Stat(opts.Scoring.ModelFile); err == nil {
+	opts.Store.Now = func() time.Time {
+		if learnedIn(t, st) != "" {
 			cancel()
 		}
 		return time.Now()
-	})
+	}
 	e := newEngine(t, st, opts)
 	again := &voicescreen.CalibrateOptions{Categories: []screen.Category{screen.Depression, screen.Depression}}
 	found, err := e.Calibrate(ctx, again)
@@ -335,19 +339,18 @@ func TestCalibrateReturnsWhatWasDone(t *testing.T) {
 }
 
 // TestOtherEnginesSwitch calibrates for the first time while another engine has
-// the same model file, which is not there yet, and that one reverts.
+// the same store, and that one reverts.
 func TestOtherEnginesSwitch(t *testing.T) {
 	st := newMemory(t)
 	addLabelled(t, st, "a", 100, 1)
 	opts := idle()
-	opts.Scoring.ModelFile = filepath.Join(t.TempDir(), "models")
 	a, b := newEngine(t, st, opts), newEngine(t, st, opts)
 	shipped := inUse(t, b).Version
 	if err := a.Revert(screen.Depression); !errors.Is(err, voicescreen.ErrConflict) {
 		t.Errorf("got error %v where nothing was learned, want ErrConflict", err)
 	}
-	if _, err := os.Stat(opts.Scoring.ModelFile); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("got error %v for the model file, want %v", err, fs.ErrNotExist)
+	if text := learnedIn(t, st); text != "" {
+		t.Errorf("got learned models %q, want none", text)
 	}
 	switches := func(e *voicescreen.Engine, want string) {
 		t.Helper()
@@ -366,104 +369,4 @@ func TestOtherEnginesSwitch(t *testing.T) {
 		t.Fatal(err)
 	}
 	switches(a, shipped)
-}
-
-// TestBaseRatesMoveProbabilities says that a base rate reaches the scores.
-func TestBaseRatesMoveProbabilities(t *testing.T) {
-	score := func(rate float64) screen.Score {
-		o := idle()
-		if rate > 0 {
-			o.Scoring.BaseRates = map[screen.Category]float64{screen.Depression: rate}
-		}
-		return inUse(t, newEngine(t, newMemory(t), o))
-	}
-	usual, clinic := score(0), score(0.39)
-	if clinic.Probability < 3*usual.Probability || clinic.Severity != usual.Severity || clinic.Decision != usual.Decision {
-		t.Errorf("got %+v, and %+v at a base rate of 0.39, want a higher probability of the same class", usual, clinic)
-	}
-}
-
-// TestBaselineIsTheUsersOwnSessions submits one recording three times, by two
-// users.
-func TestBaselineIsTheUsersOwnSessions(t *testing.T) {
-	clock := newClock()
-	o := testOptions()
-	o.Models = nil
-	st := newMemory(t)
-	setClock(o, st, clock)
-	e := newEngine(t, st, o)
-	file := encodeWAV(44100, 1, syllables(44100, 3))
-	run := func(user string, opts *voicescreen.SubmitOptions) screen.Score {
-		clock.Add(time.Minute)
-		id, err := e.Initiate(t.Context(), voicescreen.InitiateRequest{UserID: user, Consent: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := e.Submit(t.Context(), id, strings.NewReader(string(file)), opts); err != nil {
-			t.Fatal(err)
-		}
-		r := wait(t, e, id)
-		if len(r.Scores) == 0 {
-			t.Fatalf("got failure %+v", r.Failure)
-		}
-		return r.Scores[0]
-	}
-	own := &voicescreen.SubmitOptions{Baseline: true}
-	if s := run("one", own); s.Baseline != 0 {
-		t.Errorf("the first recording was compared with %d", s.Baseline)
-	}
-	if s := run("two", own); s.Baseline != 0 {
-		t.Errorf("another user's recording was compared with %d", s.Baseline)
-	}
-	if s := run("one", nil); s.Baseline != 0 {
-		t.Errorf("a recording was compared with %d unasked", s.Baseline)
-	}
-	if s := run("one", own); s.Baseline != 2 {
-		t.Errorf("the third recording was compared with %d, want 2", s.Baseline)
-	}
-}
-
-// BenchmarkCalibrate10000 is a calibration of depression on 10,000 labelled
-// sessions of a store on disk.
-func BenchmarkCalibrate10000(b *testing.B) {
-	path := filepath.Join(b.TempDir(), "clinic.db")
-	st, err := bolt.Open(path, &bolt.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	filled := memory.New(nil)
-	addLabelled(b, filled, "a", 10000, 1)
-	list, err := filled.Scan(b.Context(), "", 10000)
-	if err != nil {
-		b.Fatal(err)
-	}
-	var group sync.WaitGroup
-	work := make(chan *store.Session)
-	for range 64 { // commits are shared
-		group.Go(func() {
-			for s := range work {
-				if err := st.Create(b.Context(), s); err != nil {
-					b.Error(err)
-				}
-			}
-		})
-	}
-	for _, s := range list {
-		work <- s
-	}
-	close(work)
-	group.Wait()
-	e, err := voicescreen.New(st, idle())
-	if err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		got, err := e.Calibrate(b.Context(), &voicescreen.CalibrateOptions{Categories: []screen.Category{screen.Depression}, DryRun: true})
-		if err != nil || got[0].Learned == nil {
-			b.Fatalf("got %+v and error %v", got, err)
-		}
-	}
-	if err := errors.Join(e.Close(context.WithoutCancel(b.Context())), st.Close()); err != nil {
-		b.Fatal(err)
-	}
 }

@@ -23,7 +23,7 @@ func TestAClockSetBackHoldsUpNoWork(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "test.db")
 	now := newClock()
 	opts := testOptions()
-	opts.SetClock(now.Now)
+	opts.Store.Now = now.Now
 	opts.Workers = -1
 	e := open(t, path, opts)
 	var ids []string
@@ -61,7 +61,7 @@ func TestAClockSetBackLetsOthersGoFirst(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "test.db")
 	now := newClock()
 	opts := testOptions()
-	opts.SetClock(now.Now)
+	opts.Store.Now = now.Now
 	opts.Workers = -1
 	e := open(t, path, opts)
 	var ids []string
@@ -71,11 +71,11 @@ func TestAClockSetBackLetsOthersGoFirst(t *testing.T) {
 		ids = append(ids, id)
 		now.Add(-time.Hour)
 	}
-	now.Add(time.Hour) // as it was when the second came
+	now.Add(time.Hour + time.Second) // a moment after the second came
 	closeEngine(t, e)
 	done := make(chan string, len(ids))
 	opts.Workers = 1
-	opts.OnResult = func(_ context.Context, _ string, r *voicescreen.Result) { done <- r.SessionID }
+	opts.Results.OnResult = func(_ context.Context, _ string, r *voicescreen.Result) { done <- r.SessionID }
 	e = open(t, path, opts)
 	for _, id := range ids {
 		wait(t, e, id)
@@ -90,8 +90,8 @@ func TestAClockSetBackTakesNoLease(t *testing.T) {
 	now := newClock()
 	fake, entered, release := blocked()
 	opts := testOptions()
-	opts.SetClock(now.Now)
-	opts.Models = []models.Scorer{fake}
+	opts.Store.Now = now.Now
+	opts.Scoring.Models = []models.Scorer{fake}
 	e := open(t, filepath.Join(t.TempDir(), "test.db"), opts)
 	id := initiate(t, e, "u")
 	submit(t, e, id, speech())
@@ -220,7 +220,7 @@ func TestAClockSetBackReordersNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "test.db")
 	now := newClock()
 	opts := testOptions()
-	opts.SetClock(now.Now)
+	opts.Store.Now = now.Now
 	e := open(t, path, opts)
 	var ids []string
 	for range 2 {

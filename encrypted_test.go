@@ -22,7 +22,7 @@ func encryptedOptions() *voicescreen.Options {
 	opts.Store.Key = bytes.Repeat([]byte{7}, bolt.KeySize)
 	fake, _, release := blocked()
 	close(release)
-	opts.Models = []models.Scorer{fake}
+	opts.Scoring.Models = []models.Scorer{fake}
 	return opts
 }
 

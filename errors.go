@@ -9,21 +9,22 @@ import (
 
 // The mistakes a caller can make. Errors of this package wrap one of them and
 // say what was wrong; test with errors.Is. Any other error is internal, and
-// its text is not for the caller's caller.
+// its text is not for the users of a service.
 var (
-	ErrNotFound = errors.New("voicescreen: not found")                   // no such session in this account
+	ErrNotFound = errors.New("voicescreen: not found")                   // the account has no such session
 	ErrConsent  = errors.New("voicescreen: consent was not given")       // Initiate without consent; nothing was stored
 	ErrInvalid  = errors.New("voicescreen: invalid argument")            // see InvalidError
 	ErrConflict = errors.New("voicescreen: conflict")                    // the session is in another state
-	ErrTooLate  = errors.New("voicescreen: outside the feedback window") // labels must come within 24 hours of the audio
-	ErrUpload   = errors.New("voicescreen: upload failed")               // the audio could not be read to its end
-	ErrAudio    = errors.New("voicescreen: audio is not as specified")   // the upload is not the audio asked for
-	ErrTooLarge = errors.New("voicescreen: audio is too large")
-	ErrBusy     = errors.New("voicescreen: the queue is full")
-	ErrClosed   = errors.New("voicescreen: engine is closed")
+	ErrTooLate  = errors.New("voicescreen: outside the feedback window") // labels must come within 24 hours of the recording
+	ErrUpload   = errors.New("voicescreen: upload failed")               // the recording could not be read to its end
+	ErrAudio    = errors.New("voicescreen: audio is not as specified")   // the upload is not the recording asked for
+	ErrTooLarge = errors.New("voicescreen: audio is too large")          // more than AudioOptions.MaxBytes
+	ErrBusy     = errors.New("voicescreen: the queue is full")           // QueueOptions.Limit is reached
+	ErrClosed   = errors.New("voicescreen: engine is closed")            // Close was called
 )
 
 // Problem is what is wrong with a field.
+// The values are those of the service.
 type Problem string
 
 const (

@@ -71,7 +71,7 @@ func ExampleEngine_Analyze() {
 		log.Fatal(err)
 	}
 	defer file.Close()
-	a, err := e.Analyze(ctx, file)
+	a, err := e.Analyze(ctx, file, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -88,18 +88,18 @@ func ExampleEngine_Analyze() {
 }
 
 // Two tenants share an engine and nothing else.
-func ExampleEngine_Account() {
+func ExampleEngine_Tenant() {
 	ctx := context.Background()
 	e, err := voicescreen.New(memory.New(nil), nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer e.Close(ctx)
-	id, err := e.Account("north clinic").Initiate(ctx, voicescreen.InitiateRequest{UserID: "patient-17", Consent: true})
+	id, err := e.Tenant("north clinic").Initiate(ctx, voicescreen.InitiateRequest{UserID: "patient-17", Consent: true})
 	if err != nil {
 		log.Fatal(err)
 	}
-	_, err = e.Account("south clinic").Result(ctx, id)
+	_, err = e.Tenant("south clinic").Result(ctx, id)
 	fmt.Println(errors.Is(err, voicescreen.ErrNotFound))
 	// Output: true
 }
@@ -134,7 +134,7 @@ func (half) Score(_ context.Context, in *features.Recording) ([]screen.Score, er
 // A scorer of one's own replaces the shipped one of its category.
 func ExampleOptions_models() {
 	ctx := context.Background()
-	e, err := voicescreen.New(memory.New(nil), &voicescreen.Options{Models: []models.Scorer{half{}}})
+	e, err := voicescreen.New(memory.New(nil), &voicescreen.Options{Scoring: voicescreen.ScoringOptions{Models: []models.Scorer{half{}}}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func ExampleOptions_models() {
 		log.Fatal(err)
 	}
 	defer file.Close()
-	a, err := e.Analyze(ctx, file)
+	a, err := e.Analyze(ctx, file, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,61 +1,37 @@
 package voicescreen
 
 import (
-	"time"
+	"context"
 
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/store"
 )
 
-// What follows lets a test take the part of an engine's goroutines, one step at
-// a time, on an engine that has none: Workers is negative and neither Retain
-// nor Notify is set in its Options.
+// The types of the background work, whose methods tests call.
+type (
+	Worker   = worker
+	Notifier = notifier
+	Sweeper  = sweeper
+)
 
-// NewOwned is New of an engine that has the store to itself, as Open makes it.
-func NewOwned(st store.Store, opts *Options) (*Engine, error) { return start(st, opts, true) }
+// NewIdle returns an Engine that has the parts that its options ask for, and
+// starts none of them. Owned says whether Close closes the store.
+func NewIdle(st store.Store, opts *Options, owned bool) (*Engine, error) {
+	return newEngine(st, opts, owned)
+}
 
-// SetResults sets what New would start goroutines for.
-func (e *Engine) SetResults(r ResultOptions) { e.opts.Results = r }
+// Background returns the context of the background work, and who does it.
+func (e *Engine) Background() (context.Context, *Worker, *Notifier, *Sweeper) {
+	return e.life.ctx, e.worker, e.notifier, e.sweeper
+}
+
+// Step is Worker.Step as background work: Close waits for it.
+func (e *Engine) Step() (worked bool) {
+	e.life.background.Add(1)
+	defer e.life.background.Done()
+	return e.worker.Step(e.life.ctx)
+}
 
 // SetMeasurers makes the engine use these, one for each of its analyses at a
 // time.
-func (e *Engine) SetMeasurers(ms ...*Measurer) {
-	e.measurers = make(chan *Measurer, len(ms))
-	for _, m := range ms {
-		e.measurers <- m
-	}
-}
-
-// Step is what a worker does between two looks at whether the engine closes: it
-// takes a session and analyses it. It returns false where there was none.
-func (e *Engine) Step() bool {
-	e.workers.Add(1)
-	defer e.workers.Done()
-	return e.step()
-}
-
-// Lease is what a worker does that dies right after.
-func (e *Engine) Lease() { _, _ = e.lease() }
-
-// Renew renews the leases of the analyses under way.
-func (e *Engine) Renew() {
-	for _, s := range e.jobs.all() {
-		_ = e.renew(e.ctx, s)
-	}
-}
-
-// Expire erases what was retained for long enough by now.
-func (e *Engine) Expire() { e.expire(e.opts.Results.Retain) }
-
-// SendNotices is what a sender of the account's notices does. It returns false
-// where there may be none now.
-func (e *Engine) SendNotices(account string) bool {
-	if !e.notifier.begin(account, e.now()) {
-		return false
-	}
-	e.sendAll(account)
-	return true
-}
-
-// SetClock sets the clock by which the engine paces itself, and that of the
-// store that Open opens.
-func (o *Options) SetClock(now func() time.Time) { o.clock, o.Store.Now = now, now }
+func (e *Engine) SetMeasurers(ms ...*features.Measurer) { e.analyzer.measurers = newMeasurers(ms...) }

@@ -11,24 +11,31 @@ import (
 	"github.com/voicescreen/voicescreen/store"
 )
 
-// FeedbackWindow is how long after a submission was accepted its labels are:
-// what a person answers a day later is not about the recording.
+// Feedback is one label for a session: exactly one field is set.
+type Feedback struct {
+	PHQ2       []int // 2 items, 0 to 3 each
+	PHQ9       []int // 9 items, 0 to 3 each
+	GAD7       []int // 7 items, 0 to 3 each
+	Depression screen.Interview
+}
+
+// FeedbackWindow is how long after a submission its labels are accepted: what a
+// person answers more than a day later does not describe the recording.
 const FeedbackWindow = 24 * time.Hour
 
 // Feedback attaches a label to a session that has a submission, also to one
 // whose prediction failed. A label replaces an earlier one of its kind; PHQ2
 // and PHQ9 replace each other. The label is durable when Feedback returns nil.
 //
-// The error is, in this order: an InvalidError for a label that is none,
-// ErrNotFound where the account has no such session, ErrConflict before the
-// submission, ErrTooLate more than FeedbackWindow after it by the engine's
-// clock.
-func (a *Account) Feedback(ctx context.Context, sessionID string, f Feedback) error {
+// The error is, in this order: an InvalidError for an invalid label, ErrNotFound
+// where the account has no such session, ErrConflict before the submission,
+// ErrTooLate more than FeedbackWindow after it by the store's clock.
+func (a *flow) Feedback(ctx context.Context, sessionID string, f Feedback) error {
 	if err := f.validate(); err != nil {
 		return err
 	}
 	e := a.engine
-	ctx, leave, err := e.enter(ctx)
+	ctx, leave, err := e.life.enter(ctx)
 	if err != nil {
 		return err
 	}
@@ -38,7 +45,7 @@ func (a *Account) Feedback(ctx context.Context, sessionID string, f Feedback) er
 			return fmt.Errorf("%w: feedback before the submission", ErrConflict)
 		}
 		if now.Sub(s.SubmittedAt) > FeedbackWindow {
-			return fmt.Errorf("%w: feedback is taken within %.0f hours of the audio", ErrTooLate, FeedbackWindow.Hours())
+			return fmt.Errorf("%w: feedback is accepted within %.0f hours of the audio", ErrTooLate, FeedbackWindow.Hours())
 		}
 		f.apply(&s.Labels)
 		s.Labels.UpdatedAt = now
@@ -48,7 +55,7 @@ func (a *Account) Feedback(ctx context.Context, sessionID string, f Feedback) er
 	if errors.Is(err, ErrConflict) || errors.Is(err, ErrTooLate) {
 		return err
 	}
-	return e.internal("store feedback", err)
+	return internal("store feedback", err)
 }
 
 // apply puts a copy of the one field that is set into l.
@@ -92,7 +99,7 @@ func (f *Feedback) validate() error {
 	if f.Depression != 0 {
 		set++
 		if !f.Depression.Valid() {
-			return malformed("depression_binary", "depression_binary is no interview result")
+			return malformed("depression_binary", "depression_binary is not an interview result")
 		}
 	}
 	switch set {

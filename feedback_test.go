@@ -28,7 +28,7 @@ func TestFeedbackIsChecked(t *testing.T) {
 		"GAD-7 of eight":      {voicescreen.Feedback{GAD7: zeros(8)}, "gad_7", "gad_7 has 8 items, want 7"},
 		"PHQ-9 item of 7":     {voicescreen.Feedback{PHQ9: []int{0, 1, 7, 0, 0, 0, 0, 0, 0}}, "phq_9", "phq_9 item 3 is 7, want 0 to 3"},
 		"GAD-7 item below 0":  {voicescreen.Feedback{GAD7: []int{0, 0, 0, 0, 0, 0, -1}}, "gad_7", "gad_7 item 7 is -1, want 0 to 3"},
-		"no interview result": {voicescreen.Feedback{Depression: 9}, "depression_binary", "no interview result"},
+		"no interview result": {voicescreen.Feedback{Depression: 9}, "depression_binary", "not an interview result"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			// The label is looked at before the session.

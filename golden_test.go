@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/features"
 )
 
 var update = flag.Bool("update", false, "write the golden files again")
@@ -29,12 +29,12 @@ func TestFeaturesAreTheSameEverywhere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := voicescreen.ReadChannel(t.Context(), f, 0, 0)
+		c, err := features.ReadChannel(t.Context(), f, 0, 0)
 		f.Close()
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := voicescreen.NewMeasurer().Measure(c).Features
+		v := features.NewMeasurer().Measure(c).Features
 		got[name] = map[string]*float64{}
 		for i, x := range v.Values {
 			feature, _ := v.Schema.Feature(i)

@@ -265,7 +265,7 @@ func wantFault(t *testing.T, test, fault string) {
 	t.Helper()
 	t.Parallel()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+test+"$", "-test.failfast", "-test.timeout=120s",
-		"-rapid.shrinktime=0s", "-rapid.nofailfile", "-fault="+fault)
+		"-rapid.checks=200", "-rapid.shrinktime=0s", "-rapid.nofailfile", "-fault="+fault)
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || !strings.Contains(string(out), "--- FAIL: "+test) {

@@ -80,11 +80,11 @@ func (m *model) listing(account, user string) []*expected {
 	return list
 }
 
-// earliest returns the smallest time that time gives of a session of the
-// account, or of all accounts if it is "*"; zero times do not count.
-func (m *model) earliest(account string, time func(*expected) time.Time) (least time.Time) {
+// earliest returns the smallest time that time returns for a session; zero times
+// do not count.
+func (m *model) earliest(time func(*expected) time.Time) (least time.Time) {
 	for _, s := range m.sessions {
-		if t := time(s); (account == "*" || account == s.account) && !t.IsZero() && (least.IsZero() || t.Before(least)) {
+		if t := time(s); !t.IsZero() && (least.IsZero() || t.Before(least)) {
 			least = t
 		}
 	}
@@ -138,7 +138,7 @@ func (h *history) check(*rapid.T) {
 		waiting[s.ref] = true
 		for _, p := range h.engines {
 			if p.Engine != nil {
-				r, err := p.Account(s.account).Result(h.ctx, s.id)
+				r, err := p.Tenant(s.account).Result(h.ctx, s.id)
 				h.want("Result", err, nil)
 				h.checkResult(r, s)
 			}

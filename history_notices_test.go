@@ -24,11 +24,17 @@ const (
 	worldNoticeAge   = 7 * 24 * time.Hour // an older one is not sent
 )
 
-// receiver is what an engine must know of an account that it tells.
+// receiver is what an engine must know of an account that has notices.
 type receiver struct {
 	senders int
 	rest    time.Duration // after failures: from one second on twice as long each time, a minute at most
 	until   time.Time
+}
+
+// sending is a step of a notifier that is under way.
+type sending struct {
+	p *player
+	s *expected // of the notice; nil if it found none
 }
 
 // tell draws anew who is to be told.
@@ -36,35 +42,47 @@ func (h *history) tell() {
 	h.wanted = rapid.SampledFrom([][]string{nil, {""}, worldAccounts}).Draw(h.T, "wanted")
 }
 
-// notices sends the notices of an account, one after the other, as long as it
-// takes them.
+// notices sends the notices that are due, one after the other.
 func (h *history) notices() {
 	p := h.player()
 	if p == nil {
 		return
 	}
-	account := rapid.SampledFrom(worldAccounts).Draw(h.T, "account")
-	r := p.receivers[account]
-	if r == nil {
-		r = &receiver{}
-		p.receivers[account] = r
-	}
-	rests := r.rest > 0 && (r.senders > 0 || h.time().Before(r.until))
-	h.sending, h.senders = append(h.sending, nil), append(h.senders, account)
-	r.senders++
-	sent := p.SendNotices(account)
-	r.senders--
-	h.sending, h.senders = h.sending[:len(h.sending)-1], h.senders[:len(h.senders)-1]
-	if sent == rests {
-		h.Fatalf("notices of %q: may send is %v, and it rests is %v", account, sent, rests)
+	for again := true; again; {
+		n := &sending{p: p}
+		h.sending = append(h.sending, n)
+		again = p.notifier.Step(p.work)
+		h.sending = h.sending[:len(h.sending)-1]
+		if again != (n.s != nil) {
+			h.Fatalf("a notifier says that it sent a notice: %v, and took that of %+v", again, n.s)
+		}
+		if n.s != nil {
+			p.receivers[n.s.account].senders--
+		}
 	}
 }
 
+// mayTake says whether an engine may take the notice of a session when that is
+// due.
+func (h *history) mayTake(p *player, s *expected) bool {
+	if r := p.receivers[s.account]; r != nil && r.rest > 0 && (r.senders > 0 || h.time().Before(r.until)) {
+		return false
+	}
+	return slices.Contains(h.wanted, s.account) || h.tooOld(s)
+}
+
+func (h *history) tooOld(s *expected) bool { return h.time().Sub(s.updated) > worldNoticeAge }
+
 // noticed checks that a notice was the one to be taken, or that there was none,
 // and takes it in the model.
-func (h *history) noticed(account string, got *store.Session, err error) {
-	now := h.time()
-	longest := h.earliest(account, func(s *expected) time.Time { return s.notify })
+func (h *history) noticed(got *store.Session, err error) {
+	n, now := h.sending[len(h.sending)-1], h.time()
+	longest := h.earliest(func(s *expected) time.Time {
+		if !h.mayTake(n.p, s) {
+			return time.Time{}
+		}
+		return s.notify
+	})
 	if errors.Is(err, store.ErrNoneDue) {
 		if !longest.IsZero() && !longest.After(now) {
 			h.Fatalf("no notice was found at %v, want the one due at %v", now, longest)
@@ -72,11 +90,11 @@ func (h *history) noticed(account string, got *store.Session, err error) {
 		return
 	}
 	h.want("NextNotice", err, nil)
-	s := h.find(account, got.ID)
-	if s == nil || !s.notify.Equal(longest) || s.notify.After(now) {
+	s := h.find(got.Account, got.ID)
+	if s == nil || !h.mayTake(n.p, s) || !s.notify.Equal(longest) || s.notify.After(now) {
 		h.Fatalf("the notice of %+v was taken at %v, want the one due at %v", s, now, longest)
 	}
-	if now.Sub(s.updated) > worldNoticeAge {
+	if h.tooOld(s) {
 		reached["a notice was too old"]++
 		s.notify = time.Time{}
 		return
@@ -86,14 +104,18 @@ func (h *history) noticed(account string, got *store.Session, err error) {
 	if s.notices <= len(noticePauses) { // else it is the last attempt
 		s.notify = now.Add(worldNoticeLease)
 	}
-	h.sending[len(h.sending)-1] = s
+	n.s = s
+	if n.p.receivers[s.account] == nil {
+		n.p.receivers[s.account] = &receiver{}
+	}
+	n.p.receivers[s.account].senders++
 }
 
 // send receives a notice. In its course other things happen, and then it takes
 // the notice or not.
 func (h *history) send(p *player) func(context.Context, voicescreen.Notice) error {
 	return func(_ context.Context, n voicescreen.Notice) error {
-		s := h.sending[len(h.sending)-1]
+		s := h.sending[len(h.sending)-1].s
 		if want := (voicescreen.Notice{Account: s.account, SessionID: s.id, Status: s.state, UpdatedAt: s.updated, Attempt: s.notices}); n != want {
 			h.Fatalf("got %+v, want %+v", n, want)
 		}

@@ -69,7 +69,7 @@ func (h *history) initiate() {
 	}
 	account, user := rapid.SampledFrom(worldAccounts).Draw(h.T, "account"), rapid.SampledFrom([]string{"u", "v", ""}).Draw(h.T, "user")
 	consent := rapid.IntRange(0, 9).Draw(h.T, "consent") > 0
-	id, err := p.Account(account).Initiate(h.ctx, voicescreen.InitiateRequest{UserID: user, Consent: consent})
+	id, err := p.Tenant(account).Initiate(h.ctx, voicescreen.InitiateRequest{UserID: user, Consent: consent})
 	switch {
 	case user == "":
 		h.want("Initiate without a user", err, voicescreen.ErrInvalid)
@@ -121,7 +121,7 @@ func (h *history) submit() {
 		upload.err = errBroken
 	}
 	p.uploads++
-	_, err := p.Account(account).Submit(h.ctx, id, upload, &voicescreen.SubmitOptions{Product: product})
+	_, err := p.Tenant(account).Submit(h.ctx, id, upload, &voicescreen.SubmitOptions{Product: product})
 	p.uploads--
 	s := h.find(account, id)
 	switch {
@@ -153,7 +153,7 @@ func (h *history) result() {
 		return
 	}
 	account, id := h.target(anySession)
-	r, err := p.Account(account).Result(h.ctx, id)
+	r, err := p.Tenant(account).Result(h.ctx, id)
 	if s := h.find(account, id); s != nil {
 		h.want("Result", err, nil)
 		h.checkResult(r, s)
@@ -189,7 +189,7 @@ func (h *history) results() {
 	if more {
 		want = want[:page.Limit]
 	}
-	got, next, err := p.Account(account).Results(h.ctx, user, page)
+	got, next, err := p.Tenant(account).Results(h.ctx, user, page)
 	h.want("Results", err, nil)
 	if len(got) != len(want) || (next != "") != more {
 		h.Fatalf("Results: got %d and cursor %q, want %d and more: %v", len(got), next, len(want), more)
@@ -216,7 +216,7 @@ func (h *history) wait() {
 	if s != nil && s.state < screen.StatusSuccess {
 		time.AfterFunc(time.Millisecond, cancel)
 	}
-	r, err := p.Account(account).Wait(ctx, id)
+	r, err := p.Tenant(account).Wait(ctx, id)
 	switch {
 	case s == nil:
 		h.want("Wait", err, voicescreen.ErrNotFound)
@@ -235,7 +235,7 @@ func (h *history) feedback() {
 	}
 	account, id := h.target(func(s *expected) bool { return s.state != screen.StatusInitiated })
 	f, none := h.label()
-	err := p.Account(account).Feedback(h.ctx, id, f)
+	err := p.Tenant(account).Feedback(h.ctx, id, f)
 	s := h.find(account, id)
 	switch {
 	case none:
@@ -301,7 +301,7 @@ func (h *history) remove() {
 		return
 	}
 	account, id := h.target(anySession)
-	err := p.Account(account).Delete(h.ctx, id)
+	err := p.Tenant(account).Delete(h.ctx, id)
 	if h.find(account, id) == nil {
 		h.want("Delete", err, voicescreen.ErrNotFound)
 		return
@@ -316,7 +316,7 @@ func (h *history) forget() {
 		return
 	}
 	account, user := rapid.SampledFrom(worldAccounts).Draw(h.T, "account"), rapid.SampledFrom(worldUsers).Draw(h.T, "user")
-	h.want("Forget", p.Account(account).Forget(h.ctx, user), nil)
+	h.want("Forget", p.Tenant(account).Forget(h.ctx, user), nil)
 	for id, s := range h.sessions {
 		if s.account == account && s.user == user {
 			delete(h.sessions, id)

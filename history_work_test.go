@@ -60,14 +60,16 @@ func (st *hookedStore) NextNotice(ctx context.Context, without []string, change 
 	for _, s := range st.h.sessions {
 		st.h.settle(s)
 	}
-	account, other := st.h.senders[len(st.h.senders)-1], false
+	unwanted := false
 	s, err := st.Store.NextNotice(ctx, without, func(s *store.Session, now time.Time) error {
 		err := change(s, now)
-		other = err != nil && s.Account != account // the engine asks again, without that account
+		if unwanted = err != nil; unwanted && slices.Contains(st.h.wanted, s.Account) {
+			st.h.Fatalf("the notice of session %s is of an account that wants it, and was left", s.ID)
+		}
 		return err
 	})
-	if !other {
-		st.h.noticed(account, s, err)
+	if !unwanted { // else the notifier asks again, without that account
+		st.h.noticed(s, err)
 	}
 	return s, err
 }
@@ -95,7 +97,7 @@ func (h *history) leased(got *store.Session) {
 	if s == nil {
 		h.Fatalf("a worker took session %s, which there is not", got.ID)
 	}
-	longest := h.earliest("*", func(s *expected) time.Time { return s.due })
+	longest := h.earliest(func(s *expected) time.Time { return s.due })
 	if !s.due.Equal(longest) || s.due.After(now) {
 		h.Fatalf("a worker took a session due at %v at %v, want the one due at %v", s.due, now, longest)
 	}
@@ -168,7 +170,7 @@ func (h *history) work() {
 // idle checks that there was nothing for a worker to take.
 func (h *history) idle() {
 	now := h.time()
-	longest := h.earliest("*", func(s *expected) time.Time { return s.due })
+	longest := h.earliest(func(s *expected) time.Time { return s.due })
 	if !longest.IsZero() && !longest.After(now) {
 		h.Fatalf("a worker found nothing at %v, want the session due at %v", now, longest)
 	}
@@ -198,7 +200,7 @@ func (h *history) renew(a *attempt) {
 	if a.p.closed {
 		return
 	}
-	a.p.Renew()
+	_ = a.p.worker.Renew(a.p.work) // the lease may be another's
 	if a.holds(h) {
 		a.s.due = h.time().Add(worldLease)
 	}
@@ -231,7 +233,7 @@ func (h *history) die() {
 
 func (h *history) dieAs(p *player) {
 	h.attempts = append(h.attempts, &attempt{p: p, dies: true})
-	p.Lease()
+	_, _ = p.worker.Lease(p.work)
 	h.attempts = h.attempts[:len(h.attempts)-1]
 }
 
@@ -247,7 +249,7 @@ func (h *history) expire() {
 	if p == nil {
 		return
 	}
-	p.Expire()
+	p.sweeper.Sweep(p.work, nil)
 	before := h.time().Add(-worldRetain)
 	for id, s := range h.sessions {
 		if s.state != screen.StatusProcessing && !s.updated.After(before) {

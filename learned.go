@@ -3,13 +3,8 @@ package voicescreen
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"slices"
 
-	"github.com/voicescreen/voicescreen/internal/durable"
 	"github.com/voicescreen/voicescreen/internal/strictjson"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
@@ -26,22 +21,23 @@ type learnedModels struct {
 // as many as anybody will look at.
 const formerModels = 5
 
-// learnedFormat is the format of the file of learned models.
+// learnedDocument is the name of the store's document of learned models.
+const learnedDocument = "learned-models"
+
+// learnedFormat is the format of the document.
 const learnedFormat = "voicescreen-learned/1"
 
-// learnedFile is what the file looks like.
+// learnedFile is the shape of the document.
 type learnedFile[T any] struct {
 	Format string                  `json:"format"`
 	Models map[screen.Category][]T `json:"models"`
 }
 
-var learnedText = durable.Format[*learnedModels]{Parse: parseLearned, Text: textOfLearned, MaxBytes: 2 * (formerModels + 1) * models.MaxFileSize}
-
-// parseLearned refuses what it does not wholly understand, as Load does.
+// parseLearned refuses unknown fields and invalid models.
 func parseLearned(data []byte) (*learnedModels, error) {
 	var f learnedFile[*models.BayesFile]
 	if err := strictjson.Decode(data, &f); err != nil {
-		return nil, fmt.Errorf("is no file of learned models: %w", err)
+		return nil, fmt.Errorf("not a document of learned models: %w", err)
 	}
 	if f.Format != learnedFormat {
 		return nil, fmt.Errorf("format is %.40q, want %q", f.Format, learnedFormat)
@@ -90,100 +86,4 @@ func (l *learnedModels) with(c screen.Category, list []*models.BayesFile) *learn
 	}
 	out.of[c] = list
 	return out
-}
-
-// openLearned opens the file of learned models, which need not be there yet;
-// without a path they are in memory.
-func openLearned(path string) (*durable.File[*learnedModels], error) {
-	empty := &learnedModels{}
-	if path == "" {
-		return durable.Memory(empty), nil
-	}
-	f, err := durable.OpenFileOr(path, empty, learnedText)
-	if err != nil {
-		return nil, fmt.Errorf("voicescreen: learned models: %w", err)
-	}
-	return f, nil
-}
-
-// suffixModels follows the path of a store in the name of its learned models.
-const suffixModels = ".models"
-
-// CheckModels reads the models that Calibrate learned on the store at path,
-// where Open looks for them. The error says what is wrong with them; a store
-// without any has none.
-func CheckModels(path string) error {
-	_, err := openLearned(path + suffixModels)
-	return err
-}
-
-// CopyModels copies the models that Calibrate learned on the store at path to
-// where Open looks for those of the store at to, durably, and calls next, which
-// is to make that store: if it fails the copy is removed, and its error
-// returned. There must be no such file yet. A store without learned models is
-// no error.
-func CopyModels(path, to string, next func() error) error {
-	f, err := openLearned(path + suffixModels)
-	if err != nil {
-		return err
-	}
-	return withModels(f.Get(), to, next)
-}
-
-// withModels writes learned models beside the store at path that next makes.
-// Next comes last: a store that is there has its models.
-func withModels(l *learnedModels, path string, next func() error) error {
-	path += suffixModels
-	switch _, err := os.Lstat(path); {
-	case err == nil:
-		return fmt.Errorf("voicescreen: learned models: %s is there already", path)
-	case !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("voicescreen: learned models: %w", err)
-	}
-	written := false
-	for _, list := range l.of {
-		written = written || len(list) > 0
-	}
-	if !written {
-		return next()
-	}
-	if _, err := durable.CreateFile(path, l, learnedText); err != nil {
-		return fmt.Errorf("voicescreen: learned models: %w", err)
-	}
-	if err := next(); err != nil {
-		return errors.Join(err, os.Remove(path))
-	}
-	return nil
-}
-
-// changeLearned replaces the list of models of a category by what change makes
-// of it, durably where there is a file.
-func (e *Engine) changeLearned(c screen.Category, change func([]*models.BayesFile) ([]*models.BayesFile, error)) error {
-	err := e.learned.Change(func(l *learnedModels) (*learnedModels, error) {
-		list, err := change(slices.Clone(l.of[c]))
-		if err != nil {
-			return nil, err
-		}
-		return l.with(c, list[:min(len(list), formerModels+1)]), nil
-	})
-	if err != nil && !errors.Is(err, ErrConflict) {
-		return fmt.Errorf("voicescreen: learned models: %w", err)
-	}
-	return err
-}
-
-// Revert goes back from the learned model of a category that is in use to the
-// one before it, in the end to the shipped one. The model that was in use is
-// dropped. Scores that were given stay. The error is ErrConflict where none
-// was learned, or where the model is of Options.Models.
-func (e *Engine) Revert(c screen.Category) error {
-	if err := e.scorers().learns(c); err != nil {
-		return err
-	}
-	return e.changeLearned(c, func(list []*models.BayesFile) ([]*models.BayesFile, error) {
-		if len(list) == 0 {
-			return nil, fmt.Errorf("%w: the %v model in use was not learned from labels", ErrConflict, c)
-		}
-		return list[1:], nil
-	})
 }

@@ -4,75 +4,15 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"go.etcd.io/bbolt"
 
 	"github.com/voicescreen/voicescreen"
-	"github.com/voicescreen/voicescreen/models"
-	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
-
-// TestCopyModelsLeavesNothingBehind where the store is not made, and
-// overwrites nothing.
-func TestCopyModelsLeavesNothingBehind(t *testing.T) {
-	dir := t.TempDir()
-	from, to := filepath.Join(dir, "clinic.db"), filepath.Join(dir, "backup.db")
-	text := fmt.Sprintf(`{"format":"voicescreen-learned/1","models":{"depression":[%s]}}`, modelText(t, shippedBayes(t, screen.Depression)))
-	write := func(text string) {
-		t.Helper()
-		if err := os.WriteFile(from+".models", []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write(text)
-	broken := errors.New("broken")
-	if err := voicescreen.CopyModels(from, to, func() error { return broken }); !errors.Is(err, broken) {
-		t.Errorf("got error %v, want %v", err, broken)
-	}
-	if _, err := os.Stat(to + ".models"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a copy stays whose store was not made: %v", err)
-	}
-	there := func() error { return voicescreen.CheckModels(to) }
-	if err := voicescreen.CopyModels(from, to, there); err != nil {
-		t.Errorf("got error %v", err)
-	}
-	if _, err := os.Stat(to + ".models"); err != nil {
-		t.Error(err)
-	}
-	if err := voicescreen.CopyModels(from, to, there); err == nil {
-		t.Error("a copy is there: got no error")
-	}
-	write(text[:len(text)/2])
-	for name, err := range map[string]error{
-		"CheckModels": voicescreen.CheckModels(from),
-		"CopyModels":  voicescreen.CopyModels(from, filepath.Join(dir, "other.db"), there),
-	} {
-		if err == nil || !strings.Contains(err.Error(), "learned models") {
-			t.Errorf("%s of a damaged file: got error %v", name, err)
-		}
-	}
-	if err := voicescreen.CopyModels(filepath.Join(dir, "none.db"), filepath.Join(dir, "other.db"), there); err != nil {
-		t.Errorf("without models: got error %v", err)
-	}
-}
-
-// modelText is a model as it stands in its file.
-func modelText(t *testing.T, m *models.BayesFile) string {
-	t.Helper()
-	var b strings.Builder
-	if err := m.Write(&b); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
 
 // TestCalibratePassesOverDamage flips a bit in the records of two sessions, and
 // makes a third one be compared with an earlier one that is damaged.

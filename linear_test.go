@@ -244,11 +244,11 @@ func openKind(t *testing.T, kind string) store.Store {
 // run makes the clients call, and ends when all is analysed.
 func (c *concurrent) run(ops int, rnd *rand.Rand) {
 	opts := testOptions()
-	opts.Audio.MinSpeech = 50 * time.Millisecond
+	opts.Audio.Limits.MinSpeech = 50 * time.Millisecond
 	opts.Queue.Limit = 1 << 20
 	opts.Queue.Attempts = 100 // most workers that die do so on purpose
-	opts.Models = []models.Scorer{c.scorer()}
-	opts.OnResult = func(_ context.Context, _ string, r *voicescreen.Result) {
+	opts.Scoring.Models = []models.Scorer{c.scorer()}
+	opts.Results.OnResult = func(_ context.Context, _ string, r *voicescreen.Result) {
 		c.mu.Lock()
 		from := c.made[r.SessionID]
 		c.mu.Unlock()

@@ -34,7 +34,7 @@ func TestOpenReportsWhatIsWrong(t *testing.T) {
 		t.Errorf("second opener: got %v, want ErrLocked", err)
 	}
 	closeEngine(t, e)
-	if _, err := voicescreen.Open(path, &voicescreen.Options{Models: []models.Scorer{nil}}); !errors.Is(err, voicescreen.ErrInvalid) {
+	if _, err := voicescreen.Open(path, &voicescreen.Options{Scoring: voicescreen.ScoringOptions{Models: []models.Scorer{nil}}}); !errors.Is(err, voicescreen.ErrInvalid) {
 		t.Errorf("nil scorer: got %v, want ErrInvalid", err)
 	}
 	open(t, path, nil) // what went wrong let go of the store
@@ -69,7 +69,7 @@ func TestWorkOfADeadProcessIsTakenOver(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "test.db")
 	now := newClock()
 	opts := testOptions()
-	opts.SetClock(now.Now)
+	opts.Store.Now = now.Now
 	opts.Workers = -1
 	opts.Queue.Lease = time.Minute
 	e := open(t, path, opts)
@@ -105,8 +105,8 @@ func TestOwnWorkIsNotTakenOver(t *testing.T) {
 	fake, entered, release := blocked()
 	now := newClock()
 	opts := testOptions()
-	opts.SetClock(now.Now)
-	opts.Models = []models.Scorer{fake}
+	opts.Store.Now = now.Now
+	opts.Scoring.Models = []models.Scorer{fake}
 	e := open(t, filepath.Join(t.TempDir(), "test.db"), opts)
 	now.Add(-time.Second) // set back, the lease looks as if it were from before the start
 	id := initiate(t, e, "u")
@@ -124,7 +124,7 @@ func TestStoreIsFreeAfterCloseGaveUpWaiting(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "test.db")
 	fake, entered, release := blocked()
 	opts := testOptions()
-	opts.Models = []models.Scorer{fake}
+	opts.Scoring.Models = []models.Scorer{fake}
 	e, err := voicescreen.Open(path, opts)
 	if err != nil {
 		t.Fatal(err)

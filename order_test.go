@@ -65,8 +65,8 @@ var order = map[string][]string{
 	"audit":           {"internal/durable"},
 
 	".": {
-		"dsp", "dsp/wav", "features", "internal/durable", "internal/strictjson",
-		"models", "models/learn", "models/shipped", "screen", "store", "store/bolt", "store/memory",
+		"dsp", "dsp/wav", "features", "internal/strictjson",
+		"models", "models/learn", "models/shipped", "screen", "store", "store/bolt",
 	},
 
 	"httpadapter":                   {".", "audit", "internal/document", "internal/durable", "internal/stream", "screen", "store"},
@@ -74,7 +74,7 @@ var order = map[string][]string{
 	"httpadapter/internal/docspage": {},         // writes the page of the API
 	"httpadapter/client":            {"screen"}, // what a caller imports: nothing of the engine
 
-	"internal/command": {".", "models", "models/dam", "models/shipped", "screen"}, // what the programs share
+	"internal/command": {".", "features", "models", "models/dam", "models/shipped", "screen"}, // what the programs share
 	"cmd/voicescreen": {
 		".", "audit", "dsp", "features", "httpadapter", "httpadapter/webhook", "internal/command", "internal/durable", "internal/stats",
 		"models/learn", "screen", "store", "store/bolt", "store/memory",

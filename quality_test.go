@@ -9,6 +9,7 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 )
@@ -101,7 +102,7 @@ func TestQualityOfDegradedSpeech(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	c, err := voicescreen.ReadChannel(t.Context(), f, 0, 0)
+	c, err := features.ReadChannel(t.Context(), f, 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,10 +111,10 @@ func TestQualityOfDegradedSpeech(t *testing.T) {
 	}
 	// Deepfake scores are TestCautionsOfWhatIsNoVoice of package models: here they would take
 	// two fifths of the time.
-	e := newEngine(t, newMemory(t), &voicescreen.Options{Workers: -1, Models: []models.Scorer{&fakeScorer{categories: []screen.Category{screen.Deepfake}}}})
+	e := newEngine(t, newMemory(t), &voicescreen.Options{Workers: -1, Scoring: voicescreen.ScoringOptions{Models: []models.Scorer{&fakeScorer{categories: []screen.Category{screen.Deepfake}}}}})
 	for name, d := range degraded {
 		x := d.change(slices.Clone(c.Samples), rand.New(rand.NewPCG(1, 2)))
-		a, err := e.AnalyzeChannel(t.Context(), &voicescreen.Channel{Samples: x, Rate: dsp.SampleRate})
+		a, err := e.AnalyzeChannel(t.Context(), &features.Channel{Samples: x, Rate: dsp.SampleRate}, nil)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

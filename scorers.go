@@ -10,19 +10,19 @@ import (
 	"github.com/voicescreen/voicescreen/screen"
 )
 
-// scorers are the scorers of an engine, one for each category.
+// scorers are the scorers of an engine at one time, one for each category. They
+// are never changed.
 type scorers struct {
 	list  []models.Scorer
 	of    map[screen.Category]int // index into list
-	given int                     // index of the first of Options.Models
-	from  *learnedModels          // what they were made with
+	given int                     // index of the first of ScoringOptions.Models
+	from  *learnedModels          // the learned models among them
 }
 
-// newScorers returns the shipped scorers, in their place those that were
-// learned from labels, and in their place those of Options.Models in the
-// categories that they name. A base rate holds for models that have none from
-// labels.
-func newScorers(o *Options, learned *learnedModels) (*scorers, error) {
+// newScorers returns the scorers in use: those of ScoringOptions.Models, for the
+// other categories the learned ones, and for the rest the shipped ones. A base
+// rate applies to models that have none from labels.
+func newScorers(o *ScoringOptions, learned *learnedModels) (*scorers, error) {
 	shipped, err := shipped.Scorers()
 	if err != nil {
 		return nil, fmt.Errorf("voicescreen: shipped models: %w", err)
@@ -43,47 +43,30 @@ func newScorers(o *Options, learned *learnedModels) (*scorers, error) {
 	s.list = append(s.list, o.Models...)
 	for i, sc := range s.list {
 		if sc == nil {
-			return nil, &InvalidError{Fields: map[string]Problem{"models": Unprovided}, Detail: "a scorer in Options.Models is nil"}
+			return nil, &InvalidError{Fields: map[string]Problem{"models": Unprovided}, Detail: "a scorer in ScoringOptions.Models is nil"}
 		}
 		for _, c := range sc.Info().Categories {
 			s.of[c] = i
 		}
-		if s.list[i], err = models.WithBaseRates(sc, o.Scoring.BaseRates); err != nil {
+		if s.list[i], err = models.WithBaseRates(sc, o.BaseRates); err != nil {
 			return nil, malformed("base_rates", err.Error())
 		}
 	}
 	return s, nil
 }
 
-// scorers returns the scorers in use now.
-func (e *Engine) scorers() *scorers {
-	learned := e.learned.Get()
-	s := e.models.Load()
-	if s.from == learned {
-		return s
-	}
-	next, err := newScorers(&e.opts, learned)
-	if err != nil { // cannot be: what is in the file was checked when it was read
-		e.opts.Logger.Error("use a learned model", "error", err)
-		return s
-	}
-	e.models.Store(next)
-	return next
-}
-
-// learns returns ErrConflict where the model of a category was given: what is
-// learned would not be used.
+// learns returns ErrConflict where the model of a category was given: a learned
+// one would not be used.
 func (s *scorers) learns(c screen.Category) error {
 	if s.of[c] < s.given {
 		return nil
 	}
-	return fmt.Errorf("%w: the %v model in use was given in Options.Models and does not learn from labels", ErrConflict, c)
+	return fmt.Errorf("%w: the %v model in use was given in ScoringOptions.Models and does not learn from labels", ErrConflict, c)
 }
 
-// score returns one score for each category asked for, in that order, decided
-// by the thresholds of the account. Each scorer that is needed runs once.
-func (e *Engine) score(ctx context.Context, account string, in *features.Recording, want []screen.Category) ([]screen.Score, error) {
-	s := e.scorers()
+// score returns one score for each category asked for, in that order, each
+// decided by decide. Each scorer that is needed runs once.
+func (s *scorers) score(ctx context.Context, in *features.Recording, want []screen.Category, decide func(*screen.Score)) ([]screen.Score, error) {
 	got := map[int][]screen.Score{}
 	scores := make([]screen.Score, 0, len(want))
 	for _, c := range want {
@@ -100,10 +83,7 @@ func (e *Engine) score(ctx context.Context, account string, in *features.Recordi
 		}
 		for _, sc := range got[i] {
 			if sc.Category == c {
-				if c == screen.Deepfake {
-					sc.SetPrior(e.opts.Scoring.DeepfakePrior)
-				}
-				e.opts.Scoring.Thresholds.Apply(account, &sc)
+				decide(&sc)
 				scores = append(scores, sc)
 				break
 			}
@@ -112,8 +92,8 @@ func (e *Engine) score(ctx context.Context, account string, in *features.Recordi
 	return scores, nil
 }
 
-// runScorer calls a scorer and holds it to what models.Scorer promises: what
-// it returns is stored and shown as it is.
+// runScorer calls a scorer and checks what models.Scorer promises of its
+// scores, which are stored and shown as they are.
 func runScorer(ctx context.Context, sc models.Scorer, in *features.Recording) ([]screen.Score, error) {
 	info := sc.Info()
 	all, err := sc.Score(ctx, in)

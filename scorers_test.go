@@ -14,7 +14,7 @@ import (
 func TestThresholdsOfAnAccount(t *testing.T) {
 	always, never := 0.0, 1.0
 	opts := testOptions()
-	opts.Models = []models.Scorer{newFake(nil)}
+	opts.Scoring.Models = []models.Scorer{newFake(nil)}
 	opts.Scoring.Thresholds = screen.AccountThresholds{
 		"a": {screen.Depression: {Low: &always, High: &always, Classes: []float64{0, 0}}},
 		"b": {screen.Depression: {Low: &never, High: &never, Classes: []float64{2, 2}}},
@@ -24,7 +24,7 @@ func TestThresholdsOfAnAccount(t *testing.T) {
 		decision screen.Decision
 		severity screen.Severity
 	}{"a": {screen.Positive, 3}, "b": {screen.Negative, 1}} {
-		a := e.Account(account)
+		a := e.Tenant(account)
 		id := initiate(t, a, "u")
 		if _, err := a.Submit(t.Context(), id, bytes.NewReader(speech()), nil); err != nil {
 			t.Fatal(err)

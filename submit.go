@@ -8,27 +8,53 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen/dsp/wav"
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
 
-// The sample rates that are analysed, in Hz. Below the first there is no
-// second formant; above the second are no recordings of voices.
-const (
-	MinSampleRate = 8000
-	MaxSampleRate = 192000
-)
+// SubmitOptions says what is asked of a recording. Nil and zero fields mean
+// the default.
+type SubmitOptions struct {
+	Product screen.Product // default DepressionAnxiety
+
+	// SampleRate, if not zero, is the only rate in Hz that is accepted.
+	// Default: any from 8000 to 192000.
+	SampleRate int
+
+	// Channel is the channel to analyse, from 1 on, of a recording with several.
+	// Default: the recording must be mono.
+	Channel int
+
+	// FixedGain says that all recordings are made with the same microphone at
+	// the same gain and distance, so that how loud they are means something.
+	// Only then does the level of the voice count.
+	FixedGain bool
+
+	// Baseline compares the recording with earlier ones of the same user: with
+	// the features of the last five sessions of the account and user that have
+	// their result by the time this one is analysed, of the twenty that were
+	// initiated before it. Where one of those cannot be read, only what was
+	// initiated since counts. screen.Score.Baseline says how many there were.
+	Baseline bool
+}
+
+// Ack acknowledges a submission: the recording is durable and will be analysed.
+type Ack struct {
+	SessionID string
+	Status    screen.Status // StatusProcessing
+}
 
 // Submit hands in the recording of a session, a WAV file, and returns once it
-// is durable and queued: it will be analysed, also after a crash. The audio is
-// erased as soon as the session has its result.
+// is durable and queued: it will be analysed, also after a crash. The recording
+// is erased as soon as the session has its result.
 //
 // A session takes one recording. Of any number of submissions at the same time
-// one succeeds, and the others are ErrConflict. A submission that is refused
-// does not use the session up. The error is
+// one succeeds, and the others are ErrConflict. After a submission that was
+// refused the session takes another one. The error is
 //   - ErrNotFound where the account has no such session,
 //   - ErrConflict where it has a recording already,
-//   - ErrInvalid for options that are none,
+//   - ErrInvalid for options out of range,
 //   - ErrBusy where the queue is full; these four before audio is read,
 //   - ErrUpload, with its cause, if reading audio fails,
 //   - ErrTooLarge beyond AudioOptions.MaxBytes,
@@ -36,18 +62,18 @@ const (
 //     empty, or has another rate or channels than asked for.
 //
 // Submit reads audio to its end unless it fails, and does not close it.
-func (a *Account) Submit(ctx context.Context, sessionID string, audio io.Reader, opts *SubmitOptions) (Ack, error) {
+func (a *flow) Submit(ctx context.Context, sessionID string, audio io.Reader, opts *SubmitOptions) (Ack, error) {
 	e := a.engine
-	ctx, leave, err := e.enter(ctx)
+	ctx, leave, err := e.life.enter(ctx)
 	if err != nil {
 		return Ack{}, err
 	}
 	defer leave()
-	s, err := a.get(ctx, sessionID)
+	status, err := a.status(ctx, sessionID)
 	if err != nil {
 		return Ack{}, err
 	}
-	if s.Status != screen.StatusInitiated {
+	if status != screen.StatusInitiated {
 		return Ack{}, errSubmitted
 	}
 	o, err := opts.withDefaults()
@@ -71,24 +97,11 @@ func (a *Account) Submit(ctx context.Context, sessionID string, audio io.Reader,
 		}
 		return Ack{}, err
 	}
-	e.wakeWorker()
+	e.worker.Wake()
 	return Ack{SessionID: sessionID, Status: screen.StatusProcessing}, nil
 }
 
 var errSubmitted = fmt.Errorf("%w: the session has a recording already", ErrConflict)
-
-// checkQueue returns ErrBusy if the queue holds as much as it may, counting
-// submissions that are on their way.
-func (e *Engine) checkQueue(ctx context.Context, coming int) error {
-	due, err := e.store.Due(ctx)
-	if err != nil {
-		return e.internal("count the queue", err)
-	}
-	if due+coming >= e.opts.Queue.Limit {
-		return ErrBusy
-	}
-	return nil
-}
 
 // receive stores the audio and returns its reference and the channel to
 // analyse, as store.Session has it.
@@ -105,7 +118,7 @@ func (e *Engine) receive(ctx context.Context, audio io.Reader, o *SubmitOptions)
 		return "", 0, fmt.Errorf("%w: %w", ErrUpload, ctx.Err())
 	}
 	if err != nil {
-		return "", 0, e.internal("store the audio", err)
+		return "", 0, internal("store the audio", err)
 	}
 	if u.wav.Format().Channels > 1 {
 		channel = o.Channel
@@ -115,15 +128,16 @@ func (e *Engine) receive(ctx context.Context, audio io.Reader, o *SubmitOptions)
 
 // enqueue moves the session from initiated to queued, with the audio, unless
 // another submission did.
-func (a *Account) enqueue(ctx context.Context, sessionID, ref string, channel int, o *SubmitOptions) error {
+func (a *flow) enqueue(ctx context.Context, sessionID, ref string, channel int, o *SubmitOptions) error {
+	scoring := &a.engine.opts.Scoring
 	_, err := a.engine.store.Update(ctx, a.name, sessionID, func(s *store.Session, now time.Time) error {
 		if s.Status != screen.StatusInitiated {
 			return errSubmitted
 		}
 		s.Status = screen.StatusProcessing
 		s.Product = o.Product
-		s.FixedGain = o.FixedGain || a.engine.opts.Scoring.FixedGain
-		s.Baseline = o.Baseline || a.engine.opts.Scoring.Baseline
+		s.FixedGain = o.FixedGain || scoring.FixedGain
+		s.Baseline = o.Baseline || scoring.Baseline
 		s.Audio = ref
 		s.Channel = channel
 		s.SubmittedAt = now
@@ -134,7 +148,7 @@ func (a *Account) enqueue(ctx context.Context, sessionID, ref string, channel in
 	if errors.Is(err, ErrConflict) {
 		return err
 	}
-	return a.engine.internal("queue a session", err)
+	return internal("queue a session", err)
 }
 
 // withDefaults returns a copy of o, which may be nil, without zero fields but
@@ -150,8 +164,8 @@ func (o *SubmitOptions) withDefaults() (SubmitOptions, error) {
 	switch {
 	case !c.Product.Valid():
 		return c, malformed("product", fmt.Sprintf("there is no product %d", uint8(c.Product)))
-	case c.SampleRate != 0 && (c.SampleRate < MinSampleRate || c.SampleRate > MaxSampleRate):
-		return c, malformed("sample_rate", fmt.Sprintf("sample rate is %d Hz, want %d to %d", c.SampleRate, MinSampleRate, MaxSampleRate))
+	case c.SampleRate != 0 && (c.SampleRate < features.MinSampleRate || c.SampleRate > features.MaxSampleRate):
+		return c, malformed("sample_rate", fmt.Sprintf("sample rate is %d Hz, want %d to %d", c.SampleRate, features.MinSampleRate, features.MaxSampleRate))
 	case c.Channel < 0:
 		return c, malformed("channel", fmt.Sprintf("channel is %d, want 1 or more", c.Channel))
 	}
@@ -160,153 +174,11 @@ func (o *SubmitOptions) withDefaults() (SubmitOptions, error) {
 
 // checkFormat returns ErrAudio, with the fault, unless f is what o asks for.
 func (o *SubmitOptions) checkFormat(f wav.Format) error {
-	switch {
-	case o.SampleRate != 0 && f.SampleRate != o.SampleRate:
+	if o.SampleRate != 0 && f.SampleRate != o.SampleRate {
 		return fmt.Errorf("%w: sample rate is %d Hz, want %d", ErrAudio, f.SampleRate, o.SampleRate)
-	case f.SampleRate < MinSampleRate || f.SampleRate > MaxSampleRate:
-		return fmt.Errorf("%w: sample rate is %d Hz, want %d to %d", ErrAudio, f.SampleRate, MinSampleRate, MaxSampleRate)
-	case o.Channel == 0 && f.Channels != 1:
-		return fmt.Errorf("%w: recording has %d channels, want 1", ErrAudio, f.Channels)
-	case o.Channel > f.Channels:
-		return fmt.Errorf("%w: channel %d of a recording with %d", ErrAudio, o.Channel, f.Channels)
 	}
-	return nil
-}
-
-// maxHeader is how many bytes may come before the samples of an upload, as
-// they are held in memory until the format is known. Chosen: hundreds of times
-// what recorders write there.
-const maxHeader = 256 << 10
-
-// checkBlock is how many samples of an upload are checked at a time. Chosen:
-// as many as make a Read of some KB.
-const checkBlock = 4096
-
-// upload passes a WAV file on byte by byte as it comes, and checks it on the
-// way: it fails where the file does, so that a bad one is never stored.
-//
-// The wav.Reader pulls the bytes out of src and decodes them; a copy of what
-// it pulled waits in passed for Read to give away.
-type upload struct {
-	ctx    context.Context
-	src    io.Reader
-	left   int64 // bytes that may still come
-	passed []byte
-	given  int // bytes at the beginning of passed that Read gave away
-
-	wav     *wav.Reader
-	block   []float64
-	samples int64
-	tail    bool  // the samples are over; what follows is passed on unseen
-	err     error // what Read ended with, nil for io.EOF
-}
-
-// newUpload reads and checks the header.
-func newUpload(ctx context.Context, src io.Reader, o *SubmitOptions, limit int64) (*upload, error) {
-	u := &upload{ctx: ctx, src: src, left: limit, block: make([]float64, checkBlock)}
-	var err error
-	u.wav, err = wav.NewReader((*uploadSource)(u))
-	if u.err != nil {
-		return nil, u.err
-	}
-	if err != nil {
-		return nil, audioError(err)
-	}
-	return u, o.checkFormat(u.wav.Format())
-}
-
-// Read gives the bytes of the file. Its error is ErrUpload, ErrTooLarge or
-// ErrAudio, and stays in u.err.
-func (u *upload) Read(p []byte) (int, error) {
-	for u.given == len(u.passed) && !u.tail && u.err == nil {
-		u.passed, u.given = u.passed[:0], 0
-		u.check()
-	}
-	if u.given < len(u.passed) {
-		n := copy(p, u.passed[u.given:])
-		u.given += n
-		return n, nil
-	}
-	if u.err != nil {
-		return 0, u.err
-	}
-	return u.pull(p)
-}
-
-// check decodes a block of samples, by which their bytes get into passed.
-func (u *upload) check() {
-	n, err := u.wav.Read(u.block)
-	u.samples += int64(n)
-	switch {
-	case err == nil || u.err != nil:
-	case err != io.EOF:
-		u.err = audioError(err)
-	case u.wav.Truncated():
-		announced, _ := u.wav.DataSize()
-		f := u.wav.Format()
-		received := u.samples * int64(f.BitsPerSample/8)
-		u.err = fmt.Errorf("%w: file is cut short: %d bytes of samples announced, %d received", ErrAudio, announced, received)
-	case u.samples == 0:
-		u.err = fmt.Errorf("%w: file holds no samples", ErrAudio)
-	default:
-		u.tail = true
-	}
-}
-
-// pull reads from the source, within the limit. Its errors are io.EOF, and
-// ErrTooLarge and ErrUpload, which stay in u.err.
-func (u *upload) pull(p []byte) (int, error) {
-	if err := u.ctx.Err(); err != nil {
-		u.err = fmt.Errorf("%w: %w", ErrUpload, err)
-		return 0, u.err
-	}
-	if len(p) == 0 {
-		return 0, nil
-	}
-	n, err := u.src.Read(p[:min(int64(len(p)), u.left+1)])
-	u.left -= int64(n)
-	switch {
-	case u.left < 0 || errors.Is(err, ErrTooLarge):
-		u.err = ErrTooLarge
-	case err != nil && err != io.EOF:
-		u.err = fmt.Errorf("%w: %w", ErrUpload, err)
-	default:
-		return n, err
-	}
-	return 0, u.err
-}
-
-// uploadSource is the upload as its wav.Reader sees it.
-type uploadSource upload
-
-func (s *uploadSource) Read(p []byte) (int, error) {
-	u := (*upload)(s)
-	n, err := u.pull(p)
-	u.passed = append(u.passed, p[:n]...)
-	if u.wav == nil && len(u.passed) > maxHeader {
-		u.err = fmt.Errorf("%w: no samples within the first %d bytes", ErrAudio, maxHeader)
-		return 0, u.err
-	}
-	return n, err
-}
-
-// audioError turns what was met while a recording was read into an error of
-// this package.
-func audioError(err error) error {
-	switch {
-	case errors.Is(err, ErrAudio):
-		return err
-	case isAudioFault(err):
+	if err := features.CheckFormat(f, o.Channel); err != nil {
 		return fmt.Errorf("%w: %w", ErrAudio, err)
 	}
-	return fmt.Errorf("%w: %w", ErrUpload, err)
-}
-
-// isAudioFault says whether err is about the recording rather than about what
-// it was read from.
-func isAudioFault(err error) bool {
-	var format wav.FormatError
-	var unsupported wav.UnsupportedError
-	var channel *wav.ChannelError
-	return errors.Is(err, ErrAudio) || errors.As(err, &format) || errors.As(err, &unsupported) || errors.As(err, &channel)
+	return nil
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // races is for how many sessions submissions race, on all stores together.
-var races = flag.Int("races", 500, "for how many sessions submissions race")
+var races = flag.Int("races", 200, "for how many sessions submissions race")
 
 // TestSubmissionRaceHasOneWinner has 32 submissions race for each session: a
 // tenth of the sessions on files, which are synced, and the others in memory.

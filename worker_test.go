@@ -76,7 +76,7 @@ func TestWorkThatKilledItsWorkersFails(t *testing.T) {
 		now.Add(time.Minute)
 	}
 	fake := newFake(nil)
-	opts.Workers, opts.Models = 1, []models.Scorer{fake}
+	opts.Workers, opts.Scoring.Models = 1, []models.Scorer{fake}
 	r := wait(t, newEngine(t, st, opts), id)
 	if r.Failure == nil || r.Failure.Code != screen.CodeInternal || fake.calls.Load() != 0 {
 		t.Errorf("got %+v after %d calls, want internal_error without a fourth attempt", r, fake.calls.Load())
@@ -101,7 +101,7 @@ func TestResultUnderAnOldTokenIsDropped(t *testing.T) {
 		fake, entered, release := blocked()
 		opts := testOptions()
 		setClock(opts, st, now)
-		opts.Workers, opts.Models = 1, []models.Scorer{fake}
+		opts.Workers, opts.Scoring.Models = 1, []models.Scorer{fake}
 		e := newEngine(t, st, opts)
 		id := initiate(t, e, "u")
 		submit(t, e, id, speech())
@@ -124,7 +124,7 @@ func TestLeaseIsRenewed(t *testing.T) {
 	st := newMemory(t)
 	fake, entered, release := blocked()
 	opts := testOptions()
-	opts.Workers, opts.Models = 1, []models.Scorer{fake}
+	opts.Workers, opts.Scoring.Models = 1, []models.Scorer{fake}
 	opts.Queue.Lease = 300 * time.Millisecond
 	e := newEngine(t, st, opts)
 	id := initiate(t, e, "u")
@@ -159,9 +159,10 @@ func TestALeaseLastsFromWhenItIsStored(t *testing.T) {
 	fake, entered, release := blocked()
 	opts := testOptions()
 	setClock(opts, st.Store, now)
-	opts.Workers, opts.Models = -1, []models.Scorer{fake}
+	opts.Workers, opts.Scoring.Models = -1, []models.Scorer{fake}
 	opts.Queue.Lease = 15 * time.Second
 	e := newEngine(t, st, opts)
+	ctx, worker, _, _ := e.Background()
 	id := initiate(t, e, "u")
 	submit(t, e, id, speech())
 	done := make(chan bool)
@@ -175,7 +176,9 @@ func TestALeaseLastsFromWhenItIsStored(t *testing.T) {
 		}
 	}
 	lasts()
-	e.Renew()
+	if err := worker.Renew(ctx); err != nil {
+		t.Error(err)
+	}
 	lasts()
 	close(release)
 	<-done
@@ -187,7 +190,7 @@ func TestLostLeaseEndsTheAnalysis(t *testing.T) {
 	entered := make(chan struct{})
 	opts := testOptions()
 	opts.Workers, opts.Queue.Lease = 1, 30*time.Millisecond
-	opts.Models = []models.Scorer{newFake(func(ctx context.Context, _ *features.Recording) ([]screen.Score, error) {
+	opts.Scoring.Models = []models.Scorer{newFake(func(ctx context.Context, _ *features.Recording) ([]screen.Score, error) {
 		close(entered)
 		<-ctx.Done()
 		ended <- ctx.Err()
@@ -237,7 +240,7 @@ func TestFailedAttempts(t *testing.T) {
 				return newFake(nil).Score(ctx, in)
 			})
 			opts := testOptions()
-			opts.Models = []models.Scorer{fake}
+			opts.Scoring.Models = []models.Scorer{fake}
 			e := newEngine(t, newMemory(t), opts)
 			id := initiate(t, e, "u")
 			submit(t, e, id, speech())
@@ -254,98 +257,6 @@ func TestFailedAttempts(t *testing.T) {
 
 func notProbable() ([]screen.Score, error) {
 	return []screen.Score{{Category: screen.Depression, Probability: 1.01}, {Category: screen.Anxiety}}, nil
-}
-
-func TestCloseDrains(t *testing.T) {
-	st := newMemory(t)
-	fake, entered, release := blocked()
-	opts := testOptions()
-	opts.Workers, opts.Models = 1, []models.Scorer{fake}
-	e, err := voicescreen.New(st, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	running, queued := initiate(t, e, "u"), initiate(t, e, "u")
-	submit(t, e, running, speech())
-	<-entered
-	submit(t, e, queued, speech())
-	closed := make(chan error, 1)
-	go func() { closed <- e.Close(context.Background()) }()
-	eventually(t, "no call is taken", func() bool {
-		_, err := e.Result(t.Context(), running)
-		return errors.Is(err, voicescreen.ErrClosed)
-	})
-	close(release)
-	if err := <-closed; err != nil {
-		t.Errorf("Close: %v", err)
-	}
-	for id, want := range map[string]screen.Status{running: screen.StatusSuccess, queued: screen.StatusProcessing} {
-		if s, err := st.Get(t.Context(), "", id); err != nil || s.Status != want || s.Leased() {
-			t.Errorf("got %+v, %v, want %v", s, err, want)
-		}
-	}
-}
-
-func TestCloseHandsBack(t *testing.T) {
-	eachStore(t, func(t *testing.T, st store.Store) {
-		fake, entered, release := blocked()
-		opts := testOptions()
-		opts.Workers, opts.Models = 1, []models.Scorer{fake}
-		e, err := voicescreen.New(st, opts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		id := initiate(t, e, "u")
-		submit(t, e, id, speech())
-		<-entered
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
-		defer cancel()
-		if err := e.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("Close: got %v, want the context's error", err)
-		}
-		s, err := st.Get(t.Context(), "", id)
-		if err != nil || s.Status != screen.StatusProcessing || s.Attempts != 0 || s.Owner != "" || s.Due.IsZero() || s.Audio == "" {
-			t.Errorf("got %+v, %v, want it queued, due, and no attempt counted", s, err)
-		}
-		close(release) // the analysis that was cut off ends, and its result is dropped
-		next := newEngine(t, st, testOptions())
-		if r := wait(t, next, id); r.Status != screen.StatusSuccess {
-			t.Errorf("after the next start: got %+v, want success", r)
-		}
-	})
-}
-
-func TestCloseEndsUploadsThatHang(t *testing.T) {
-	e, err := voicescreen.Open(filepath.Join(t.TempDir(), "test.db"), testOptions())
-	if err != nil {
-		t.Fatal(err)
-	}
-	id := initiate(t, e, "u")
-	started := make(chan struct{})
-	done := make(chan error, 1)
-	first := true
-	go func() {
-		_, err := e.Submit(context.Background(), id, readerFunc(func(p []byte) (int, error) {
-			if first {
-				first = false
-				close(started)
-				return copy(p, tiny[:50]), nil
-			}
-			time.Sleep(time.Millisecond) // a client that sends on and on
-			clear(p)
-			return len(p), nil
-		}), nil)
-		done <- err
-	}()
-	<-started
-	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-	defer cancel()
-	if err := e.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("Close: got %v, want the context's error", err)
-	}
-	if err := <-done; err == nil {
-		t.Error("the upload was acknowledged, want an error")
-	}
 }
 
 func TestMissingOrBrokenAudio(t *testing.T) {
@@ -382,7 +293,7 @@ func TestDamageInTheQueueHoldsUpNothing(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "test.db")
 			now := newClock()
 			opts := testOptions()
-			opts.SetClock(now.Now)
+			opts.Store.Now = now.Now
 			opts.Workers = -1
 			e := open(t, path, opts)
 			damaged, id := initiate(t, e, "u"), initiate(t, e, "u")

@@ -47,7 +47,7 @@ func newCanaries(t *testing.T) *canaries {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := voicescreen.New(st, &voicescreen.Options{Workers: 1, Logger: logger, Models: []models.Scorer{fixedScorer{}}, OnResult: c.metrics.OnResult})
+	e, err := voicescreen.New(st, &voicescreen.Options{Workers: 1, Logger: logger, Scoring: voicescreen.ScoringOptions{Models: []models.Scorer{fixedScorer{}}}, Results: voicescreen.ResultOptions{OnResult: c.metrics.OnResult}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -158,7 +158,7 @@ func newPatient(t testing.TB, f *faultyStore) *patient {
 	f.Store = memory.New(nil)
 	s := &service{t: t, keys: httpadapter.NewKeys(), log: &lockedBuffer{}, store: f.Store}
 	e, err := voicescreen.New(f, &voicescreen.Options{
-		Workers: 1, Models: []models.Scorer{fixedScorer{}}, Logger: slog.New(slog.NewTextHandler(s.log, nil)),
+		Workers: 1, Scoring: voicescreen.ScoringOptions{Models: []models.Scorer{fixedScorer{}}}, Logger: slog.New(slog.NewTextHandler(s.log, nil)),
 		Queue: voicescreen.QueueOptions{Poll: time.Millisecond, RetryDelay: time.Millisecond, Lease: 30 * time.Millisecond, Attempts: 100},
 	})
 	if err != nil {

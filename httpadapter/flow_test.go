@@ -17,11 +17,11 @@ import (
 
 // The whole flow with a real recording, analysed by the shipped models.
 func TestFlowWithShippedModels(t *testing.T) {
-	s := newServiceWith(t, func(o *voicescreen.Options) { o.Models, o.Workers = nil, 1 }, nil)
+	s := newServiceWith(t, func(o *voicescreen.Options) { o.Scoring.Models, o.Workers = nil, 1 }, nil)
 	id := s.submit("patient", "/v2/prediction/", speech(t, "interview_en.wav"))
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	if _, err := s.engine.Account("clinic").Wait(ctx, id); err != nil {
+	if _, err := s.engine.Tenant("clinic").Wait(ctx, id); err != nil {
 		t.Fatal(err)
 	}
 	got := s.want(http.StatusOK, request{method: "GET", path: "/v2/predict/sessions/" + id + "?detail=full"})

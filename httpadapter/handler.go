@@ -207,7 +207,7 @@ func (a *adapter) authenticate(c *call) error {
 	if !ok {
 		return refuse(http.StatusForbidden, "invalid API key")
 	}
-	c.account = a.engine.Account(info.Account)
+	c.account = a.engine.Tenant(info.Account)
 	return nil
 }
 

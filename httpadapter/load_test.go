@@ -78,7 +78,7 @@ func newLoaded(b *testing.B, o loadOptions) *loaded {
 			}
 		}
 	})
-	return &loaded{b: b, store: st, account: e.Account("clinic"), addr: l.Addr().String(),
+	return &loaded{b: b, store: st, account: e.Tenant("clinic"), addr: l.Addr().String(),
 		head: "Host: localhost\r\nX-API-Key: " + key + "\r\n"}
 }
 

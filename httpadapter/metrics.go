@@ -32,7 +32,7 @@ type Observation struct {
 // concurrently. A metric is served once it has a value.
 //
 //	var m httpadapter.Metrics
-//	engine, err := voicescreen.Open(path, &voicescreen.Options{OnResult: m.OnResult})
+//	engine, err := voicescreen.Open(path, &voicescreen.Options{Results: voicescreen.ResultOptions{OnResult: m.OnResult}})
 //	m.Queue = engine.Queued
 //	handler := httpadapter.New(engine, keys, &httpadapter.Options{Observe: m.Observe})
 //	go http.ListenAndServe("127.0.0.1:9090", &m)
@@ -90,7 +90,7 @@ func (m *Metrics) Observe(o Observation) {
 	m.latency.WithLabelValues(o.Method, o.Route).Observe(o.Duration.Seconds())
 }
 
-// OnResult counts an analysis. It is an Options.OnResult of the engine. A
+// OnResult counts an analysis. It is a ResultOptions.OnResult of the engine. A
 // program with an OnResult of its own calls it from there.
 func (m *Metrics) OnResult(_ context.Context, _ string, r *voicescreen.Result) {
 	m.init()

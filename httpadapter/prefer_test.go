@@ -80,7 +80,7 @@ func TestPreferWaitElsewhere(t *testing.T) {
 		}
 		gone := s.submit("p1", "/predict", testWAV(t, 44100, 1, 0.1))
 		time.AfterFunc(time.Second, func() {
-			if err := s.engine.Account("clinic").Delete(context.Background(), gone); err != nil {
+			if err := s.engine.Tenant("clinic").Delete(context.Background(), gone); err != nil {
 				t.Error(err)
 			}
 		})

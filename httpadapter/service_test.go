@@ -60,7 +60,7 @@ func newServiceWith(t testing.TB, eo func(*voicescreen.Options), ho *httpadapter
 	opts := &voicescreen.Options{
 		Workers: -1,
 		NewID:   func() string { return fmt.Sprintf("session-%d", ids.Add(1)) },
-		Models:  []models.Scorer{fixedScorer{}},
+		Scoring: voicescreen.ScoringOptions{Models: []models.Scorer{fixedScorer{}}},
 	}
 	if eo != nil {
 		eo(opts)

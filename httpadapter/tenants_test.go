@@ -30,7 +30,7 @@ func (s *service) newTenant(account string) tenant {
 	s.t.Helper()
 	u := tenant{account: account, user: account + "-patient", sessions: map[string]string{},
 		key: s.newKey(account, httpadapter.ScopeInitiate, httpadapter.ScopeSubmit, httpadapter.ScopeRead, httpadapter.ScopeFeedback, httpadapter.ScopeAdmin)}
-	ctx, a := context.Background(), s.engine.Account(account)
+	ctx, a := context.Background(), s.engine.Tenant(account)
 	recording := string(testWAV(s.t, 44100, 1, 0.1))
 	for _, state := range []string{"initiated", "queued", "running", "succeeded", "labelled", "failed", "deepfake"} {
 		id, err := a.Initiate(ctx, voicescreen.InitiateRequest{UserID: u.user, Consent: true})

@@ -2,9 +2,9 @@ package screen
 
 // Failure is the reason why a session has no scores.
 type Failure struct {
-	Code    string             `json:"error"`                     // such as CodeAudioLength
-	Message string             `json:"message"`                   // for people
-	Data    map[string]float64 `json:"additional_data,omitempty"` // measured values and limits, finite
+	Code    string             `json:"error" cbor:"1,keyasint,omitempty"`                     // such as CodeAudioLength
+	Message string             `json:"message" cbor:"2,keyasint,omitempty"`                   // for people
+	Data    map[string]float64 `json:"additional_data,omitempty" cbor:"3,keyasint,omitempty"` // measured values and limits, finite
 }
 
 // The codes of Failure.

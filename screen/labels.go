@@ -5,11 +5,11 @@ import "time"
 // Labels are the questionnaire answers and the interview result that feedback
 // gave about the person of a session. At most one of PHQ2 and PHQ9 is set.
 type Labels struct {
-	PHQ2       []int     `json:"phq_2,omitempty"` // two items, 0 to 3 each
-	PHQ9       []int     `json:"phq_9,omitempty"` // nine items, 0 to 3 each
-	GAD7       []int     `json:"gad_7,omitempty"` // seven items, 0 to 3 each
-	Depression Interview `json:"depression_binary,omitempty"`
-	UpdatedAt  time.Time `json:"updated_at,omitzero"`
+	PHQ2       []int     `json:"phq_2,omitempty" cbor:"1,keyasint,omitempty"` // two items, 0 to 3 each
+	PHQ9       []int     `json:"phq_9,omitempty" cbor:"2,keyasint,omitempty"` // nine items, 0 to 3 each
+	GAD7       []int     `json:"gad_7,omitempty" cbor:"3,keyasint,omitempty"` // seven items, 0 to 3 each
+	Depression Interview `json:"depression_binary,omitempty" cbor:"4,keyasint,omitempty"`
+	UpdatedAt  time.Time `json:"updated_at,omitzero" cbor:"5,keyasint,omitzero"`
 }
 
 // Interview is the outcome of a clinical interview.

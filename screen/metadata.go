@@ -8,13 +8,13 @@ import (
 // Metadata describes the person who speaks. Every field is optional; its zero
 // value means "not given".
 type Metadata struct {
-	Age       int       `json:"age,omitempty"` // years, > 0
-	Gender    Gender    `json:"gender,omitempty"`
-	Race      Race      `json:"race,omitempty"`
-	Ethnicity Ethnicity `json:"ethnicity,omitempty"`
-	Zipcode   string    `json:"zipcode,omitempty"`  // five digits
-	English   *bool     `json:"language,omitempty"` // whether the first language is English
-	Weight    int       `json:"weight,omitempty"`   // pounds, > 0
+	Age       int       `json:"age,omitempty" cbor:"1,keyasint,omitempty"` // years, > 0
+	Gender    Gender    `json:"gender,omitempty" cbor:"2,keyasint,omitempty"`
+	Race      Race      `json:"race,omitempty" cbor:"3,keyasint,omitempty"`
+	Ethnicity Ethnicity `json:"ethnicity,omitempty" cbor:"4,keyasint,omitempty"`
+	Zipcode   string    `json:"zipcode,omitempty" cbor:"5,keyasint,omitempty"`  // five digits
+	English   *bool     `json:"language,omitempty" cbor:"6,keyasint,omitempty"` // whether the first language is English
+	Weight    int       `json:"weight,omitempty" cbor:"7,keyasint,omitempty"`   // pounds, > 0
 }
 
 // Invalid returns the JSON names of the fields with an invalid value, in the

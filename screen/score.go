@@ -9,20 +9,21 @@ import (
 // Score is the output of one model for one category of one recording. All
 // numbers are finite, except Low and High.
 type Score struct {
-	Category      Category
-	Model         string
-	Version       string
-	Calibrated    bool
-	Prior         float64 // share of positive recordings that Probability assumes; 0 if unknown
-	Probability   float64 // of PHQ-9 ≥ 10, of GAD-7 ≥ 10, or that the voice is synthetic; 0 to 1
-	Low, High     float64 // bounds of the 90 % interval of Probability; NaN if the model gives none
-	Decision      Decision
-	Severity      Severity       // of Category; 0 if the model gives none
-	Coverage      float64        // share of the model's weight whose features were measured, 0 to 1
-	Baseline      int            // number of earlier recordings of the person that it was compared with
-	Contributions []Contribution // largest first
-	Segments      []Segment      // in order of time; deepfake only
-	Cautions      []Caution      // reasons to trust the score less; ascending
+	Category      Category       `cbor:"1,keyasint"`
+	Model         string         `cbor:"2,keyasint"`
+	Version       string         `cbor:"3,keyasint"`
+	Calibrated    bool           `cbor:"4,keyasint,omitempty"`
+	Prior         float64        `cbor:"5,keyasint"` // share of positive recordings that Probability assumes; 0 if unknown
+	Probability   float64        `cbor:"6,keyasint"` // of PHQ-9 ≥ 10, of GAD-7 ≥ 10, or that the voice is synthetic; 0 to 1
+	Low           float64        `cbor:"7,keyasint"` // lower bound of the 90 % interval of Probability; NaN if the model gives none
+	High          float64        `cbor:"8,keyasint"` // upper bound of that interval; NaN if the model gives none
+	Decision      Decision       `cbor:"9,keyasint,omitempty"`
+	Severity      Severity       `cbor:"10,keyasint,omitempty"` // of Category; 0 if the model gives none
+	Coverage      float64        `cbor:"11,keyasint"`           // share of the model's weight whose features were measured, 0 to 1
+	Baseline      int            `cbor:"12,keyasint,omitempty"` // number of earlier recordings of the person that it was compared with
+	Contributions []Contribution `cbor:"13,keyasint,omitempty"` // largest first
+	Segments      []Segment      `cbor:"14,keyasint,omitempty"` // in order of time; deepfake only
+	Cautions      []Caution      `cbor:"15,keyasint,omitempty"` // reasons to trust the score less; ascending
 }
 
 // scoreJSON is a Score in JSON.
@@ -111,8 +112,8 @@ func (s *Score) Doubtful() bool {
 // Contribution is the part of the logit of the probability that comes from one
 // named feature: exact for a linear model, to first order for a kernel.
 type Contribution struct {
-	Feature string  `json:"feature"`
-	Value   float64 `json:"value"` // in Unit
-	Unit    string  `json:"unit,omitempty"`
-	Logits  float64 `json:"logits"`
+	Feature string  `json:"feature" cbor:"1,keyasint"`
+	Value   float64 `json:"value" cbor:"2,keyasint"` // in Unit
+	Unit    string  `json:"unit,omitempty" cbor:"3,keyasint"`
+	Logits  float64 `json:"logits" cbor:"4,keyasint"`
 }

@@ -6,8 +6,9 @@ import "encoding/json"
 // one segment; a longer one is divided into the fewest segments of equal length
 // up to 4 s. A replaced part of a recording shows as segments that differ.
 type Segment struct {
-	Start, End  float64 // seconds from the beginning
-	Probability float64 // calibrated as that of the recording; NaN with too little speech
+	Start       float64 `cbor:"1,keyasint"` // seconds from the beginning
+	End         float64 `cbor:"2,keyasint"` // seconds from the beginning
+	Probability float64 `cbor:"3,keyasint"` // calibrated as that of the recording; NaN with too little speech
 }
 
 // segmentJSON is a Segment in JSON.

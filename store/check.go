@@ -132,15 +132,19 @@ func (c *checker) score(s *screen.Score) {
 func (c *checker) numbers(what string, m map[string]float64) {
 	c.length(what, len(m), screen.MaxFeatures)
 	for name, x := range m {
-		c.text("a name among the "+what, name, screen.MaxName)
-		c.finite("one of the "+what, x)
+		c.text("a name of a number", name, screen.MaxName)
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			c.fail("a number of %s is not finite", what)
+		}
 	}
 }
 
 func (c *checker) text(what, s string, most int) {
-	if len(s) > most {
+	switch {
+	case s == "":
+	case len(s) > most:
 		c.fail("%s has %d bytes, want at most %d", what, len(s), most)
-	} else if !isText(s) {
+	case !isText(s):
 		c.fail("%s is not UTF-8 without NUL", what)
 	}
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/voicescreen/voicescreen/screen"
@@ -24,11 +25,4 @@ func CheckDocument(name string, size int) error {
 }
 
 // isText says whether s is UTF-8 without NUL.
-func isText(s string) bool {
-	for i := range len(s) {
-		if s[i] == 0 {
-			return false
-		}
-	}
-	return utf8.ValidString(s)
-}
+func isText(s string) bool { return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 }

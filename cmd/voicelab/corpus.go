@@ -17,7 +17,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/internal/command"
@@ -91,7 +90,7 @@ func readCorpus(cmd *cobra.Command, task screen.Category, o corpusOptions) (*cor
 			return nil, nil, fmt.Errorf("cache %s: %w", o.cache, command.Bare(err))
 		}
 	}
-	trials, err := eachSession(cmd, c, "measuring", func(m *voicescreen.Measurer, s *corpus.Session) (protocol.Trial, error) {
+	trials, err := eachSession(cmd, c, "measuring", func(m *features.Measurer, s *corpus.Session) (protocol.Trial, error) {
 		h, err := o.measure(cmd.Context(), root, m, s)
 		if err != nil {
 			return protocol.Trial{}, err
@@ -103,13 +102,13 @@ func readCorpus(cmd *cobra.Command, task screen.Category, o corpusOptions) (*cor
 
 // eachSession computes something of each session of a corpus, in order, and
 // leaves in the corpus those of which it could: the others are printed.
-func eachSession[T any](cmd *cobra.Command, c *corpus.Corpus, what string, work func(m *voicescreen.Measurer, s *corpus.Session) (T, error)) ([]T, error) {
+func eachSession[T any](cmd *cobra.Command, c *corpus.Corpus, what string, work func(m *features.Measurer, s *corpus.Session) (T, error)) ([]T, error) {
 	type result struct {
 		v   T
 		err error
 	}
 	newWork := func() func(i int) result {
-		m := voicescreen.NewMeasurer()
+		m := features.NewMeasurer()
 		return func(i int) (r result) {
 			r.v, r.err = work(m, &c.Sessions[i])
 			return r
@@ -158,7 +157,7 @@ func newTrial(s *corpus.Session, m *heard) protocol.Trial {
 }
 
 // measure measures a session, or takes what an earlier run kept.
-func (o *corpusOptions) measure(ctx context.Context, root fs.FS, m *voicescreen.Measurer, s *corpus.Session) (heard, error) {
+func (o *corpusOptions) measure(ctx context.Context, root fs.FS, m *features.Measurer, s *corpus.Session) (heard, error) {
 	kept := o.kept(root, s)
 	if b, err := os.ReadFile(kept); kept != "" && err == nil {
 		var out heard
@@ -203,8 +202,8 @@ func keep(path string, m heard) error {
 // sessionAudio returns what the participant says in a session, one turn after
 // the other, and the same of the interviewer, nil if the interviewer's turns are
 // unknown.
-func sessionAudio(ctx context.Context, root fs.FS, s *corpus.Session) (participant, interviewer *voicescreen.Channel, err error) {
-	participant = &voicescreen.Channel{}
+func sessionAudio(ctx context.Context, root fs.FS, s *corpus.Session) (participant, interviewer *features.Channel, err error) {
+	participant = &features.Channel{}
 	for _, f := range s.Files {
 		c, err := readCorpusFile(ctx, root, f.Path)
 		if err != nil {
@@ -217,7 +216,7 @@ func sessionAudio(ctx context.Context, root fs.FS, s *corpus.Session) (participa
 		participant.Samples = append(participant.Samples, cut(c, f.Participant)...)
 		if f.Interviewer != nil {
 			if interviewer == nil {
-				interviewer = &voicescreen.Channel{Rate: c.Rate}
+				interviewer = &features.Channel{Rate: c.Rate}
 			}
 			interviewer.Samples = append(interviewer.Samples, cut(c, f.Interviewer)...)
 		}
@@ -228,7 +227,7 @@ func sessionAudio(ctx context.Context, root fs.FS, s *corpus.Session) (participa
 	if interviewer != nil && len(interviewer.Samples) == 0 {
 		interviewer = nil
 	}
-	for _, c := range []*voicescreen.Channel{participant, interviewer} {
+	for _, c := range []*features.Channel{participant, interviewer} {
 		if c != nil {
 			c.Samples = c.Samples[:min(len(c.Samples), int(longestSpeech.Seconds())*c.Rate)]
 		}
@@ -238,7 +237,7 @@ func sessionAudio(ctx context.Context, root fs.FS, s *corpus.Session) (participa
 
 // measureSession measures what the participant says, and apart from it what the
 // interviewer says if that is known.
-func measureSession(ctx context.Context, root fs.FS, m *voicescreen.Measurer, s *corpus.Session) (out heard, err error) {
+func measureSession(ctx context.Context, root fs.FS, m *features.Measurer, s *corpus.Session) (out heard, err error) {
 	participant, interviewer, err := sessionAudio(ctx, root, s)
 	if err != nil {
 		return out, err
@@ -254,17 +253,17 @@ func measureSession(ctx context.Context, root fs.FS, m *voicescreen.Measurer, s 
 	return out, nil
 }
 
-func readCorpusFile(ctx context.Context, root fs.FS, name string) (*voicescreen.Channel, error) {
+func readCorpusFile(ctx context.Context, root fs.FS, name string) (*features.Channel, error) {
 	f, err := root.Open(name)
 	if err != nil {
 		return nil, command.Bare(err)
 	}
 	defer f.Close()
-	return voicescreen.ReadChannel(ctx, f, 0, longestFile)
+	return features.ReadChannel(ctx, f, 0, longestFile)
 }
 
 // cut returns the samples of the turns, one after the other; all for nil.
-func cut(c *voicescreen.Channel, turns []dsp.Segment) []float64 {
+func cut(c *features.Channel, turns []dsp.Segment) []float64 {
 	if turns == nil {
 		return c.Samples
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/lab/corpus"
 	"github.com/voicescreen/voicescreen/lab/manifest"
 	"github.com/voicescreen/voicescreen/lab/report"
@@ -21,7 +21,7 @@ func scoreCorpus(cmd *cobra.Command, scorer *rowScorer, o corpusOptions, split s
 		return nil, nil, err
 	}
 	c.Sessions = slices.DeleteFunc(c.Sessions, func(s corpus.Session) bool { return split != "" && s.Split != split })
-	scored, err := eachSession(cmd, c, "scoring", func(m *voicescreen.Measurer, s *corpus.Session) (scoredSession, error) {
+	scored, err := eachSession(cmd, c, "scoring", func(m *features.Measurer, s *corpus.Session) (scoredSession, error) {
 		r := scoredSession{row: manifest.Row{
 			Path: s.ID, Label: "0", Positive: s.Positive, Speaker: s.Speaker, Use: s.Split, Language: c.Language,
 			Metadata: s.Metadata, Total: s.Total, HasTotal: s.HasTotal,

@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/lab/corpus"
 	"github.com/voicescreen/voicescreen/models"
 )
@@ -180,7 +180,7 @@ func TestInterruptAtTheEndOfACorpus(t *testing.T) {
 		cmd.SetContext(ctx)
 		cmd.SetErr(io.Discard)
 		c := &corpus.Corpus{Sessions: make([]corpus.Session, 2)}
-		values, err := eachSession(cmd, c, "scoring", func(_ *voicescreen.Measurer, s *corpus.Session) (int, error) {
+		values, err := eachSession(cmd, c, "scoring", func(_ *features.Measurer, s *corpus.Session) (int, error) {
 			if s == &c.Sessions[0] {
 				return 1, nil
 			}

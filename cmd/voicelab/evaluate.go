@@ -240,7 +240,7 @@ func (s *rowScorer) row(ctx context.Context, r *manifest.Row, in *features.Recor
 	if r.HasTotal {
 		row.Class = screen.SeverityOf(s.task, r.Total)
 	}
-	if f := (voicescreen.AudioOptions{}).Refusal(s.task, in.Analysis); f != nil {
+	if f := (features.Limits{}).Refuse(s.task, in.Analysis); f != nil {
 		row.Refused = f.Code
 	}
 	in.Metadata, in.FixedGain = r.Metadata, s.scoring.FixedGain

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/internal/command"
 	"github.com/voicescreen/voicescreen/lab/manifest"
@@ -41,7 +40,7 @@ func each[T any](m *manifest.File, cmd *cobra.Command, what string, work func(ct
 		err      error
 	}
 	newWork := func() func(i int) result {
-		measurer := voicescreen.NewMeasurer()
+		measurer := features.NewMeasurer()
 		return func(i int) (r result) {
 			c, err := command.ReadFile(cmd.Context(), m.Path(m.Rows[i].Path), nil, 0)
 			if err != nil {

@@ -258,7 +258,7 @@ func TestEvaluateSupposesWhatTheServiceDoes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := engine.AnalyzeWith(t.Context(), c, nil)
+	a, err := engine.AnalyzeChannel(t.Context(), c, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/internal/command"
 	"github.com/voicescreen/voicescreen/internal/stats"
 	"github.com/voicescreen/voicescreen/screen"
@@ -78,11 +79,11 @@ func runAnalyze(cmd *cobra.Command, files []string, o analyzeOptions) error {
 	if err != nil {
 		return err
 	}
+	scoring.Models = scorers
 	st := memory.New(nil)
 	defer st.Close()
 	engine, err := voicescreen.New(st, &voicescreen.Options{
 		Workers: -1, // nothing is queued
-		Models:  scorers,
 		Scoring: scoring,
 	})
 	if err != nil {
@@ -127,7 +128,7 @@ func (o *analyzeOptions) about(ctx context.Context) (*voicescreen.AnalyzeOptions
 		}
 		a.Metadata.Gender = g
 	}
-	m := voicescreen.NewMeasurer()
+	m := features.NewMeasurer()
 	for _, path := range o.earlier {
 		c, err := command.ReadFile(ctx, path, nil, o.channel)
 		if err != nil {
@@ -150,7 +151,7 @@ func analyzeFile(ctx context.Context, e *voicescreen.Engine, path string, stdin 
 	if err != nil {
 		return nil, err
 	}
-	return e.AnalyzeWith(ctx, c, about)
+	return e.AnalyzeChannel(ctx, c, about)
 }
 
 // analysisJSON is one line of "analyze --json".

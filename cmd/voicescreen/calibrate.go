@@ -35,8 +35,8 @@ func newCalibrate() *cobra.Command {
 		Short: "Learn from the labels that feedback brought",
 		Long: `Bring the depression and anxiety models up to all labels in the database: PHQ-9,
 interviews and PHQ-2 for depression, GAD-7 for anxiety. What was learned is used from
-then on if on held-out users it is not worse than the model in use, and is kept with the
-former models beside the database, as PATH.models; --revert goes back by one.
+then on if on held-out users it is not worse than the model in use, and is kept in the
+database with the former models; --revert goes back by one.
 
 It takes at least 20 users and 5 labels on either side of a score of 10. The server must not run on
 the database meanwhile; a running one learns by itself with "serve --calibrate". A model

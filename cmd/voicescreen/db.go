@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/internal/command"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/bolt"
@@ -19,9 +18,8 @@ func newDB() *cobra.Command {
 		Use:   "db",
 		Short: "Check, back up, compact and encrypt a database",
 		Long: `A database clinic.db consists of that file, of the directory clinic.db.audio with
-the recordings that wait, if it is encrypted of the file clinic.db.keyslots, and if
-models were learned from its labels of the file clinic.db.models: they belong
-together. A file clinic.db.models.lock beside it is empty, and no copy needs it.
+the recordings that wait, and if it is encrypted of the file clinic.db.keyslots: they
+belong together. The models that were learned from its labels stand in clinic.db.
 These commands need the database for themselves: a service that has it open must
 end first. A running one makes backups by itself with "serve --backup DIR
 --backup-every 24h", and programs that embed the engine can back up its store
@@ -85,14 +83,7 @@ func checkDB(cmd *cobra.Command, path string, opts *bolt.Options, n *int) (bolt.
 		_, err := fmt.Fprintln(cmd.OutOrStdout(), fault)
 		return err
 	}
-	c, err := bolt.Check(cmd.Context(), path, opts, report)
-	if err != nil {
-		return c, err
-	}
-	if err := voicescreen.CheckModels(path); err != nil {
-		return c, report(err.Error())
-	}
-	return c, nil
+	return bolt.Check(cmd.Context(), path, opts, report)
 }
 
 func newDBBackup() *cobra.Command {
@@ -108,8 +99,8 @@ in use: a running service backs it up with "serve --backup DIR --backup-every 24
 func newDBRestore() *cobra.Command {
 	return dbCommand("restore BACKUP PATH", "Check a backup, and make a database of it",
 		`Check a backup, and copy it to a place where there is no database. Of a backup
-with faults nothing is copied: "db check" prints them, and as there the backup is
-opened for writing, and brought up to date in place if its format is older.`,
+with faults nothing is copied: "db check" prints them. The backup is opened for
+writing.`,
 		"restore /backup/monday.db clinic.db --store-key store.key",
 		2, func(cmd *cobra.Command, opts *bolt.Options, args []string) error {
 			n := 0
@@ -125,9 +116,7 @@ opened for writing, and brought up to date in place if its format is older.`,
 
 // copyChecked copies a database and checks the copy.
 func copyChecked(cmd *cobra.Command, opts *bolt.Options, args []string) error {
-	err := withDB(args[0], opts, func(st *bolt.Store) error {
-		return voicescreen.CopyModels(args[0], args[1], func() error { return st.Backup(cmd.Context(), args[1]) })
-	})
+	err := withDB(args[0], opts, func(st *bolt.Store) error { return st.Backup(cmd.Context(), args[1]) })
 	if err != nil {
 		return err
 	}
@@ -175,17 +164,13 @@ damaged, or whose recording is, are left out, and counted in an error.`,
 				return err
 			}
 			return withDB(args[0], nil, func(from *bolt.Store) error {
-				var n int
-				var left store.DamagedError // what was left out: the copy is complete but for it
-				err := voicescreen.CopyModels(args[0], args[1], func() error {
-					to, err := bolt.Open(args[1], opts)
-					if err != nil {
-						return err
-					}
-					n, err = bolt.Copy(cmd.Context(), to, from)
-					return errors.Join(left.Add(err), to.Close())
-				})
+				to, err := bolt.Open(args[1], opts)
 				if err != nil {
+					return err
+				}
+				var left store.DamagedError // what was left out: the copy is complete but for it
+				n, err := bolt.Copy(cmd.Context(), to, from)
+				if err := errors.Join(left.Add(err), to.Close()); err != nil {
 					return err
 				}
 				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", args[1], command.Count(n, "session"))

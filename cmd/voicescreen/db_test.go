@@ -34,7 +34,7 @@ func TestDB(t *testing.T) {
 		t.Fatal(err)
 	}
 	learned := `{"format":"voicescreen-learned/1","models":{"depression":[` + bayesText(t) + `]}}`
-	if err := os.WriteFile(in("plain.db.models"), []byte(learned), 0o600); err != nil {
+	if _, err := st.PutDocument(t.Context(), learnedDocument, 0, []byte(learned)); err != nil {
 		t.Fatal(err)
 	}
 	now := time.Now()
@@ -76,16 +76,17 @@ func TestDB(t *testing.T) {
 	refused("another one", two, "check", in("clinic.db"))
 	want(db(one, "backup", in("clinic.db"), in("backup.db")), whole+", 0 faults")
 	refused("is there already", one, "backup", in("clinic.db"), in("backup.db"))
-	for _, name := range []string{"clinic.db", "clinic.db.keyslots", "clinic.db.audio", "clinic.db.models"} {
+	for _, name := range []string{"clinic.db", "clinic.db.keyslots", "clinic.db.audio"} {
 		if err := os.RemoveAll(in(name)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	want(db(one, "restore", in("backup.db"), in("clinic.db")), whole+", 0 faults")
 	want(db(one, "compact", in("clinic.db")), "bytes, before")
-	for _, name := range []string{"backup.db.models", "clinic.db.models"} {
-		if text, err := os.ReadFile(in(name)); err != nil || !strings.Contains(string(text), "depression") {
-			t.Errorf("%s: got %q and error %v, want the learned models", name, text, err)
+	key := bytes.Repeat([]byte{0x1a}, bolt.KeySize)
+	for _, name := range []string{"backup.db", "clinic.db"} {
+		if text := learnedIn(t, in(name), key); text != learned {
+			t.Errorf("%s: got %q, want the learned models", name, text)
 		}
 	}
 	db(one, "rekey", in("clinic.db"), "--new-key", in("two.key"))
@@ -95,14 +96,6 @@ func TestDB(t *testing.T) {
 		refused("no such file", nil, command, in("none.db"))
 	}
 
-	if err := os.WriteFile(in("backup.db.models"), []byte(learned[:len(learned)/2]), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	refused("learned models", one, "check", in("backup.db"))
-	refused("is not restored", one, "restore", in("backup.db"), in("again.db"))
-	if err := os.WriteFile(in("backup.db.models"), []byte(learned), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	files, err := os.ReadDir(in("backup.db.audio"))
 	if err != nil || len(files) != 2 {
 		t.Fatalf("got %v and error %v", files, err)
@@ -123,9 +116,12 @@ func TestDBWithADamagedRecord(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
 	write(t, in("store.key"), []byte(strings.Repeat("1a", secretSize)))
-	write(t, in("plain.db.models"), []byte(`{"format":"voicescreen-learned/1","models":{"depression":[`+bayesText(t)+`]}}`))
 	st, err := bolt.Open(in("plain.db"), nil)
 	if err != nil {
+		t.Fatal(err)
+	}
+	learned := `{"format":"voicescreen-learned/1","models":{"depression":[` + bayesText(t) + `]}}`
+	if _, err := st.PutDocument(t.Context(), learnedDocument, 0, []byte(learned)); err != nil {
 		t.Fatal(err)
 	}
 	now := time.Now()
@@ -153,14 +149,35 @@ func TestDBWithADamagedRecord(t *testing.T) {
 				t.Errorf("db %s: got %+v, want code %d and %q", c.args[0], o, command.ExitError, want)
 			}
 		}
-		if c.copy != "" && !bytes.Contains(read(t, in(c.copy+".models")), []byte("depression")) {
-			t.Errorf("db %s: want the learned models beside the copy", c.args[0])
+		var key []byte
+		if c.copy == "encrypted.db" {
+			key = bytes.Repeat([]byte{0x1a}, bolt.KeySize)
+		}
+		if c.copy != "" && learnedIn(t, in(c.copy), key) != learned {
+			t.Errorf("db %s: want the learned models in the copy", c.args[0])
 		}
 	}
 	ok(t, "db", "compact", in("plain.db"))
-	if !bytes.Contains(read(t, in("plain.db.models")), []byte("depression")) {
+	if learnedIn(t, in("plain.db"), nil) != learned {
 		t.Error("db compact: want the learned models to stay")
 	}
+}
+
+// learnedDocument is the document of a store that holds the learned models.
+const learnedDocument = "learned-models"
+
+// learnedIn returns the learned models of a database.
+func learnedIn(t *testing.T, path string, key []byte) string {
+	t.Helper()
+	st, err := bolt.Open(path, &bolt.Options{Key: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _, err := st.Document(t.Context(), learnedDocument)
+	if err := errors.Join(err, st.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // damageFirst turns over one bit of the first record of a plain database.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/internal/command"
 	"github.com/voicescreen/voicescreen/internal/stats"
@@ -78,7 +77,7 @@ func runFeatures(cmd *cobra.Command, files []string, o featuresOptions) error {
 		write = writeFrames
 	}
 	newWork := func() func(i int) measured {
-		m := voicescreen.NewMeasurer()
+		m := features.NewMeasurer()
 		return func(i int) measured {
 			c, err := command.ReadFile(cmd.Context(), files[i], cmd.InOrStdin(), o.channel)
 			if err != nil {

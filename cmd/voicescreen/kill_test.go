@@ -296,8 +296,8 @@ var plantedFaults = map[string]plantedFault{
 		file: "store/bolt/sessions.go",
 		changes: [][2]string{
 			{"import (", "import (\n\t\"time\""},
-			{"to := records{analysis: found.former}",
-				"to := records{analysis: found.former}\n\tif before.Audio != after.Audio {\n\t\t_ = c.store.audio.letGo(before.Audio)\n\t\ttime.Sleep(20 * time.Millisecond)\n\t}"},
+			{"to, err := recordsOf(found.primary, after, found.sum)",
+				"to, err := recordsOf(found.primary, after, found.sum)\n\tif before.Audio != after.Audio {\n\t\t_ = c.store.audio.letGo(before.Audio)\n\t\ttime.Sleep(20 * time.Millisecond)\n\t}"},
 		},
 		says: "its audio is missing",
 	},

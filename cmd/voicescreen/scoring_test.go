@@ -57,7 +57,7 @@ func TestServerCalibratesByItself(t *testing.T) {
 
 // calibratesByItself wants depression learned, and a reason why anxiety is not.
 func calibratesByItself(t *testing.T, given []models.Scorer, reason string) {
-	e, err := voicescreen.Open(labelledDB(t, 100), &voicescreen.Options{Workers: -1, Models: given})
+	e, err := voicescreen.Open(labelledDB(t, 100), &voicescreen.Options{Workers: -1, Scoring: voicescreen.ScoringOptions{Models: given}})
 	if err != nil {
 		t.Fatal(err)
 	}

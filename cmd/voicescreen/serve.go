@@ -221,12 +221,12 @@ func openEngine(o serveOptions, logger *slog.Logger, trail *audit.Log, onResult 
 	if err := o.scoring.Set(&scoring); err != nil {
 		return nil, err
 	}
-	scorers, err := command.LoadModels(o.models, scoring.BaseRates)
+	scoring.Models, err = command.LoadModels(o.models, scoring.BaseRates)
 	if err != nil {
 		return nil, err
 	}
 	opts := o.limits.engine(&voicescreen.Options{
-		Store: bolt.Options{Key: storeKey}, Models: scorers, Scoring: scoring, Logger: logger, OnResult: onResult,
+		Store: bolt.Options{Key: storeKey}, Scoring: scoring, Logger: logger, Results: voicescreen.ResultOptions{OnResult: onResult},
 	})
 	if err := o.results.engine(opts, logger); err != nil {
 		return nil, err

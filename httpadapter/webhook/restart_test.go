@@ -34,7 +34,7 @@ func TestNoticesSurviveARestart(t *testing.T) {
 		Logger:  slog.New(slog.NewTextHandler(r.log, nil)),
 	}
 	st, engine := openAll(t, path, clock, opts)
-	id := submitAs(t, engine.Account("clinic"), "canary")
+	id := submitAs(t, engine.Tenant("clinic"), "canary")
 	first := r.wait(t, 1)[0]
 	for end := time.Now().Add(soon); ; time.Sleep(time.Millisecond) { // until the failure is stored
 		s, err := st.Get(t.Context(), "clinic", id)

@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/features"
 )
 
 // openFile opens a file, or for "-" standard input unless stdin is nil. The
@@ -39,17 +39,17 @@ func Bare(err error) error {
 
 // ReadFile reads one channel of the recording at path, 0 for the only one. The path
 // "-" is standard input unless stdin is nil. The error does not hold the path.
-func ReadFile(ctx context.Context, path string, stdin io.Reader, channel int) (*voicescreen.Channel, error) {
+func ReadFile(ctx context.Context, path string, stdin io.Reader, channel int) (*features.Channel, error) {
 	f, err := openFile(path, stdin)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return voicescreen.ReadChannel(ctx, f, channel, 0)
+	return features.ReadChannel(ctx, f, channel, 0)
 }
 
 // Warnings says which part of the file c does not hold.
-func Warnings(c *voicescreen.Channel) []string {
+func Warnings(c *features.Channel) []string {
 	return NotWhole(c.Truncated, c.Partial, float64(len(c.Samples))/float64(c.Rate))
 }
 

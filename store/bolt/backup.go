@@ -271,14 +271,17 @@ func Compact(path string, opts *Options) (before, after int64, err error) {
 // fits into memory beside anything.
 const compactBatch = 16 << 20
 
-// Copy creates the sessions of from, with their audio, in to, and returns how
-// many there were. A plain store becomes an encrypted one so, or one of another
+// Copy puts the documents of from into to, creates the sessions of from, with
+// their audio, in to, and returns how many sessions there were. A plain store becomes an encrypted one so, or one of another
 // key. Nothing else may be done to from meanwhile. Records that cannot be read
 // are left out, and sessions whose audio is missing or damaged; the error is a
 // [store.DamagedError] when all others are copied. With any other error the sessions copied so far stay.
 func Copy(ctx context.Context, to, from *Store) (n int, err error) {
 	after := ""
 	var left store.DamagedError
+	if err := copyDocuments(ctx, to, from, &left); err != nil {
+		return 0, err
+	}
 	for {
 		list, err := from.Scan(ctx, after, maxBatch)
 		if err := left.Add(err); err != nil {
@@ -300,6 +303,33 @@ func Copy(ctx context.Context, to, from *Store) (n int, err error) {
 		}
 		return n, nil
 	}
+}
+
+// copyDocuments copies all documents, and counts in left those that cannot be
+// read. There must be none of their names yet.
+func copyDocuments(ctx context.Context, to, from *Store, left *store.DamagedError) error {
+	var names []string
+	err := from.view(func(tx *bbolt.Tx) error {
+		return tx.Bucket(bucketDocuments).ForEach(func(name, _ []byte) error {
+			names = append(names, string(name))
+			return nil
+		})
+	})
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		data, _, err := from.Document(ctx, name)
+		if errors.Is(err, ErrCorrupt) {
+			err = left.Add(&store.DamagedError{Records: 1, Err: fmt.Errorf("document %q: %w", name, err)})
+		} else if err == nil {
+			_, err = to.PutDocument(ctx, name, 0, data)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // copySessions copies sessions with their audio, at once: they share commits.

@@ -16,7 +16,10 @@ func (s *Store) Commits() (n int) {
 // RecordSize returns how many bytes a session takes.
 func RecordSize(session *store.Session) int {
 	var v *vault
-	r := recordsOf(v.primaryKey(session.Account, session.ID), session)
+	r, err := recordsOf(v.primaryKey(session.Account, session.ID), session, "")
+	if err != nil {
+		panic(err)
+	}
 	return len(r.session) + len(r.analysis)
 }
 

@@ -49,8 +49,8 @@ func (v *vault) read(tx *bbolt.Tx, primary, record []byte) (*store.Session, erro
 	return s, nil
 }
 
-// fields returns what decode does of a record under a key, and the key that the
-// session's records are sealed with.
+// fields decodes a record under a key, which must be that of its session. It also
+// returns the key that the session's records are sealed with.
 func (v *vault) fields(primary, record []byte) (s *store.Session, sum string, key sessionKey, err error) {
 	if s, sum, key, err = v.fieldsOf(primary, record); err == nil && !v.isKey(primary, s.Account, s.ID) {
 		s, err = nil, errOther
@@ -61,7 +61,7 @@ func (v *vault) fields(primary, record []byte) (s *store.Session, sum string, ke
 // errOther says that a record stands under another session's key.
 var errOther = fmt.Errorf("%w: a record is of another session", ErrCorrupt)
 
-// fieldsOf does so but does not see whether the key is the session's.
+// fieldsOf decodes a record without comparing the key with the session.
 func (v *vault) fieldsOf(primary, record []byte) (s *store.Session, sum string, key sessionKey, err error) {
 	if record, key, err = v.open(primary, record); err == nil {
 		s, sum, err = decode(primary, record)
@@ -70,16 +70,14 @@ func (v *vault) fieldsOf(primary, record []byte) (s *store.Session, sum string, 
 }
 
 // stored is a session without scores and features, and the checksum of their
-// record.
+// record, "" if it has none.
 type stored struct {
 	primary []byte
 	session *store.Session
 	sum     string
-	former  []byte // their record, if it is not stored yet: since they stand in the session's, which has a former version
 }
 
-// find reads a session of which scores and features do not matter; a nil key is
-// of none.
+// find reads a session without its scores and features; a nil key is of none.
 func (v *vault) find(tx *bbolt.Tx, primary []byte) (stored, error) {
 	record, err := record(tx, primary)
 	if err != nil {
@@ -89,10 +87,10 @@ func (v *vault) find(tx *bbolt.Tx, primary []byte) (stored, error) {
 	if err != nil {
 		return stored{}, err
 	}
-	return apart(primary, s, sum), nil
+	return stored{primary, s, sum}, nil
 }
 
-// findIn does so for a call of a batch that knows of whom the key is.
+// findIn is find for a call of a batch, which knows account and ID of the key.
 func (v *vault) findIn(b *batch, primary []byte, account, id string) (stored, error) {
 	k, record := b.session(primary)
 	if primary == nil || !bytes.Equal(k, primary) {
@@ -105,27 +103,23 @@ func (v *vault) findIn(b *batch, primary []byte, account, id string) (stored, er
 	if err != nil {
 		return stored{}, err
 	}
-	return apart(primary, s, sum), nil
-}
-
-// apart takes scores and features from a session that a former version stored.
-func apart(primary []byte, s *store.Session, sum string) stored {
-	found := stored{primary: primary, session: s, sum: sum}
-	if s.Analyzed() {
-		found.former, found.sum = encodeAnalysis(primary, s)
-		s.Scores, s.Features = nil, nil
-	}
-	return found
+	return stored{primary, s, sum}, nil
 }
 
 // records are those of a session, not sealed yet. The analysis is nil where
-// what is stored of it stays.
+// the stored one stays.
 type records struct{ session, analysis []byte }
 
-// recordsOf returns all records of a session.
-func recordsOf(primary []byte, s *store.Session) records {
-	analysis, sum := encodeAnalysis(primary, s)
-	return records{encode(primary, s, sum), analysis}
+// recordsOf returns the records of a session. Where it has neither scores nor
+// features, sum is the checksum of the stored ones, which stay.
+func recordsOf(primary []byte, s *store.Session, sum string) (r records, err error) {
+	if s.Analyzed() {
+		if r.analysis, sum, err = encodeAnalysis(primary, s); err != nil {
+			return records{}, err
+		}
+	}
+	r.session, err = encode(primary, s, sum)
+	return r, err
 }
 
 // replace stores a session and keeps the indexes. Before is what is stored now,

@@ -50,7 +50,10 @@ func (v *vault) amend(tx *bbolt.Tx, primaries [][]byte, now time.Time, change fu
 		}
 		before := *found.session
 		change(found.session, now.Add(-time.Duration(len(primaries)-1-i)*time.Microsecond))
-		to := records{session: encode(primary, found.session, found.sum)}
+		to, err := recordsOf(primary, found.session, found.sum)
+		if err != nil {
+			return err
+		}
 		if err := v.replace(tx, primary, &before, found.session, to); err != nil {
 			return err
 		}

@@ -23,7 +23,10 @@ func (s *Store) Create(ctx context.Context, session *store.Session) error {
 		return err
 	}
 	primary := s.vault.primaryKey(session.Account, session.ID)
-	to := recordsOf(primary, session) // not while others wait for their turn
+	to, err := recordsOf(primary, session, "") // not while others wait for their turn
+	if err != nil {
+		return err
+	}
 	return s.group.do(func(b *batch) error {
 		err := guard(func() error {
 			prefix := idPrefix(primary)
@@ -131,11 +134,9 @@ func (c *changing) do(b *batch) error {
 	if ref := before.Audio; ref != after.Audio {
 		b.later = append(b.later, func() { _ = c.store.audio.letGo(ref) })
 	}
-	to := records{analysis: found.former}
-	if after.Analyzed() {
-		to = recordsOf(found.primary, after)
-	} else {
-		to.session = encode(found.primary, after, found.sum)
+	to, err := recordsOf(found.primary, after, found.sum)
+	if err != nil {
+		return err
 	}
 	return b.write(func(tx *bbolt.Tx) error { return c.store.vault.replace(tx, found.primary, before, after, to) })
 }

@@ -182,7 +182,7 @@ func TestATransactionThatIsNotStoredLeavesNoKey(t *testing.T) {
 			var sealed []byte
 			err := st.group.do(func(b *batch) error {
 				return b.write(func(tx *bbolt.Tx) (err error) {
-					sealed, _, err = st.vault.seal(tx, primary, recordsOf(primary, s).session)
+					sealed, _, err = st.vault.seal(tx, primary, recordsIn(primary, s).session)
 					return errors.Join(err, broken)
 				})
 			})

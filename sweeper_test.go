@@ -1,6 +1,7 @@
 package voicescreen_test
 
 import (
+	"bytes"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -116,7 +117,7 @@ func TestAPeriodHoldsForWhatIsStored(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "test.db")
 	now := newClock()
 	opts := testOptions()
-	opts.SetClock(now.Now)
+	opts.Store.Now = now.Now
 	e, err := voicescreen.Open(path, opts)
 	if err != nil {
 		t.Fatal(err)
@@ -164,12 +165,12 @@ func TestWhatIsErasedIsTold(t *testing.T) {
 			return nil
 		}
 		e := newEngine(t, st, opts)
-		want := []screen.SessionKey{{Account: "", ID: initiate(t, e, "u")}, {Account: "a", ID: initiate(t, e.Account("a"), "u")}}
+		want := []screen.SessionKey{{Account: "", ID: initiate(t, e, "u")}, {Account: "a", ID: initiate(t, e.Tenant("a"), "u")}}
 		<-asked // at the start
 		now.Add(2 * retain)
 		<-asked
 		for _, key := range want {
-			if _, err := e.Account(key.Account).Result(t.Context(), key.ID); err != nil {
+			if _, err := e.Tenant(key.Account).Result(t.Context(), key.ID); err != nil {
 				t.Errorf("while nobody can be told: %v", err)
 			}
 		}
@@ -197,4 +198,44 @@ func TestPeriodsThatCutLabelsOffAreRefused(t *testing.T) {
 	opts := testOptions()
 	opts.Results.Retain = voicescreen.FeedbackWindow
 	newEngine(t, newMemory(t), opts)
+}
+
+// TestAudioWithoutASessionIsRemoved leaves the audio of an upload whose session
+// never came to refer to it, beside that of a session in the queue. In memory,
+// where the store's clock has its age: that of a file has the machine's.
+func TestAudioWithoutASessionIsRemoved(t *testing.T) {
+	now := newClock()
+	st := newMemory(t)
+	opts := testOptions()
+	setClock(opts, st, now)
+	opts.Workers = -1
+	e := newEngine(t, st, opts)
+	id := initiate(t, e, "u")
+	submit(t, e, id, tiny)
+	orphan, err := st.Audio().Put(t.Context(), bytes.NewReader(tiny))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, _, _, sweeper := e.Background()
+	there := func(ref string) bool {
+		f, err := st.Audio().Open(t.Context(), ref)
+		if err == nil {
+			f.Close()
+		} else if !errors.Is(err, store.ErrNotFound) {
+			t.Fatal(err)
+		}
+		return err == nil
+	}
+	now.Add(23 * time.Hour)
+	if !sweeper.Sweep(ctx, nil) || !there(orphan) {
+		t.Error("audio of 23 hours is gone: its session may still come")
+	}
+	now.Add(2 * time.Hour)
+	s, err := st.Get(t.Context(), "", id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !sweeper.Sweep(ctx, nil) || there(orphan) || !there(s.Audio) {
+		t.Errorf("after 25 hours: audio without a session is there %t, that of the queue %t, want false, true", there(orphan), there(s.Audio))
+	}
 }

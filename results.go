@@ -11,19 +11,24 @@ import (
 	"github.com/voicescreen/voicescreen/store"
 )
 
-// listBatch is how many sessions are asked of the store at once. Chosen: a
+// Page asks for a part of a listing. The zero Page asks for all of it.
+type Page struct {
+	Limit  int    // the largest number of results; 0 means all
+	Cursor string // "" is the beginning, otherwise what the former page returned
+}
+
+// listBatch is how many sessions are read from the store at once. Chosen: a
 // session with its features is some 10 KB of JSON, and one transaction should
-// not hold the others up.
+// not delay the others.
 const listBatch = 64
 
 // Results returns the sessions of one user that have a submission, by
-// CreatedAt descending and then by SessionID. Next is the cursor of the page
-// behind this one, "" where there is none. A user without sessions has an
-// empty list.
+// CreatedAt descending and then by SessionID. Next is the cursor of the next
+// page, "" where there is none. A user without sessions has an empty list.
 //
-// A malformed cursor and a negative limit are an InvalidError. Sessions that
-// come or go between two pages neither repeat nor hide others.
-func (a *Account) Results(ctx context.Context, userID string, page Page) (results []*Result, next string, err error) {
+// A malformed cursor and a negative limit are an InvalidError. Sessions that are
+// created or removed between two pages neither repeat nor hide others.
+func (a *flow) Results(ctx context.Context, userID string, page Page) (results []*Result, next string, err error) {
 	if err := checkUserID(userID); err != nil {
 		return nil, "", err
 	}
@@ -34,7 +39,7 @@ func (a *Account) Results(ctx context.Context, userID string, page Page) (result
 	if err != nil {
 		return nil, "", &InvalidError{Fields: map[string]Problem{"cursor": Malformed}}
 	}
-	ctx, leave, err := a.engine.enter(ctx)
+	ctx, leave, err := a.engine.life.enter(ctx)
 	if err != nil {
 		return nil, "", err
 	}
@@ -44,7 +49,7 @@ func (a *Account) Results(ctx context.Context, userID string, page Page) (result
 	for {
 		batch, err := a.engine.store.List(ctx, a.name, userID, after, listBatch)
 		if err != nil {
-			return nil, "", a.engine.internal("list the sessions of a user", err)
+			return nil, "", internal("list the sessions of a user", err)
 		}
 		for _, s := range batch {
 			after = &store.Cursor{CreatedAt: s.CreatedAt, ID: s.ID}

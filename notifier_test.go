@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"log/slog"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -64,7 +62,7 @@ func (i *inbox) wait(t *testing.T, n int) []voicescreen.Notice {
 // or eachStore; on nil for Open.
 func (i *inbox) options(st store.Store, now *clock, accounts ...string) *voicescreen.Options {
 	opts := testOptions()
-	if opts.SetClock(now.Now); st != nil {
+	if opts.Store.Now = now.Now; st != nil {
 		setClock(opts, st, now)
 	}
 	opts.Results.Notify = voicescreen.NotifyOptions{Accounts: func() []string { return accounts }, Send: i.send}
@@ -96,7 +94,7 @@ func TestAResultIsToldOnce(t *testing.T) {
 		e := newEngine(t, st, in.options(st, now, "", "a"))
 		id := initiate(t, e, "u")
 		submit(t, e, id, speech())
-		other := e.Account("b") // whom nobody wants told
+		other := e.Tenant("b") // whom nobody wants told
 		unwanted := initiate(t, other, "u")
 		if err := submitTo(t, other, unwanted); err != nil {
 			t.Fatal(err)
@@ -280,7 +278,7 @@ func TestAReceiverThatHangsHoldsUpNobody(t *testing.T) {
 	const sessions = 12
 	for range sessions {
 		for _, name := range []string{"hangs", "other"} {
-			a := e.Account(name)
+			a := e.Tenant(name)
 			id := initiate(t, a, "u")
 			if err := submitTo(t, a, id); err != nil {
 				t.Fatal(err)
@@ -338,87 +336,4 @@ func TestThereIsNoNoticeOfWhatWasErased(t *testing.T) {
 			t.Errorf("got %d notices of erased sessions", got-before)
 		}
 	})
-}
-
-func TestAnOldNoticeIsDropped(t *testing.T) {
-	st := newMemory(t)
-	var in inbox
-	now := newClock()
-	at := now.Now()
-	if err := st.Create(t.Context(), &store.Session{ID: "s", UserID: "u", Status: screen.StatusSuccess, CreatedAt: at, UpdatedAt: at, Notify: at}); err != nil {
-		t.Fatal(err)
-	}
-	now.Add(8 * 24 * time.Hour)
-	newEngine(t, st, in.options(st, now, ""))
-	for end := time.Now().Add(soon); ; time.Sleep(time.Millisecond) {
-		if s, err := st.Get(t.Context(), "", "s"); err != nil || s.Notify.IsZero() {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatal("the notice is still there")
-		}
-	}
-	if got := in.notices(); len(got) > 0 {
-		t.Errorf("got %d notices, want none", len(got))
-	}
-}
-
-// A notice whose session cannot be read holds up no other, and is not logged at
-// every look.
-func TestADamagedNoticeIsPassedOver(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "test.db")
-	now := newClock()
-	st, err := bolt.Open(path, &bolt.Options{Now: now.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := now.Now()
-	for _, id := range []string{"damaged", "whole"} {
-		s := &store.Session{ID: id, UserID: "u", Status: screen.StatusSuccess, CreatedAt: at, UpdatedAt: at, Notify: at}
-		if err := st.Create(t.Context(), s); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := st.Close(); err != nil {
-		t.Fatal(err)
-	}
-	damage(t, path, "damaged")
-	var in inbox
-	var log bytes.Buffer
-	opts := in.options(nil, now, "")
-	opts.Logger = slog.New(slog.NewTextHandler(&log, nil))
-	e := open(t, path, opts)
-	if got := in.wait(t, 1); got[0].SessionID != "whole" {
-		t.Errorf("got %+v, want the notice that can be read", got[0])
-	}
-	time.Sleep(100 * time.Millisecond) // four looks at what is due
-	closeEngine(t, e)
-	if n := strings.Count(log.String(), "take a notice"); n != 1 {
-		t.Errorf("got %d lines of the notice that cannot be read, want one a minute:\n%s", n, &log)
-	}
-}
-
-func TestAPanicOfSendIsAFailedAttempt(t *testing.T) {
-	st := newMemory(t)
-	var in inbox
-	now := newClock()
-	opts := in.options(st, now, "")
-	opts.Results.Notify.Send = func(context.Context, voicescreen.Notice) error { panic("canary") }
-	e := newEngine(t, st, opts)
-	id := initiate(t, e, "u")
-	submit(t, e, id, tiny)
-	if s := settled(t, st, id, 1, now.Now()); s.Notices != 1 || s.Notify.IsZero() {
-		t.Errorf("got %d attempts and the next at %v, want 1 and another", s.Notices, s.Notify)
-	}
-}
-
-func TestHalfANotifierIsRefused(t *testing.T) {
-	var in inbox
-	for _, n := range []voicescreen.NotifyOptions{{Send: in.send}, {Accounts: func() []string { return nil }}} {
-		opts := testOptions()
-		opts.Results.Notify = n
-		if _, err := voicescreen.New(newMemory(t), opts); !errors.Is(err, voicescreen.ErrInvalid) {
-			t.Errorf("got error %v, want %v", err, voicescreen.ErrInvalid)
-		}
-	}
 }

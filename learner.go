@@ -1,0 +1,254 @@
+package voicescreen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/models/learn"
+	"github.com/voicescreen/voicescreen/models/shipped"
+	"github.com/voicescreen/voicescreen/screen"
+	"github.com/voicescreen/voicescreen/store"
+)
+
+// learner learns models from labels, and holds the scorers in use. The learned
+// models stand in a document of the store, which any number of engines read and
+// change. It is safe for concurrent use.
+type learner struct {
+	store   store.Store
+	opts    *ScoringOptions
+	log     *slog.Logger
+	now     func() time.Time        // dates the versions of models
+	current atomic.Pointer[scorers] // made with the learned models as they were read last
+	damaged seldom                  // the document
+
+	calibrating sync.Mutex // one Calibrate at a time
+
+	mu       sync.Mutex // protects what follows, changes of current, and the order of changes
+	revision uint64     // of the document that current was made with
+}
+
+// newLearner returns a learner with the options of an Engine, without zero
+// fields. The store may have no learned models.
+func newLearner(st store.Store, o *Options) (*learner, error) {
+	l := &learner{store: st, opts: &o.Scoring, log: o.Logger, now: o.Store.Now}
+	if err := l.use(&learnedModels{}, 0); err != nil {
+		return nil, err
+	}
+	if err := l.load(context.Background()); err != nil {
+		return nil, fmt.Errorf("voicescreen: learned models: %w", err)
+	}
+	return l, nil
+}
+
+// learnEvery is how often the document is read. Chosen: a change of another
+// process is seen well within a second, and two reads a second are less work
+// than an analysis.
+const learnEvery = 500 * time.Millisecond
+
+// Run follows the changes that other engines make, until stop is closed.
+func (l *learner) Run(ctx context.Context, stop <-chan struct{}) {
+	poll := time.NewTicker(learnEvery)
+	defer poll.Stop()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-poll.C:
+		}
+		l.mu.Lock()
+		err := l.load(ctx)
+		l.mu.Unlock()
+		if err != nil && ctx.Err() == nil && l.damaged.due() {
+			l.log.Error("read the learned models; the former ones stay in use", "error", err)
+		}
+	}
+}
+
+// Scorers returns the scorers in use now.
+func (l *learner) Scorers() *scorers { return l.current.Load() }
+
+// load reads the document, and uses it if it changed. The caller holds mu, or
+// has the only reference to l.
+func (l *learner) load(ctx context.Context) error {
+	data, revision, err := l.store.Document(ctx, learnedDocument)
+	if err != nil || revision == l.revision {
+		return err
+	}
+	learned := &learnedModels{}
+	if len(data) > 0 {
+		if learned, err = parseLearned(data); err != nil {
+			return err
+		}
+	}
+	return l.use(learned, revision)
+}
+
+// use makes scorers with the learned models and uses them. The caller holds mu,
+// or has the only reference to l.
+func (l *learner) use(learned *learnedModels, revision uint64) error {
+	s, err := newScorers(l.opts, learned)
+	if err != nil {
+		return err
+	}
+	l.current.Store(s)
+	l.revision = revision
+	return nil
+}
+
+// change replaces the list of models of a category by what change makes of it,
+// durably, and uses it. It calls change again where another engine was quicker.
+func (l *learner) change(ctx context.Context, c screen.Category, change func([]*models.BayesFile) ([]*models.BayesFile, error)) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for {
+		err := l.tryChange(ctx, c, change)
+		switch {
+		case err == nil || errors.Is(err, ErrConflict):
+			return err
+		case errors.Is(err, store.ErrConflict):
+		default:
+			return fmt.Errorf("voicescreen: learned models: %w", err)
+		}
+	}
+}
+
+func (l *learner) tryChange(ctx context.Context, c screen.Category, change func([]*models.BayesFile) ([]*models.BayesFile, error)) error {
+	if err := l.load(ctx); err != nil {
+		return err
+	}
+	learned := l.current.Load().from
+	list, err := change(slices.Clone(learned.of[c]))
+	if err != nil {
+		return err
+	}
+	learned = learned.with(c, list[:min(len(list), formerModels+1)])
+	data, err := textOfLearned(learned)
+	if err != nil {
+		return err
+	}
+	revision, err := l.store.PutDocument(ctx, learnedDocument, l.revision, data)
+	if err != nil {
+		return err
+	}
+	return l.use(learned, revision)
+}
+
+// Calibrate is Engine.Calibrate.
+func (l *learner) Calibrate(ctx context.Context, o *CalibrateOptions) ([]*Calibration, error) {
+	all := len(o.Categories) == 0
+	categories := o.Categories
+	if all {
+		categories = []screen.Category{screen.Depression, screen.Anxiety}
+	}
+	if !l.calibrating.TryLock() {
+		return nil, fmt.Errorf("%w: a calibration is under way", ErrConflict)
+	}
+	defer l.calibrating.Unlock()
+	given := 0
+	for _, c := range categories {
+		if c != screen.Depression && c != screen.Anxiety {
+			return nil, malformed("categories", fmt.Sprintf("the %v model does not learn from labels", c))
+		}
+		if _, err := l.bayes(c); err != nil {
+			if given++; !all || given == len(categories) {
+				return nil, err
+			}
+		}
+	}
+	labelled, damaged, err := labelledSessions(ctx, l.store, o, l.log)
+	if err != nil {
+		return nil, err
+	}
+	var out []*Calibration
+	for _, c := range categories {
+		found, err := l.calibrate(ctx, c, labelled, o)
+		if err != nil {
+			return out, err
+		}
+		found.Damaged = damaged
+		out = append(out, found)
+	}
+	return out, nil
+}
+
+// bayes returns the model in use of a category that learns.
+func (l *learner) bayes(c screen.Category) (*models.Bayes, error) {
+	s := l.Scorers()
+	if err := s.learns(c); err != nil {
+		return nil, err
+	}
+	return s.list[s.of[c]].(*models.Bayes), nil // as the shipped and the learned ones are
+}
+
+// calibrate learns one category.
+func (l *learner) calibrate(ctx context.Context, c screen.Category, sessions []*labelledSession, o *CalibrateOptions) (*Calibration, error) {
+	out := &Calibration{Category: c}
+	former, err := l.bayes(c)
+	if err != nil {
+		out.Reason = err.Error()
+		return out, nil
+	}
+	var examples []learn.Example
+	for _, s := range sessions {
+		label, ok := s.label(c)
+		if !ok || s.in == nil {
+			out.Skipped++
+			continue
+		}
+		examples = append(examples, learn.Example{Account: s.account, User: s.user, Time: s.at, Recording: s.in, Label: label})
+	}
+	prior, err := shipped.Bayes(c)
+	if err != nil {
+		return nil, fmt.Errorf("voicescreen: shipped models: %w", err)
+	}
+	// Versions must be unique: a model that is learned a second later may differ.
+	version := fmt.Sprintf("%s+%d.%s", prior.Version, len(examples), l.now().UTC().Format("20060102T150405Z"))
+	learned, err := learn.Learn(ctx, prior, former, examples, &learn.LearnOptions{Version: version, Seed: o.Seed})
+	switch {
+	case errors.Is(err, learn.ErrFewLabels):
+		out.Reason = err.Error()
+		return out, nil
+	case err != nil && ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, fmt.Errorf("voicescreen: calibrate %v: %w", c, err)
+	}
+	out.Learned = learned
+	switch {
+	case !learned.Better:
+		out.Reason = "on held-out users it is worse than the model in use, which stays"
+		return out, nil
+	case o.DryRun:
+		out.Reason = "on held-out users it is not worse than the model in use; not activated, as asked"
+		return out, nil
+	}
+	err = l.change(context.WithoutCancel(ctx), c, func(list []*models.BayesFile) ([]*models.BayesFile, error) {
+		return slices.Insert(list, 0, learned.File), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	out.Activated = true
+	out.Reason = "on held-out users it is not worse than the model that was in use"
+	return out, nil
+}
+
+// Revert is Engine.Revert.
+func (l *learner) Revert(ctx context.Context, c screen.Category) error {
+	if err := l.Scorers().learns(c); err != nil {
+		return err
+	}
+	return l.change(ctx, c, func(list []*models.BayesFile) ([]*models.BayesFile, error) {
+		if len(list) == 0 {
+			return nil, fmt.Errorf("%w: the %v model in use was not learned from labels", ErrConflict, c)
+		}
+		return list[1:], nil
+	})
+}

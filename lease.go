@@ -1,0 +1,104 @@
+package voicescreen
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/voicescreen/voicescreen/screen"
+	"github.com/voicescreen/voicescreen/store"
+)
+
+// errLeaseLost says that a session is no longer under the worker's lease: the
+// lease ran out and another worker has one, or it was released.
+var errLeaseLost = errors.New("voicescreen: the lease was lost")
+
+// Lease takes the session that has been due longest. One whose last allowed
+// attempt ended without an outcome, with its process for example, comes back
+// failed. The error is store.ErrNoneDue, or store.ErrDamaged where a record in
+// the queue cannot be read and there is no other to take.
+func (w *worker) Lease(ctx context.Context) (*store.Session, error) {
+	return w.store.Next(ctx, func(s *store.Session, now time.Time) error {
+		if s.Attempts >= w.opts.Attempts {
+			w.fail(s, now, internalFailure())
+			return nil
+		}
+		s.Owner = w.owner
+		s.Token++
+		s.Attempts++
+		s.Due = now.Add(w.opts.Lease)
+		return nil
+	})
+}
+
+// holds says whether the record r is still under the lease of s.
+func holds(r, s *store.Session) bool {
+	return r.Leased() && r.Owner == s.Owner && r.Token == s.Token
+}
+
+// Renew renews the leases of all analyses under way.
+func (w *worker) Renew(ctx context.Context) error {
+	var errs []error
+	for _, s := range w.jobs.all() {
+		errs = append(errs, w.renew(ctx, s))
+	}
+	return errors.Join(errs...)
+}
+
+// renew extends the lease of s to its full length from now. The error is
+// errLeaseLost or store.ErrNotFound where s is no longer under it.
+func (w *worker) renew(ctx context.Context, s *store.Session) error {
+	_, err := w.store.Update(ctx, s.Account, s.ID, func(r *store.Session, now time.Time) error {
+		if !holds(r, s) {
+			return errLeaseLost
+		}
+		r.Due = now.Add(w.opts.Lease)
+		return nil
+	})
+	return err
+}
+
+// Release puts all sessions under analysis back into the queue.
+func (w *worker) Release(ctx context.Context) {
+	for _, s := range w.jobs.all() {
+		w.release(ctx, s)
+	}
+}
+
+// release puts a leased session back into the queue, and does not count the
+// attempt. The token stays, so that the outcome of the attempt is dropped.
+func (w *worker) release(ctx context.Context, s *store.Session) {
+	_, err := w.store.Update(ctx, s.Account, s.ID, func(r *store.Session, now time.Time) error {
+		if !holds(r, s) {
+			return errLeaseLost
+		}
+		r.Owner = ""
+		r.Due = now
+		r.Attempts--
+		return nil
+	})
+	switch {
+	case err == nil, errors.Is(err, errLeaseLost), errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrClosed):
+	default:
+		w.log.Error("release a session", "session", s.ID, "error", err)
+	}
+}
+
+// finish takes a session out of the queue for good, and puts a notice into the
+// queue of notices in the same transaction. The store removes the audio that the
+// session no longer refers to.
+func (w *worker) finish(s *store.Session, now time.Time) {
+	s.Audio = ""
+	s.Owner = ""
+	s.Due = time.Time{}
+	s.UpdatedAt = now
+	if w.wanted(s.Account) {
+		s.Notify = now
+	}
+}
+
+func (w *worker) fail(s *store.Session, now time.Time, why *screen.Failure) {
+	w.finish(s, now)
+	s.Status = screen.StatusFailed
+	s.Failure = why
+}

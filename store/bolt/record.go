@@ -1,0 +1,126 @@
+package bolt
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+
+	"github.com/voicescreen/voicescreen/store"
+)
+
+// The first byte of a record. A change of its layout makes a new version.
+const (
+	recordVersion   = 1    // of a session without scores and features
+	analysisVersion = 0x41 // of scores and features; chosen: no session's
+)
+
+// headerLen is the length of what stands before a record's body: the version
+// and the checksum.
+const headerLen = 1 + crc32.Size
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// checksum is over the key too, so that a record under another key is damaged.
+func checksum(primary, record []byte) uint32 {
+	sum := crc32.Checksum(primary, castagnoli)
+	sum = crc32.Update(sum, castagnoli, record[:1])
+	return crc32.Update(sum, castagnoli, record[headerLen:])
+}
+
+// newRecord returns a record. Its body is the parts.
+func newRecord(primary []byte, version byte, parts ...[]byte) []byte {
+	n := headerLen
+	for _, part := range parts {
+		n += len(part)
+	}
+	record := append(make([]byte, 0, n), version, 0, 0, 0, 0)
+	for _, part := range parts {
+		record = append(record, part...)
+	}
+	binary.BigEndian.PutUint32(record[1:], checksum(primary, record))
+	return record
+}
+
+// body returns the body of a record. Any damage is ErrCorrupt.
+func body(primary, record []byte, version byte) ([]byte, error) {
+	if len(record) < headerLen || record[0] != version {
+		return nil, fmt.Errorf("%w: a record is cut short or of another version", ErrCorrupt)
+	}
+	if binary.BigEndian.Uint32(record[1:]) != checksum(primary, record) {
+		return nil, fmt.Errorf("%w: a record does not match its checksum", ErrCorrupt)
+	}
+	return record[headerLen:], nil
+}
+
+// encode returns the record of a session without scores and features. It names
+// their record by its checksum, as encodeAnalysis returned it.
+func encode(primary []byte, s *store.Session, sum string) ([]byte, error) {
+	head := *s
+	head.Scores, head.Features = nil, nil
+	b, err := store.Marshal(&head)
+	if err != nil {
+		return nil, err
+	}
+	return newRecord(primary, recordVersion, []byte{byte(len(sum))}, []byte(sum), b), nil
+}
+
+// encodeAnalysis returns the record of a session's scores and features, and its
+// checksum; nil and "" if it has none.
+func encodeAnalysis(primary []byte, s *store.Session) (record []byte, sum string, err error) {
+	if !s.Analyzed() {
+		return nil, "", nil
+	}
+	b, err := store.MarshalAnalysis(s)
+	if err != nil {
+		return nil, "", err
+	}
+	record = newRecord(primary, analysisVersion, b)
+	return record, string(record[1:headerLen]), nil
+}
+
+// decode returns the session of a record and the checksum of the record of its
+// scores and features, "" if it has none. Any damage is ErrCorrupt, which does
+// not say what stood in the record. The session shares no memory with b.
+func decode(primary, b []byte) (s *store.Session, sum string, err error) {
+	if b, err = body(primary, b, recordVersion); err != nil {
+		return nil, "", err
+	}
+	return decodeBody(b)
+}
+
+// decodeBody is decode without version and checksum.
+func decodeBody(b []byte) (s *store.Session, sum string, err error) {
+	if len(b) == 0 || b[0] != 0 && b[0] != crc32.Size || len(b) < 1+int(b[0]) {
+		return nil, "", fmt.Errorf("%w: a record is cut short", ErrCorrupt)
+	}
+	sum, b = string(b[1:1+b[0]]), b[1+b[0]:]
+	if s, err = store.Unmarshal(b); err != nil {
+		return nil, "", corrupted(err)
+	}
+	if s.Analyzed() {
+		return nil, "", fmt.Errorf("%w: a record holds scores", ErrCorrupt)
+	}
+	return s, sum, nil
+}
+
+// decodeAnalysis puts the scores and features of the record b of that checksum
+// into s. They share no memory with b.
+func decodeAnalysis(primary []byte, sum string, b []byte, s *store.Session) error {
+	content, err := body(primary, b, analysisVersion)
+	if err != nil {
+		return err
+	}
+	if string(b[1:headerLen]) != sum {
+		return fmt.Errorf("%w: scores are of another time than their session", ErrCorrupt)
+	}
+	return corrupted(store.UnmarshalAnalysis(content, s))
+}
+
+// corrupted turns an error of the codec into ErrCorrupt.
+func corrupted(err error) error {
+	if errors.Is(err, store.ErrDamaged) {
+		return fmt.Errorf("%w: %v", ErrCorrupt, err)
+	}
+	return err
+}

@@ -1,0 +1,204 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/fxamacker/cbor/v2"
+
+	"github.com/voicescreen/voicescreen/screen"
+)
+
+// The codec writes sessions as CBOR (RFC 8949): maps with the integer keys of
+// the struct tags cbor of Session and the types of package screen. A key is
+// never used again for another field. Fields that are zero are absent, and so a
+// new field of a former record is zero. Times are RFC 3339 texts in UTC, numbers
+// 8 bytes long, NaN is NaN.
+
+var encMode, decMode = codecModes()
+
+// maxNested is how deep lists and maps may be nested. Chosen: a session has six
+// levels.
+const maxNested = 8
+
+func codecModes() (cbor.EncMode, cbor.DecMode) {
+	enc, err := cbor.EncOptions{
+		Sort:          cbor.SortCoreDeterministic, // one record has one encoding
+		Time:          cbor.TimeRFC3339NanoUTC,
+		NilContainers: cbor.NilContainerAsNull,
+		IndefLength:   cbor.IndefLengthForbidden,
+	}.EncMode()
+	if err != nil {
+		panic(err) // only for options that contradict each other
+	}
+	dec, err := cbor.DecOptions{
+		DupMapKey:        cbor.DupMapKeyEnforcedAPF,
+		IndefLength:      cbor.IndefLengthForbidden,
+		TagsMd:           cbor.TagsForbidden,
+		MaxNestedLevels:  maxNested,
+		MaxArrayElements: screen.MaxSegments,
+		MaxMapPairs:      screen.MaxFeatures,
+	}.DecMode()
+	if err != nil {
+		panic(err)
+	}
+	return enc, dec
+}
+
+// Marshal returns the encoding of a session. It does not check the session.
+func Marshal(s *Session) ([]byte, error) {
+	b, err := encMode.Marshal(s)
+	if err != nil {
+		return nil, fmt.Errorf("store: encode a session: %w", err)
+	}
+	return b, nil
+}
+
+// Unmarshal is the inverse of Marshal: the session that it returns is in the form
+// of Session.Normalize. It ignores keys that it does not know, which a later
+// program wrote; they are lost when the session is written again. The error is
+// ErrDamaged for anything else that Marshal does not write, and for a session
+// that Session.Check refuses. What it allocates is in proportion to len(b).
+func Unmarshal(b []byte) (*Session, error) {
+	s := &Session{}
+	if err := decode(b, s); err != nil {
+		return nil, err
+	}
+	s.Normalize()
+	if err := s.Check(); err != nil {
+		return nil, fmt.Errorf("%w: %v", ErrDamaged, err)
+	}
+	return s, nil
+}
+
+// analysis is what most of a session consists of, encoded apart.
+type analysis struct {
+	Scores   []screen.Score     `cbor:"18,keyasint,omitempty"`
+	Features map[string]float64 `cbor:"19,keyasint,omitempty"`
+}
+
+// MarshalAnalysis returns the encoding of Scores and Features alone, for stores
+// that keep them apart: the keys are those of Marshal.
+func MarshalAnalysis(s *Session) ([]byte, error) {
+	b, err := encMode.Marshal(&analysis{s.Scores, s.Features})
+	if err != nil {
+		return nil, fmt.Errorf("store: encode scores and features: %w", err)
+	}
+	return b, nil
+}
+
+// UnmarshalAnalysis is the inverse of MarshalAnalysis: it replaces Scores and
+// Features of s, which it checks as a whole. Errors are those of Unmarshal; s is
+// then as it was.
+func UnmarshalAnalysis(b []byte, s *Session) error {
+	var a analysis
+	if err := decode(b, &a); err != nil {
+		return err
+	}
+	whole := *s
+	whole.Scores, whole.Features = a.Scores, a.Features
+	whole.Normalize()
+	if err := whole.Check(); err != nil {
+		return fmt.Errorf("%w: %v", ErrDamaged, err)
+	}
+	*s = whole
+	return nil
+}
+
+// decode reads one item of CBOR.
+func decode(b []byte, v any) error {
+	rest, err := skip(b, maxNested)
+	if err == nil && len(rest) > 0 {
+		err = errTrailing
+	}
+	if err == nil {
+		err = decMode.Unmarshal(b, v)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %v", ErrDamaged, err)
+	}
+	return nil
+}
+
+var (
+	errShort    = errors.New("it is cut short")
+	errTrailing = errors.New("something follows")
+	errNested   = errors.New("lists are nested too deep")
+	errSparse   = errors.New("a list has more elements than its length justifies")
+)
+
+const (
+	// minElement is how many bytes the elements of a long list take on average,
+	// at least: a contribution without texts has 25, and takes 56 bytes of
+	// memory.
+	minElement = 25
+	// fewElements may take less: numbers, cautions, scores. Chosen: 64 scores
+	// take 15 KB of memory.
+	fewElements = screen.MaxScores
+)
+
+// skip returns what follows the first item of b. It refuses what would make the
+// library allocate memory out of proportion to len(b): lists of many short
+// elements, for which there is memory before they are read. Everything else that
+// is malformed is left to the library.
+func skip(b []byte, nested int) (rest []byte, err error) {
+	if nested == 0 {
+		return nil, errNested
+	}
+	major, n, rest, err := head(b)
+	if err != nil {
+		return nil, err
+	}
+	list, items := rest, n
+	switch major {
+	case cborBytes, cborText:
+		if n > uint64(len(rest)) {
+			return nil, errShort
+		}
+		return rest[n:], nil
+	case cborMap:
+		items = 2 * n
+	case cborArray:
+	default:
+		return rest, nil
+	}
+	if n > uint64(len(rest)) { // an item has a byte at least
+		return nil, errShort
+	}
+	for range items {
+		if rest, err = skip(rest, nested-1); err != nil {
+			return nil, err
+		}
+	}
+	if major == cborArray && n > fewElements && uint64(len(list)-len(rest)) < minElement*n {
+		return nil, errSparse
+	}
+	return rest, nil
+}
+
+// The major types of CBOR that have a content.
+const (
+	cborBytes = 2
+	cborText  = 3
+	cborArray = 4
+	cborMap   = 5
+)
+
+// head reads the head of an item: its major type and argument.
+func head(b []byte) (major byte, n uint64, rest []byte, err error) {
+	if len(b) == 0 {
+		return 0, 0, nil, errShort
+	}
+	major, info, rest := b[0]>>5, b[0]&0x1f, b[1:]
+	if info < 24 {
+		return major, uint64(info), rest, nil
+	}
+	size := 1 << (info - 24)
+	if info > 27 || len(rest) < size {
+		return 0, 0, nil, errShort
+	}
+	for _, x := range rest[:size] {
+		n = n<<8 | uint64(x)
+	}
+	return major, n, rest[size:], nil
+}
