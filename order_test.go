@@ -45,7 +45,6 @@ var order = map[string][]string{
 	"internal/proof/signals":   {},                                           // those signals
 	"internal/records":         {},                                           // CSV files from outside
 	"internal/stream":          {},                                           // encryption of streams
-	"internal/strictjson":      {},                                           // JSON files from outside
 
 	"store":           {"screen"},
 	"store/storetest": {"screen", "store"},
@@ -54,7 +53,7 @@ var order = map[string][]string{
 	"audit":           {"internal/durable"},
 
 	".": {
-		"dsp", "dsp/wav", "features", "internal/strictjson",
+		"dsp", "dsp/wav", "features",
 		"models", "models/fit", "models/shipped", "screen", "store", "store/bolt",
 	},
 
