@@ -9,6 +9,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/voicescreen/voicescreen/store"
+	"github.com/voicescreen/voicescreen/store/audio"
 )
 
 // Create is described at [store.Store].
@@ -93,7 +94,7 @@ func (s *Store) change(
 	}
 	before, after := c.before, c.after
 	if before.Audio != after.Audio {
-		_ = s.audio.letGo(before.Audio) // what cannot be removed now is removed later
+		_ = s.audio.Release(before.Audio) // what cannot be removed now is removed later
 	}
 	return after, nil
 }
@@ -132,7 +133,7 @@ func (c *changing) do(b *batch) error {
 		return err
 	}
 	if ref := before.Audio; ref != after.Audio {
-		b.later = append(b.later, func() { _ = c.store.audio.letGo(ref) })
+		b.later = append(b.later, func() { _ = c.store.audio.Release(ref) })
 	}
 	to, err := recordsOf(found.primary, after, found.sum)
 	if err != nil {
@@ -213,11 +214,11 @@ func (s *Store) removeFound(find func(tx *bbolt.Tx) (primaries, lies [][]byte, e
 
 // dropRef lets a session no longer refer to audio.
 func dropRef(tx *bbolt.Tx, primary []byte, ref string) error {
-	audio := tx.Bucket(bucketAudio)
-	if !isRef(ref) || !bytes.Equal(audio.Get([]byte(ref)), primary) {
+	refs := tx.Bucket(bucketAudio)
+	if !audio.IsRef(ref) || !bytes.Equal(refs.Get([]byte(ref)), primary) {
 		return nil
 	}
-	return audio.Delete([]byte(ref))
+	return refs.Delete([]byte(ref))
 }
 
 // gone is what removed sessions leave behind until Store.erase.
@@ -231,7 +232,7 @@ type gone struct {
 // An error says that a key could not be destroyed: the next call that removes
 // something tries again, and so does Open.
 func (s *Store) erase(left gone) error {
-	if err := errors.Join(s.audio.letGo(left.audio...), s.vault.destroy(left.slots)); err != nil {
+	if err := errors.Join(s.audio.Release(left.audio...), s.vault.destroy(left.slots)); err != nil {
 		return fmt.Errorf("store/bolt: the sessions are removed but not yet every key of theirs: %w", err)
 	}
 	return nil
@@ -290,11 +291,11 @@ func (v *vault) removeDamaged(tx *bbolt.Tx, primary []byte, left *gone) error {
 	if err := unindexDamaged(tx, primary); err != nil {
 		return err
 	}
-	audio, err := keysOf(tx.Bucket(bucketAudio), func(_, v []byte) bool { return bytes.Equal(v, primary) })
+	refs, err := keysOf(tx.Bucket(bucketAudio), func(_, v []byte) bool { return bytes.Equal(v, primary) })
 	if err != nil {
 		return err
 	}
-	for _, k := range audio {
+	for _, k := range refs {
 		left.audio = append(left.audio, string(k))
 		if err := tx.Bucket(bucketAudio).Delete(k); err != nil {
 			return err

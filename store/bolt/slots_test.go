@@ -16,6 +16,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/voicescreen/voicescreen/store"
+	"github.com/voicescreen/voicescreen/store/audio"
 )
 
 // TestRemovedSessionsCannotBeBroughtBack puts the database of before beside the
@@ -37,7 +38,7 @@ func TestRemovedSessionsCannotBeBroughtBack(t *testing.T) {
 			path, sessions := filled(t, 3)
 			before := read(t, path)
 			st := reopen(t, path)
-			audio := filepath.Join(st.audio.dir, sessions[0].Audio+suffixAudio)
+			audio := filepath.Join(st.path+suffixAudioDir, sessions[0].Audio+audio.Suffix)
 			kept := filepath.Join(t.TempDir(), "kept") // another name of the file: what stays on the disk
 			if err := errors.Join(os.Link(audio, kept), remove(st, sessions[0])); err != nil {
 				t.Fatal(err)
