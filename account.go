@@ -3,7 +3,9 @@ package voicescreen
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -22,11 +24,15 @@ type Account struct {
 
 // Initiate opens a session for one prediction and returns its identifier.
 //
-// The error is an InvalidError with every field at fault, or else, if consent
-// was not given, ErrConsent: then nothing at all is stored.
+// The error is an InvalidError with every field at fault, or of the account if
+// its name is not UTF-8 without NUL of at most screen.MaxAccount bytes, or else,
+// if consent was not given, ErrConsent: then nothing at all is stored.
 func (a *Account) Initiate(ctx context.Context, r InitiateRequest) (sessionID string, err error) {
 	if err := r.Validate(); err != nil {
 		return "", err
+	}
+	if len(a.name) > screen.MaxAccount || !utf8.ValidString(a.name) || strings.ContainsRune(a.name, 0) {
+		return "", malformed("account", fmt.Sprintf("the account's name has %d bytes, want UTF-8 without NUL of at most %d", len(a.name), screen.MaxAccount))
 	}
 	if !r.Consent {
 		return "", ErrConsent
@@ -142,6 +148,15 @@ func (a *Account) get(ctx context.Context, sessionID string) (*store.Session, er
 	return s, nil
 }
 
+// head reads a session without its scores and features.
+func (a *Account) head(ctx context.Context, sessionID string) (*store.Session, error) {
+	s, err := a.engine.store.Head(ctx, a.name, sessionID)
+	if err != nil {
+		return nil, a.engine.internal("get a session", err)
+	}
+	return s, nil
+}
+
 // Wait returns the result of a session once it is final: StatusSuccess or
 // StatusFailed. It waits for the submission too if that has not come. The
 // error is ErrNotFound where the account has no such session or it was
@@ -159,11 +174,14 @@ func (a *Account) Wait(ctx context.Context, sessionID string) (*Result, error) {
 	poll := time.NewTicker(e.opts.Queue.Poll)
 	defer poll.Stop()
 	for {
-		s, err := a.get(ctx, sessionID)
+		s, err := a.head(ctx, sessionID)
 		if err != nil {
 			return nil, err
 		}
 		if s.Status.Final() {
+			if s, err = a.get(ctx, sessionID); err != nil {
+				return nil, err
+			}
 			return newResult(s), nil
 		}
 		select {

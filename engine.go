@@ -127,6 +127,9 @@ func start(st store.Store, opts *Options, owned bool) (*Engine, error) {
 	if o.Results.Notify.Send != nil {
 		e.workers.Go(e.notify)
 	}
+	if o.Workers > 0 {
+		e.workers.Go(e.sweepOrphans)
+	}
 	if o.Results.Retain > 0 {
 		e.workers.Go(e.sweep)
 	}

@@ -151,7 +151,9 @@ func (o *ScoringOptions) check() error {
 // QueueOptions configures what waits and how it is retried.
 type QueueOptions struct {
 	// Limit is how many recordings may wait or be in work; a submission beyond
-	// it is ErrBusy. Default: 1000.
+	// it is ErrBusy. Engines that share a store do not see each other's uploads
+	// under way: together they may take one recording more for each of them.
+	// Default: 1000.
 	Limit int
 
 	// Lease is how long a worker that was not heard of keeps a session. A

@@ -43,7 +43,7 @@ func (a *Account) Submit(ctx context.Context, sessionID string, audio io.Reader,
 		return Ack{}, err
 	}
 	defer leave()
-	s, err := a.get(ctx, sessionID)
+	s, err := a.head(ctx, sessionID)
 	if err != nil {
 		return Ack{}, err
 	}

@@ -205,7 +205,7 @@ func (k *checker) keys() error {
 		return k.fault(err.Error())
 	}
 	spare := 0
-	for _, state := range []byte{slotCondemned, slotFree} {
+	for _, state := range []byte{slotRetired, slotFree} {
 		spare += len(v.entries(k.tx, state, int(min(n, 1<<31))))
 	}
 	if got := len(k.slots) + spare; uint64(got) != n {

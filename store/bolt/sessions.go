@@ -133,7 +133,7 @@ func (c *changing) do(b *batch) error {
 		return err
 	}
 	if ref := before.Audio; ref != after.Audio {
-		b.later = append(b.later, func() { _ = c.store.audio.Release(ref) })
+		b.afterCommit = append(b.afterCommit, func() { _ = c.store.audio.Release(ref) })
 	}
 	to, err := recordsOf(found.primary, after, found.sum)
 	if err != nil {
@@ -149,7 +149,7 @@ func (s *Store) Delete(ctx context.Context, account, id string) error {
 	}
 	defer s.calls.End()
 	primary := s.vault.primaryKey(account, id)
-	_, err := s.removeFound(func(tx *bbolt.Tx) (primaries, lies [][]byte, err error) {
+	_, err := s.removeFound(func(tx *bbolt.Tx) (primaries, stale [][]byte, err error) {
 		if primary == nil || tx.Bucket(bucketSessions).Get(primary) == nil {
 			return nil, nil, store.ErrNotFound
 		}
@@ -165,7 +165,7 @@ func (s *Store) Forget(ctx context.Context, account, userID string) (int, error)
 	}
 	defer s.calls.End()
 	prefix := s.vault.userPrefix(account, userID)
-	return s.removeFound(func(tx *bbolt.Tx) (primaries, lies [][]byte, err error) {
+	return s.removeFound(func(tx *bbolt.Tx) (primaries, stale [][]byte, err error) {
 		c := tx.Bucket(bucketUsers).Cursor()
 		for k, primary := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, primary = c.Next() {
 			primaries = append(primaries, bytes.Clone(primary))
@@ -178,22 +178,22 @@ func (s *Store) Forget(ctx context.Context, account, userID string) (int, error)
 // bucketKept that it says lie, and then what the sessions leave behind. It
 // returns how many they were, 0 if they are not removed; with an error too if
 // erase has one.
-func (s *Store) removeFound(find func(tx *bbolt.Tx) (primaries, lies [][]byte, err error)) (n int, err error) {
+func (s *Store) removeFound(find func(tx *bbolt.Tx) (primaries, stale [][]byte, err error)) (n int, err error) {
 	var left gone
 	err = s.group.do(func(b *batch) error {
-		var primaries, lies [][]byte
+		var primaries, stale [][]byte
 		n, left = 0, gone{}
 		err := guard(func() (err error) {
-			primaries, lies, err = find(b.tx)
+			primaries, stale, err = find(b.tx)
 			return err
 		})
-		if err != nil || len(primaries)+len(lies) == 0 {
+		if err != nil || len(primaries)+len(stale) == 0 {
 			return err
 		}
 		n = len(primaries)
-		b.later = append(b.later, func() { _ = s.erase(left) })
+		b.afterCommit = append(b.afterCommit, func() { _ = s.erase(left) })
 		return b.write(func(tx *bbolt.Tx) error {
-			for _, k := range lies {
+			for _, k := range stale {
 				if err := tx.Bucket(bucketKept).Delete(k); err != nil {
 					return err
 				}
@@ -261,7 +261,7 @@ func (v *vault) remove(tx *bbolt.Tx, primary []byte, left *gone) error {
 		return err
 	}
 	left.audio = append(left.audio, s.Audio)
-	if err := v.condemn(tx, primary, left); err != nil {
+	if err := v.retire(tx, primary, left); err != nil {
 		return err
 	}
 	return drop(tx, primary)
@@ -301,7 +301,7 @@ func (v *vault) removeDamaged(tx *bbolt.Tx, primary []byte, left *gone) error {
 			return err
 		}
 	}
-	if err := v.condemn(tx, primary, left); err != nil {
+	if err := v.retire(tx, primary, left); err != nil {
 		return err
 	}
 	return drop(tx, primary)

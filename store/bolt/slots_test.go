@@ -63,7 +63,7 @@ func TestRemovedSessionsCannotBeBroughtBack(t *testing.T) {
 }
 
 // TestAKeyThatCannotBeDestroyedIsDestroyedLater lets the key file fail: the
-// caller is told, and the next call, or the next Open, makes good.
+// caller is reported, and the next call, or the next Open, makes good.
 func TestAKeyThatCannotBeDestroyedIsDestroyedLater(t *testing.T) {
 	t.Parallel()
 	for _, again := range []string{"next call", "next Open"} {
@@ -168,7 +168,7 @@ func TestSlotsAreUsedAgain(t *testing.T) {
 // on the disk, so that no later session may have that key.
 func TestATransactionThatIsNotStoredLeavesNoKey(t *testing.T) {
 	t.Parallel()
-	for name, removed := range map[string]int{"a slot that is new": 0, "a slot that was condemned": 1} {
+	for name, removed := range map[string]int{"a slot that is new": 0, "a slot that was retired": 1} {
 		t.Run(name, func(t *testing.T) {
 			path, sessions := filled(t, removed)
 			st := reopen(t, path)
