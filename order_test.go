@@ -48,7 +48,8 @@ var order = map[string][]string{
 
 	"store":           {"screen"},
 	"store/storetest": {"screen", "store"},
-	"store/bolt":      {"internal/durable", "internal/stream", "screen", "store"},
+	"store/audio":     {"internal/durable", "store"},
+	"store/bolt":      {"internal/durable", "internal/stream", "screen", "store", "store/audio"},
 	"store/memory":    {"screen", "store"},
 	"audit":           {"internal/durable"},
 
