@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/voicescreen/voicescreen/models/fit"
+	"github.com/voicescreen/voicescreen/models/learn"
 	"github.com/voicescreen/voicescreen/screen"
 )
 
@@ -37,7 +37,7 @@ type Calibration struct {
 	Skipped   int    // labelled sessions without the features or the label that are needed
 	Damaged   int    // sessions that cannot be read, whose labels, if any, are left out
 
-	Learned *fit.Learned // nil where there were too few labels
+	Learned *learn.Learned // nil where there were too few labels
 }
 
 // Calibrate learns from the labels of Feedback: the posterior of the shipped
@@ -48,7 +48,7 @@ type Calibration struct {
 // keep the model that they began with, and existing scores stay as they are.
 //
 // PHQ-9 counts for depression, or else the outcome of an interview unless it is
-// InterviewUndecided, or else PHQ-2; GAD-7 counts for anxiety. See fit.Learn
+// InterviewUndecided, or else PHQ-2; GAD-7 counts for anxiety. See learn.Learn
 // for the rest. Sessions are read page by page; the features of each labelled
 // one are held in memory, about 1 KB. One Calibrate runs at a time; others are
 // ErrConflict.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen/features"
-	"github.com/voicescreen/voicescreen/models/fit"
+	"github.com/voicescreen/voicescreen/models/learn"
 	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
@@ -79,19 +79,19 @@ type labelledSession struct {
 
 // label returns the label that counts for a category; ok is false if there is
 // none, or if it is invalid.
-func (s *labelledSession) label(c screen.Category) (l fit.Label, ok bool) {
+func (s *labelledSession) label(c screen.Category) (l learn.Label, ok bool) {
 	var err error
 	switch v := &s.labels; {
 	case c == screen.Anxiety && v.GAD7 != nil:
-		l, err = fit.ScoreLabel(fit.GAD7, v.GAD7)
+		l, err = learn.ScoreLabel(learn.GAD7, v.GAD7)
 	case c == screen.Anxiety:
 		return l, false
 	case v.PHQ9 != nil:
-		l, err = fit.ScoreLabel(fit.PHQ9, v.PHQ9)
+		l, err = learn.ScoreLabel(learn.PHQ9, v.PHQ9)
 	case v.Depression == screen.InterviewPositive || v.Depression == screen.InterviewNegative:
-		l = fit.InterviewLabel(v.Depression == screen.InterviewPositive)
+		l = learn.InterviewLabel(v.Depression == screen.InterviewPositive)
 	case v.PHQ2 != nil:
-		l, err = fit.PHQ2Label(v.PHQ2)
+		l, err = learn.PHQ2Label(v.PHQ2)
 	default:
 		return l, false
 	}

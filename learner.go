@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen/models"
-	"github.com/voicescreen/voicescreen/models/fit"
+	"github.com/voicescreen/voicescreen/models/learn"
 	"github.com/voicescreen/voicescreen/models/shipped"
 	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
@@ -195,14 +195,14 @@ func (l *learner) calibrate(ctx context.Context, c screen.Category, sessions []*
 		out.Reason = err.Error()
 		return out, nil
 	}
-	var examples []fit.Example
+	var examples []learn.Example
 	for _, s := range sessions {
 		label, ok := s.label(c)
 		if !ok || s.in == nil {
 			out.Skipped++
 			continue
 		}
-		examples = append(examples, fit.Example{Account: s.account, User: s.user, Time: s.at, Recording: s.in, Label: label})
+		examples = append(examples, learn.Example{Account: s.account, User: s.user, Time: s.at, Recording: s.in, Label: label})
 	}
 	prior, err := shipped.Bayes(c)
 	if err != nil {
@@ -210,9 +210,9 @@ func (l *learner) calibrate(ctx context.Context, c screen.Category, sessions []*
 	}
 	// Versions must be unique: a model that is learned a second later may differ.
 	version := fmt.Sprintf("%s+%d.%s", prior.Version, len(examples), l.now().UTC().Format("20060102T150405Z"))
-	learned, err := fit.Learn(ctx, prior, former, examples, &fit.LearnOptions{Version: version, Seed: o.Seed})
+	learned, err := learn.Learn(ctx, prior, former, examples, &learn.LearnOptions{Version: version, Seed: o.Seed})
 	switch {
-	case errors.Is(err, fit.ErrFewLabels):
+	case errors.Is(err, learn.ErrFewLabels):
 		out.Reason = err.Error()
 		return out, nil
 	case err != nil && ctx.Err() != nil:

@@ -27,24 +27,35 @@ var order = map[string][]string{
 
 	"models":                    {"dsp", "features", "features/spoof", "screen"},
 	"models/shipped":            {"models", "screen"},
-	"lab/evaluate":              {"dsp", "models", "screen"},
-	"lab/report":                {"models", "lab/evaluate", "screen"},
-	"models/fit":                {"dsp", "features", "features/spoof", "internal/records", "models", "lab/evaluate", "lab/augment", "models/shipped", "screen"},
-	"lab/augment":               {"dsp"}, // channels and manipulations of recordings
-	"lab/corpus":                {"dsp", "internal/records", "models", "screen"},
+	"models/learn":              {"dsp", "features", "internal/stats", "models", "screen"}, // what Calibrate does
 	"models/dam":                {"dsp", "features", "models", "models/dam/internal/gemm", "models/dam/internal/simd", "screen"},
 	"models/dam/internal/gemm":  {}, // matrix multiplication
 	"models/dam/internal/guard": {}, // memory with an end, for tests
 	"models/dam/internal/simd":  {}, // everything else that is done to each number
 
-	"internal/proof/cost":      {},                                           // of what an input may cost, for fuzz targets
-	"internal/proof/diskfault": {},                                           // power failures and failing calls, for tests
-	"internal/document":        {"internal/durable", "store"},                // values that replicas share
-	"internal/durable":         {},                                           // what several packages ask of the file system
+	"internal/document": {"internal/durable", "store"}, // values that replicas share
+	"internal/durable":  {},                            // what several packages ask of the file system
+	"internal/stream":   {},                            // encryption of streams
+
+	// internal/proof serves tests.
 	"internal/proof/accuracy":  {"dsp", "dsp/wav", "internal/proof/signals"}, // dsp against signals whose truth is known
-	"internal/proof/signals":   {},                                           // those signals
-	"internal/records":         {},                                           // CSV files from outside
-	"internal/stream":          {},                                           // encryption of streams
+	"internal/proof/cost":      {},                                           // bounds on what an input may cost, for fuzz targets
+	"internal/proof/diskfault": {},                                           // power failures and failing calls
+	"internal/proof/shared":    {},                                           // the files beside the repository
+	"internal/proof/signals":   {},                                           // signals whose truth is known
+	"internal/proof/soak":      {".", "httpadapter", "screen"},               // a long load on the whole service
+	"internal/stats":           {"dsp"},                                      // figures of scores, for models/learn and the laboratory
+
+	// The laboratory: nothing outside lab and cmd/voicelab imports it.
+	"lab/augment":  {"dsp"}, // channels and manipulations of recordings
+	"lab/corpus":   {"dsp", "models", "screen"},
+	"lab/evaluate": {"internal/stats"},
+	"lab/manifest": {"internal/stats", "screen"},
+	"lab/report":   {"dsp", "internal/stats", "lab/evaluate", "models", "screen"},
+	"lab/prior":    {"dsp", "features", "internal/stats", "lab/manifest", "models", "models/learn", "screen"},
+	"lab/simulate": {"dsp", "features", "internal/stats", "models", "models/learn", "screen"},
+	"lab/train":    {"dsp", "features", "features/spoof", "internal/stats", "lab/augment", "lab/evaluate", "lab/manifest", "models", "models/learn", "screen"},
+	"lab/protocol": {"features", "internal/stats", "lab/evaluate", "lab/train", "models", "models/learn", "screen"},
 
 	"store":           {"screen"},
 	"store/storetest": {"screen", "store"},
@@ -55,7 +66,7 @@ var order = map[string][]string{
 
 	".": {
 		"dsp", "dsp/wav", "features",
-		"models", "models/fit", "models/shipped", "screen", "store", "store/bolt",
+		"models", "models/learn", "models/shipped", "screen", "store", "store/bolt",
 	},
 
 	"httpadapter":                   {".", "audit", "internal/document", "internal/durable", "internal/stream", "screen", "store"},
@@ -63,11 +74,15 @@ var order = map[string][]string{
 	"httpadapter/internal/docspage": {},         // writes the page of the API
 	"httpadapter/client":            {"screen"}, // what a caller imports: nothing of the engine
 
-	"internal/proof/soak": {".", "httpadapter", "screen"}, // a long load on the whole service
+	"internal/command": {".", "features", "models", "models/dam", "models/shipped", "screen"}, // what the programs share
 	"cmd/voicescreen": {
-		".", "audit", "dsp", "dsp/wav", "features", "httpadapter", "httpadapter/webhook", "internal/durable", "internal/records",
-		"models", "models/dam", "lab/evaluate", "lab/report", "models/fit", "lab/corpus", "models/shipped",
-		"screen", "store", "store/bolt", "store/memory",
+		".", "audit", "dsp", "features", "httpadapter", "httpadapter/webhook", "internal/command", "internal/durable", "internal/stats",
+		"models/learn", "screen", "store", "store/bolt", "store/memory",
+	},
+	"cmd/voicelab": {
+		".", "dsp", "features", "internal/command", "internal/durable", "internal/stats",
+		"lab/corpus", "lab/evaluate", "lab/manifest", "lab/prior", "lab/protocol", "lab/report", "lab/simulate", "lab/train",
+		"models", "models/dam", "models/learn", "models/shipped", "screen",
 	},
 }
 

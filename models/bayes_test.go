@@ -93,8 +93,8 @@ func TestBayesIsTheProportionalOddsModel(t *testing.T) {
 	}
 }
 
-// TestClassAndProbabilityAgree says that a higher probability is never a lower
-// class or decision, and that classes begin where the cuts are.
+// TestClassAndProbabilityAgree checks that class and decision rise with the
+// probability, and that classes begin at the cuts.
 func TestClassAndProbabilityAgree(t *testing.T) {
 	b := bayes(t, bayesFile())
 	last := screen.Score{Decision: screen.Negative}
@@ -161,8 +161,7 @@ func TestLevelCountsOnlyWithFixedGain(t *testing.T) {
 	}
 }
 
-// TestSexIsTakenFromTheMetadataOrTheVoice says by which norms a voice is
-// measured.
+// TestSexIsTakenFromTheMetadataOrTheVoice checks which norms standardise a voice.
 func TestSexIsTakenFromTheMetadataOrTheVoice(t *testing.T) {
 	b := bayes(t, bayesFile())
 	row := func(g screen.Gender, f0 float64) models.Row {
@@ -194,9 +193,9 @@ func TestSexIsTakenFromTheMetadataOrTheVoice(t *testing.T) {
 	}
 }
 
-// TestUnfamiliar says that what counts is how the features lie together: long
-// pauses that all last the same are unlike the norms, where the two go together,
-// and long and uneven ones are not.
+// TestUnfamiliar checks that the combination of features counts: in the norms, mean
+// and spread of pauses rise together, so long pauses of equal length are unfamiliar,
+// and long pauses of unequal length are not.
 func TestUnfamiliar(t *testing.T) {
 	b := bayes(t, bayesFile())
 	for _, c := range []struct {
@@ -248,10 +247,9 @@ func TestBaseline(t *testing.T) {
 	}
 }
 
-// TestBaselineTellsChangesApart draws people whose voices are stable, half of
-// whom changed, and compares how well z tells them with how well it does beside
-// an earlier recording.
-func TestBaselineTellsChangesApart(t *testing.T) {
+// TestBaselineDetectsChanges draws people with stable voices, half of whom changed.
+// It compares how well z separates them without and with an earlier recording.
+func TestBaselineDetectsChanges(t *testing.T) {
 	const rho, effect, people = 0.75, 0.5, 4000
 	b := bayes(t, bayesFile())
 	rng := rand.New(rand.NewPCG(3, 4))

@@ -37,17 +37,18 @@ func readModel(r io.Reader, formats ...string) (text []byte, format string, err 
 }
 
 // decoder decodes a model file as encoding/json does. A missing weight must not
-// be read as 0, so it refuses what encoding/json accepts: a missing member
+// become 0, so decoder refuses what encoding/json accepts: a missing member
 // (unless its tag has omitempty), a name in other letters, a repeated member,
 // and null for anything but a pointer or a slice. Each error is a *FileError.
 type decoder struct{ *json.Decoder }
 
+// decode decodes text, valid JSON, into v, a pointer to a struct.
 func decode(text []byte, v any) error {
 	return decoder{json.NewDecoder(bytes.NewReader(text))}.value(reflect.ValueOf(v).Elem(), "")
 }
 
-// value decodes the next value into v, which is at path in the file. Pointers
-// point to structs.
+// value decodes the next value of the text into v. path is that of the value in the
+// file. Every pointer in the types of model files points to a struct.
 func (d decoder) value(v reflect.Value, path string) error {
 	switch kind := v.Kind(); {
 	case kind == reflect.Pointer, kind == reflect.Struct:
@@ -109,7 +110,7 @@ func (d decoder) object(v reflect.Value, path string) error {
 		if err != nil {
 			return err
 		}
-		name := t.(string) // so are all names
+		name := t.(string) // the type of every name
 		i := 0
 		for i < len(seen) && memberName(v, i) != name {
 			i++

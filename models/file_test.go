@@ -164,8 +164,8 @@ func TestLoadFile(t *testing.T) {
 	}
 }
 
-// FuzzLoad says that whatever the bytes, Load refuses them with ErrModel or
-// gives a scorer whose scores encode as JSON, and which writes what it read.
+// FuzzLoad checks that Load refuses any bytes with ErrModel, or returns a scorer
+// whose scores encode as JSON and whose file can be written.
 func FuzzLoad(f *testing.F) {
 	f.Add([]byte(encode(f, small(models.Logit))))
 	f.Add([]byte(encode(f, small(models.Ordinal))))

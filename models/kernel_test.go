@@ -157,7 +157,7 @@ func shippedDeepfake(t *testing.T, in *features.Recording) screen.Score {
 	return s[0]
 }
 
-// same says whether two numbers are equal or both undefined.
+// same reports whether two numbers are equal or both undefined.
 func same(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
 
 func TestSegmentJSON(t *testing.T) {

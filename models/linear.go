@@ -62,9 +62,9 @@ func (l *Linear) File() *File { return l.file }
 
 // Score returns one score. All its numbers are finite for any features, except the
 // Probability of a [screen.Segment]. A model of the deepfake schema scores every
-// segment and takes the mean of their predictors; the others score the features of
-// the whole recording. The error is that of ctx, or says that the features have
-// another schema.
+// segment (see [spoof.SegmentBounds]) and takes the mean of their predictors; the
+// others score the features of the whole recording. The error is that of ctx, or
+// says that the features have another schema.
 func (l *Linear) Score(ctx context.Context, in *features.Recording) ([]screen.Score, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

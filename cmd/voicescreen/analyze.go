@@ -11,6 +11,8 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/internal/command"
+	"github.com/voicescreen/voicescreen/internal/stats"
 	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store/memory"
 )
@@ -23,7 +25,7 @@ type analyzeOptions struct {
 	channel int
 	gender  string
 	earlier []string
-	scoring scoringFlags
+	scoring command.ScoringFlags
 }
 
 func newAnalyze() *cobra.Command {
@@ -44,15 +46,15 @@ gives {"file":…,"error":…}. FILE may be "-" for standard input, once.
 		Example: "  voicescreen analyze testdata/interview_en.wav\n" +
 			"  voicescreen analyze --json *.wav > scores.jsonl\n" +
 			"  voicescreen analyze --channel 2 call.wav",
-		Args: usageArgs(cobra.MinimumNArgs(1)),
+		Args: command.Args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.channel < 0 {
-				return usagef("--channel is %d, want 1 or more", o.channel)
+				return command.Usagef("--channel is %d, want 1 or more", o.channel)
 			}
 			if err := checkFiles(args); err != nil {
 				return err
 			}
-			if err := checkPrior(cmd, o.prior); err != nil {
+			if err := command.CheckPrior(cmd, o.prior); err != nil {
 				return err
 			}
 			return runAnalyze(cmd, args, o)
@@ -60,20 +62,20 @@ gives {"file":…,"error":…}. FILE may be "-" for standard input, once.
 	}
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON, one object a line")
 	cmd.Flags().StringArrayVar(&o.models, "model", nil, "a model file that replaces the shipped one of its category (repeatable)")
-	addPrior(cmd, &o.prior)
+	command.AddPrior(cmd, &o.prior)
 	cmd.Flags().StringVar(&o.gender, "gender", "", "of the speaker of all files, such as Female or Male (default: by the voice)")
 	cmd.Flags().StringArrayVar(&o.earlier, "baseline", nil, "an earlier recording of the same person to compare with (repeatable)")
-	o.scoring.add(cmd)
+	o.scoring.Add(cmd)
 	cmd.Flags().IntVar(&o.channel, "channel", 0, "the channel to take of a recording with several, from 1 on")
 	return cmd
 }
 
 func runAnalyze(cmd *cobra.Command, files []string, o analyzeOptions) error {
 	scoring := voicescreen.ScoringOptions{DeepfakePrior: o.prior}
-	if err := o.scoring.set(&scoring); err != nil {
+	if err := o.scoring.Set(&scoring); err != nil {
 		return err
 	}
-	scorers, err := loadModels(o.models, scoring.BaseRates)
+	scorers, err := command.LoadModels(o.models, scoring.BaseRates)
 	if err != nil {
 		return err
 	}
@@ -103,14 +105,14 @@ func runAnalyze(cmd *cobra.Command, files []string, o analyzeOptions) error {
 			a, err := analyzeFile(cmd.Context(), engine, files[i], cmd.InOrStdin(), o.channel, about)
 			if err != nil {
 				if o.json {
-					_ = json.NewEncoder(&buf).Encode(fileError{files[i], plain(err)}) // of two strings
+					_ = json.NewEncoder(&buf).Encode(fileError{files[i], command.Plain(err)}) // of two strings
 				}
 				return measured{out: buf.Bytes(), err: err}
 			}
 			if err := write(&buf, files[i], a); err != nil {
 				return measured{err: err}
 			}
-			return measured{buf.Bytes(), notWhole(a.Truncated, a.Partial, a.Duration), nil}
+			return measured{buf.Bytes(), command.NotWhole(a.Truncated, a.Partial, a.Duration), nil}
 		}
 	}
 	return printEach(cmd, files, "analysing", newWork)
@@ -122,13 +124,13 @@ func (o *analyzeOptions) about(ctx context.Context) (*voicescreen.AnalyzeOptions
 	if o.gender != "" {
 		g, err := screen.ParseGender(o.gender)
 		if err != nil {
-			return nil, usagef("--gender is %q, want Female, Male, Other, Prefer Not to Specify, Transgender Female or Transgender Male", o.gender)
+			return nil, command.Usagef("--gender is %q, want Female, Male, Other, Prefer Not to Specify, Transgender Female or Transgender Male", o.gender)
 		}
 		a.Metadata.Gender = g
 	}
 	m := features.NewMeasurer()
 	for _, path := range o.earlier {
-		c, err := readFile(ctx, path, nil, o.channel)
+		c, err := command.ReadFile(ctx, path, nil, o.channel)
 		if err != nil {
 			return nil, fmt.Errorf("baseline %s: %w", path, err)
 		}
@@ -145,7 +147,7 @@ type fileError struct {
 
 // analyzeFile analyses one channel of a file, 0 for the only one.
 func analyzeFile(ctx context.Context, e *voicescreen.Engine, path string, stdin io.Reader, channel int, about *voicescreen.AnalyzeOptions) (*voicescreen.Analysis, error) {
-	c, err := readFile(ctx, path, stdin, channel)
+	c, err := command.ReadFile(ctx, path, stdin, channel)
 	if err != nil {
 		return nil, err
 	}
@@ -163,14 +165,14 @@ type analysisJSON struct {
 	Quality       qualityJSON                         `json:"quality"`
 	Scores        []screen.Score                      `json:"scores"`
 	Failures      map[screen.Category]*screen.Failure `json:"failures,omitempty"`
-	Features      map[string]number                   `json:"features"`
+	Features      map[string]stats.Number             `json:"features"`
 	Disclaimer    string                              `json:"disclaimer"`
 }
 
 type qualityJSON struct {
-	SNR       number `json:"snr_db"`
-	Clipped   number `json:"clipped_ratio"`
-	Bandwidth number `json:"bandwidth_hz"`
+	SNR       stats.Number `json:"snr_db"`
+	Clipped   stats.Number `json:"clipped_ratio"`
+	Bandwidth stats.Number `json:"bandwidth_hz"`
 }
 
 func writeAnalysisJSON(w io.Writer, file string, a *voicescreen.Analysis) error {
@@ -185,7 +187,7 @@ func writeAnalysisJSON(w io.Writer, file string, a *voicescreen.Analysis) error 
 		SampleRate:    a.SampleRate,
 		Truncated:     a.Truncated,
 		Partial:       a.Partial,
-		Quality:       qualityJSON{number(a.Quality.SNR), number(a.Quality.Clipped), number(a.Quality.Bandwidth)},
+		Quality:       qualityJSON{stats.Number(a.Quality.SNR), stats.Number(a.Quality.Clipped), stats.Number(a.Quality.Bandwidth)},
 		Scores:        scores,
 		Failures:      a.Failures,
 		Features:      featureNumbers(a.Features),

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/voicescreen/voicescreen/internal/command"
 	"github.com/voicescreen/voicescreen/screen"
 )
 
@@ -104,7 +105,7 @@ func TestAnalyzeErrors(t *testing.T) {
 	}
 	o := cli(t, "analyze", "--json", stereo, text, "none.wav", short)
 	all := parseLines(t, o.stdout)
-	if o.code != exitError || len(all) != 4 {
+	if o.code != command.ExitError || len(all) != 4 {
 		t.Fatalf("got %+v, want a line for each file and code 1", o)
 	}
 	for i, says := range []string{"channels", "RIFF", "no such file"} {
@@ -115,7 +116,7 @@ func TestAnalyzeErrors(t *testing.T) {
 	if all[3].Error != "" || len(all[3].Scores) != 1 {
 		t.Errorf("got %+v, want the score of the good file", all[3])
 	}
-	if o := cli(t, "analyze", "--model", text, short); o.code != exitError || !strings.Contains(o.stderr, "model") {
+	if o := cli(t, "analyze", "--model", text, short); o.code != command.ExitError || !strings.Contains(o.stderr, "model") {
 		t.Errorf("got %+v, want an error about the model file", o)
 	}
 }
@@ -128,5 +129,27 @@ func TestAnalyzeChannel(t *testing.T) {
 		if a.Rate != 16000 || a.Duration < 2.99 || a.Duration > 3.01 {
 			t.Errorf("channel %s: got %+v, want 3 s", channel, a)
 		}
+	}
+}
+
+// TestAnalyzeSaysWhatItWasTold checks the flags about the recording.
+func TestAnalyzeSaysWhatItWasTold(t *testing.T) {
+	const file = "../../testdata/interview_en.wav"
+	plain := parseLines(t, ok(t, "analyze", "--json", file).stdout)[0]
+	told := parseLines(t, ok(t, "analyze", "--json", "--gender", "male", "--base-rate", "depression=0.39", "--fixed-gain", "--baseline", file, file).stdout)[0]
+	if plain.Scores[0].Baseline != 0 || told.Scores[0].Baseline != 1 || told.Scores[0].Probability < 2*plain.Scores[0].Probability {
+		t.Errorf("got %+v, and told more %+v, want one earlier recording and a higher probability", plain.Scores[0], told.Scores[0])
+	}
+	for _, bad := range [][]string{{"--gender", "x"}, {"--base-rate", "deepfake=0.1"}, {"--base-rate", "anxiety"}} {
+		if o := cli(t, append(append([]string{"analyze"}, bad...), file)...); o.code != command.ExitUsage {
+			t.Errorf("%v: got %+v, want a usage error", bad, o)
+		}
+	}
+}
+
+func TestAnalyzeHasNoBaselineFromStandardInput(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if o := cli(t, "analyze", "--baseline", "-", "x.wav"); o.code != command.ExitError || !strings.Contains(o.stderr, "baseline -: ") {
+		t.Errorf("got %+v, want an error about the baseline", o)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/voicescreen/voicescreen/audit"
+	"github.com/voicescreen/voicescreen/internal/command"
 )
 
 // auditEnv is where the key of the audit log may be.
@@ -29,7 +30,7 @@ const auditKeyHelp = "a file with the key of the audit log, 64 hexadecimal digit
 
 func (a *auditFlags) check() error {
 	if a.file == "" && (a.key != "" || a.after != "") {
-		return usagef("--audit-key and --audit-after need --audit")
+		return command.Usagef("--audit-key and --audit-after need --audit")
 	}
 	return nil
 }
@@ -78,7 +79,7 @@ func (a *auditFlags) openQuiet() (*audit.Log, error) {
 }
 
 func newAudit() *cobra.Command {
-	cmd := group(&cobra.Command{
+	cmd := command.Group(&cobra.Command{
 		Use:   "audit",
 		Short: "Verify the audit log of a service",
 		Long: `With "serve --audit FILE" a service records every call: the time, the account,
@@ -114,13 +115,13 @@ logs when it starts and ends, and that this command prints.
 Without a key, who can write the files can also compute all hashes anew.`,
 		Example: "  voicescreen audit verify audit.log\n" +
 			"  voicescreen audit verify --audit-key audit.key --head 1234:0f3c… audit-2025.log audit-2026.log",
-		Args: usageArgs(cobra.MinimumNArgs(1)),
+		Args: command.Args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts := &audit.VerifyOptions{}
 			for _, text := range heads {
 				h, err := audit.ParseHead(text)
 				if err != nil {
-					return usagef("--head: %w", err)
+					return command.Usagef("--head: %w", err)
 				}
 				opts.Heads = append(opts.Heads, h)
 			}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/audit"
+	"github.com/voicescreen/voicescreen/internal/command"
 	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/bolt"
@@ -34,7 +35,7 @@ func TestServeAudit(t *testing.T) {
 	id := s.initiate("/v2/initiate", key, "", `{"user_id":"patient-17","is_initiated":true}`)
 	s.submit("/v2/prediction/", key, id, make([]byte, 3<<20), http.StatusRequestEntityTooLarge)
 	s.call("GET", "/v2/predict/sessions/"+id, "", "", nil, http.StatusForbidden)
-	if o := cli(t, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...); o.code != exitError || o.stderr == "" {
+	if o := cli(t, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...); o.code != command.ExitError || o.stderr == "" {
 		t.Errorf("got %+v for a second service, want an error", o)
 	}
 	if err := s.cmd.Process.Kill(); err != nil { // it is not asked
@@ -71,7 +72,7 @@ func TestServeAudit(t *testing.T) {
 		if err := os.WriteFile(file, changed, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if o := cli(t, append(verify, file)...); o.code != exitError || o.stdout != "" || len(changed) > 0 && what != "no end" && !strings.Contains(o.stderr, "line 3: ") {
+		if o := cli(t, append(verify, file)...); o.code != command.ExitError || o.stdout != "" || len(changed) > 0 && what != "no end" && !strings.Contains(o.stderr, "line 3: ") {
 			t.Errorf("%s: got %+v, want to be told of line 3", what, o)
 		}
 	}
@@ -114,15 +115,15 @@ func TestAuditErrors(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := cli(t, "serve", "--dev", "--audit", filepath.Join(dir, "audit.log"), "--audit-key", file)
-		if o.code != exitError || !strings.Contains(o.stderr, "key") || text != "" && strings.Contains(o.stderr, text) {
+		if o.code != command.ExitError || !strings.Contains(o.stderr, "key") || text != "" && strings.Contains(o.stderr, text) {
 			t.Errorf("%s: got %+v, want an error about the key without the key", what, o)
 		}
 	}
-	if o := cli(t, "audit", "verify", filepath.Join(dir, "none.log")); o.code != exitError || !strings.Contains(o.stderr, "none.log") {
+	if o := cli(t, "audit", "verify", filepath.Join(dir, "none.log")); o.code != command.ExitError || !strings.Contains(o.stderr, "none.log") {
 		t.Errorf("got %+v for no file, want an error", o)
 	}
 	t.Setenv(auditEnv, "0f")
-	if o := cli(t, "audit", "verify", file); o.code != exitError || !strings.Contains(o.stderr, auditEnv) {
+	if o := cli(t, "audit", "verify", file); o.code != command.ExitError || !strings.Contains(o.stderr, auditEnv) {
 		t.Errorf("got %+v for a bad key in the environment, want an error", o)
 	}
 }
@@ -133,10 +134,10 @@ func TestKeysAudit(t *testing.T) {
 	file, keyFile := filepath.Join(dir, "keys.log"), filepath.Join(dir, "keys.json")
 	key := strings.TrimSpace(ok(t, "keys", "create", "--keys", keyFile, "--account", "clinic-a", "--audit", file).stdout)
 	ok(t, "keys", "revoke", "--keys", keyFile, "--id", key, "--audit", file)
-	if o := cli(t, "keys", "create", "--keys", keyFile, "--account", "a b", "--audit", file); o.code != exitUsage {
+	if o := cli(t, "keys", "create", "--keys", keyFile, "--account", "a b", "--audit", file); o.code != command.ExitUsage {
 		t.Errorf("got %+v for a bad name, want a usage error", o)
 	}
-	if o := cli(t, "keys", "revoke", "--keys", keyFile, "--account", "patient-17", "--audit", file); o.code != exitError {
+	if o := cli(t, "keys", "revoke", "--keys", keyFile, "--account", "patient-17", "--audit", file); o.code != command.ExitError {
 		t.Errorf("got %+v for an unknown account, want an error", o)
 	}
 	ok(t, "audit", "verify", file)
@@ -162,7 +163,7 @@ func TestKeysAudit(t *testing.T) {
 	}
 	defer l.Close()
 	for _, args := range [][]string{{"create", "--account", "clinic-b"}, {"revoke", "--account", "clinic-a"}} {
-		if o := cli(t, append([]string{"keys", args[0], "--keys", keyFile, "--audit", file}, args[1:]...)...); o.code != exitError || !strings.Contains(o.stderr, "another file") {
+		if o := cli(t, append([]string{"keys", args[0], "--keys", keyFile, "--audit", file}, args[1:]...)...); o.code != command.ExitError || !strings.Contains(o.stderr, "another file") {
 			t.Errorf("got %+v while the log is open, want an error", o)
 		}
 	}

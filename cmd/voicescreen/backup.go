@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/internal/command"
 )
 
 // backupFlags are the flags of "serve" for backups of its database.
@@ -37,13 +38,13 @@ func (b *backupFlags) check() error {
 		return nil
 	}
 	if b.dir == "" {
-		return usagef("--backup-every needs --backup")
+		return command.Usagef("--backup-every needs --backup")
 	}
 	if b.every < minBackupEvery {
-		return usagef("--backup-every is %v, want %v or more", b.every, minBackupEvery)
+		return command.Usagef("--backup-every is %v, want %v or more", b.every, minBackupEvery)
 	}
 	if info, err := os.Stat(b.dir); err != nil || !info.IsDir() {
-		return usagef("--backup is %q, want a directory that is there", b.dir)
+		return command.Usagef("--backup is %q, want a directory that is there", b.dir)
 	}
 	return nil
 }

@@ -11,7 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/voicescreen/voicescreen"
-	"github.com/voicescreen/voicescreen/models/fit"
+
+	"github.com/voicescreen/voicescreen/internal/command"
+	"github.com/voicescreen/voicescreen/models/learn"
 	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
@@ -23,7 +25,7 @@ type calibrateOptions struct {
 	accounts             []string
 	dryRun, revert       bool
 	seed                 uint64
-	scoring              scoringFlags
+	scoring              command.ScoringFlags
 }
 
 func newCalibrate() *cobra.Command {
@@ -42,7 +44,7 @@ that it is given with --model stays in use in place of what is learned here.`,
 		Example: "  voicescreen calibrate --db clinic.db\n" +
 			"  voicescreen calibrate --db clinic.db --task depression --dry-run --out learned.json\n" +
 			"  voicescreen calibrate --db clinic.db --task depression --revert",
-		Args: usageArgs(cobra.NoArgs),
+		Args: command.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runCalibrate(cmd, o) },
 	}
 	cmd.Flags().StringVar(&o.db, "db", "", "the database file (required)")
@@ -54,7 +56,7 @@ that it is given with --model stays in use in place of what is learned here.`,
 	cmd.Flags().BoolVar(&o.revert, "revert", false, "with --task: go back to the former model, and learn nothing")
 	o.storeKey.add(cmd)
 	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "seed of the folds by which users are held out")
-	o.scoring.add(cmd)
+	o.scoring.Add(cmd)
 	return cmd
 }
 
@@ -62,26 +64,26 @@ func runCalibrate(cmd *cobra.Command, o calibrateOptions) (err error) {
 	opts := voicescreen.CalibrateOptions{Accounts: o.accounts, DryRun: o.dryRun, Seed: o.seed}
 	switch {
 	case o.db == "":
-		return usagef("--db is missing")
+		return command.Usagef("--db is missing")
 	case o.task == "" && (o.out != "" || o.revert):
-		return usagef("--out and --revert want --task")
+		return command.Usagef("--out and --revert want --task")
 	}
-	if name := given(cmd, "dry-run", "out", "since", "account", "seed"); o.revert && name != "" {
-		return usagef("--revert does not go with --%s", name)
+	if name := command.Given(cmd, "dry-run", "out", "since", "account", "seed"); o.revert && name != "" {
+		return command.Usagef("--revert does not go with --%s", name)
 	}
 	if o.task != "" {
-		c, err := parseTask(o.task)
+		c, err := command.ParseTask(o.task)
 		if err != nil {
 			return err
 		}
-		if _, err := shippedPrior(c); err != nil {
+		if _, err := command.ShippedPrior(c); err != nil {
 			return err
 		}
 		opts.Categories = []screen.Category{c}
 	}
 	if o.since != "" {
 		if opts.Since, err = time.Parse("2006-01-02", o.since); err != nil {
-			return usagef("--since is %q, want a day as 2026-01-31", o.since)
+			return command.Usagef("--since is %q, want a day as 2026-01-31", o.since)
 		}
 	}
 	key, err := o.storeKey.read()
@@ -89,7 +91,7 @@ func runCalibrate(cmd *cobra.Command, o calibrateOptions) (err error) {
 		return err
 	}
 	engineOptions := &voicescreen.Options{Workers: -1, Store: bolt.Options{Key: key}}
-	if err := o.scoring.set(&engineOptions.Scoring); err != nil {
+	if err := o.scoring.Set(&engineOptions.Scoring); err != nil {
 		return err
 	}
 	if _, err := os.Stat(o.db); errors.Is(err, fs.ErrNotExist) { // Open would make it
@@ -103,19 +105,19 @@ func runCalibrate(cmd *cobra.Command, o calibrateOptions) (err error) {
 	if o.revert {
 		return engine.Revert(opts.Categories[0])
 	}
-	return learn(cmd, engine, &opts, o.out)
+	return learnFrom(cmd, engine, &opts, o.out)
 }
 
-// learn calibrates, prints what came of it, and writes the one model that was
+// learnFrom calibrates, prints what came of it, and writes the one model that was
 // learned to a file if path is not "".
-func learn(cmd *cobra.Command, engine *voicescreen.Engine, opts *voicescreen.CalibrateOptions, path string) error {
-	var out *output
+func learnFrom(cmd *cobra.Command, engine *voicescreen.Engine, opts *voicescreen.CalibrateOptions, path string) error {
+	var out *command.Output
 	if path != "" {
 		var err error
-		if out, err = newOutput(path); err != nil {
+		if out, err = command.NewOutput(path); err != nil {
 			return err
 		}
-		defer out.discard()
+		defer out.Discard()
 	}
 	found, err := engine.Calibrate(cmd.Context(), opts)
 	for _, c := range found { // also beside an error
@@ -127,40 +129,40 @@ func learn(cmd *cobra.Command, engine *voicescreen.Engine, opts *voicescreen.Cal
 	if found[0].Learned == nil {
 		return fmt.Errorf("nothing was learned: %s", found[0].Reason)
 	}
-	return out.finish(found[0].Learned.File.Write)
+	return out.Finish(found[0].Learned.File.Write)
 }
 
 // printCalibration prints what came of the labels of one category.
 func printCalibration(w io.Writer, c *voicescreen.Calibration) error {
-	p := &printer{w: w}
+	p := &command.Printer{W: w}
 	what := "the model in use stays"
 	if c.Activated {
 		what = "a new model is in use"
 	}
-	p.printf("%v: %s\n  %s\n", c.Category, what, c.Reason)
+	p.Printf("%v: %s\n  %s\n", c.Category, what, c.Reason)
 	if c.Skipped > 0 {
-		p.printf("  %s had no features, or no label for it\n", count(c.Skipped, "labelled session"))
+		p.Printf("  %s had no features, or no label for it\n", command.Count(c.Skipped, "labelled session"))
 	}
 	if c.Damaged > 0 {
-		p.printf("  left out, as the database is damaged there: %s (see \"voicescreen db check\")\n", count(c.Damaged, "session"))
+		p.Printf("  left out, as the database is damaged there: %s (see \"voicescreen db check\")\n", command.Count(c.Damaged, "session"))
 	}
 	if c.Learned == nil {
-		return p.err
+		return p.Err
 	}
 	f := c.Learned.File
-	p.printf("  %s %s, %v, from %d sessions of %d users in %s\n", f.Name, f.Version, c.Learned.Kind,
-		f.Labels.Sessions, f.Labels.Users, count(f.Labels.Accounts, "account"))
-	p.printf("  labels: %d PHQ-9, %d PHQ-2, %d GAD-7, %d interviews, %s to %s\n",
+	p.Printf("  %s %s, %v, from %d sessions of %d users in %s\n", f.Name, f.Version, c.Learned.Kind,
+		f.Labels.Sessions, f.Labels.Users, command.Count(f.Labels.Accounts, "account"))
+	p.Printf("  labels: %d PHQ-9, %d PHQ-2, %d GAD-7, %d interviews, %s to %s\n",
 		f.Labels.PHQ9, f.Labels.PHQ2, f.Labels.GAD7, f.Labels.Interview, f.Labels.From, f.Labels.To)
 	if c.Learned.Fresh {
-		p.printf("  compared on %d sessions that came since the model in use was learned\n", c.Learned.New.Sessions)
+		p.Printf("  compared on %d sessions that came since the model in use was learned\n", c.Learned.New.Sessions)
 	}
 	for _, m := range []struct {
 		name string
-		h    fit.HeldOut
+		h    learn.HeldOut
 	}{{"new", c.Learned.New}, {"in use before", c.Learned.Former}} {
-		p.printf("  held out, %-13s  log score %.4f, AUC %s (%s to %s), calibration error %s, Brier %s\n", m.name, m.h.LogScore,
-			text(m.h.AUC.Value, "%.3f"), text(m.h.AUC.Low, "%.3f"), text(m.h.AUC.High, "%.3f"), text(m.h.ECE, "%.3f"), text(m.h.Brier, "%.3f"))
+		p.Printf("  held out, %-13s  log score %.4f, AUC %s (%s to %s), calibration error %s, Brier %s\n", m.name, m.h.LogScore,
+			command.Text(m.h.AUC.Value, "%.3f"), command.Text(m.h.AUC.Low, "%.3f"), command.Text(m.h.AUC.High, "%.3f"), command.Text(m.h.ECE, "%.3f"), command.Text(m.h.Brier, "%.3f"))
 	}
-	return p.err
+	return p.Err
 }

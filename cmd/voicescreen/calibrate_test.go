@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/internal/command"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
@@ -20,7 +20,7 @@ import (
 // and pauses a standard deviation and a half longer than the others.
 func labelledDB(t *testing.T, users int) string {
 	t.Helper()
-	prior, err := shippedPrior(screen.Depression)
+	prior, err := command.ShippedPrior(screen.Depression)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,14 +72,14 @@ func TestCalibrateCommand(t *testing.T) {
 		t.Errorf("a dry run left the models %s", text)
 	}
 	o = ok(t, "calibrate", "--db", db)
-	if !strings.Contains(o.stdout, "depression: a new model is in use") || !strings.Contains(o.stdout, "anxiety: the model in use stays\n  fit: too few labels") {
+	if !strings.Contains(o.stdout, "depression: a new model is in use") || !strings.Contains(o.stdout, "anxiety: the model in use stays\n  learn: too few labels") {
 		t.Errorf("got\n%s, want depression learned and anxiety left", o.stdout)
 	}
 	ok(t, "calibrate", "--db", db, "--task", "depression", "--revert")
-	if o := cli(t, "calibrate", "--db", db, "--task", "depression", "--revert"); o.code != exitError || !strings.Contains(o.stderr, "was not learned") {
+	if o := cli(t, "calibrate", "--db", db, "--task", "depression", "--revert"); o.code != command.ExitError || !strings.Contains(o.stderr, "was not learned") {
 		t.Errorf("got %+v where nothing is left, want an error", o)
 	}
-	if o := cli(t, "calibrate", "--db", db, "--task", "anxiety", "--out", out); o.code != exitError || !strings.Contains(o.stderr, "too few labels") {
+	if o := cli(t, "calibrate", "--db", db, "--task", "anxiety", "--out", out); o.code != command.ExitError || !strings.Contains(o.stderr, "too few labels") {
 		t.Errorf("got %+v, want no file of what was not learned", o)
 	}
 }
@@ -91,13 +91,13 @@ func TestCalibrateErrors(t *testing.T) {
 		code int
 		want string
 	}{
-		"no database":      {nil, exitUsage, "--db is missing"},
-		"not there":        {[]string{"--db", missing}, exitError, "there is no database"},
-		"deepfake":         {[]string{"--db", missing, "--task", "deepfake"}, exitUsage, "does not learn"},
-		"revert of what":   {[]string{"--db", missing, "--revert"}, exitUsage, "--task"},
-		"out of both":      {[]string{"--db", missing, "--out", "x"}, exitUsage, "--task"},
-		"no day":           {[]string{"--db", missing, "--since", "yesterday"}, exitUsage, "2026-01-31"},
-		"a base rate of 2": {[]string{"--db", missing, "--base-rate", "depression=2"}, exitUsage, "--base-rate"},
+		"no database":      {nil, command.ExitUsage, "--db is missing"},
+		"not there":        {[]string{"--db", missing}, command.ExitError, "there is no database"},
+		"deepfake":         {[]string{"--db", missing, "--task", "deepfake"}, command.ExitUsage, "does not learn"},
+		"revert of what":   {[]string{"--db", missing, "--revert"}, command.ExitUsage, "--task"},
+		"out of both":      {[]string{"--db", missing, "--out", "x"}, command.ExitUsage, "--task"},
+		"no day":           {[]string{"--db", missing, "--since", "yesterday"}, command.ExitUsage, "2026-01-31"},
+		"a base rate of 2": {[]string{"--db", missing, "--base-rate", "depression=2"}, command.ExitUsage, "--base-rate"},
 	} {
 		if o := cli(t, append([]string{"calibrate"}, c.args...)...); o.code != c.code || !strings.Contains(o.stderr, c.want) {
 			t.Errorf("%s: got %+v, want code %d and %q", name, o, c.code, c.want)
@@ -105,57 +105,5 @@ func TestCalibrateErrors(t *testing.T) {
 	}
 	if _, err := os.Stat(missing); err == nil {
 		t.Error("a database was made")
-	}
-}
-
-func TestSimulateCommand(t *testing.T) {
-	args := []string{"simulate", "--labels", "0,60", "--replicates", "1", "--people", "50"}
-	first := ok(t, args...).stdout
-	for _, want := range []string{"depression: means over 1 populations", "as the prior says", "labels at random", "drifted", "| 60 |", "coverage"} {
-		if !strings.Contains(first, want) {
-			t.Errorf("got\n%s, want %q in it", first, want)
-		}
-	}
-	if again := ok(t, args...).stdout; again != first {
-		t.Errorf("got\n%s the second time, want\n%s", again, first)
-	}
-	if o := ok(t, append(args, "--task", "anxiety", "--json")...); !strings.Contains(o.stdout, `"category":"anxiety"`) {
-		t.Errorf("got %s, want JSON", o.stdout)
-	}
-	for _, bad := range [][]string{{"--task", "deepfake"}, {"--labels", "-1"}, {"--replicates", "0"}} {
-		if o := cli(t, append([]string{"simulate"}, bad...)...); o.code != exitUsage {
-			t.Errorf("%v: got %+v, want a usage error", bad, o)
-		}
-	}
-}
-
-// DAM, which the engine does not know, is told the base rates when it is loaded.
-func TestBaseRatesReachDAM(t *testing.T) {
-	var f scoringFlags
-	f.rates = []string{"anxiety=0.3", "depression=0.2"}
-	var o voicescreen.ScoringOptions
-	if err := f.set(&o); err != nil {
-		t.Fatal(err)
-	}
-	if got := damOptions(o.BaseRates); got.Depression != 0.2 || got.Anxiety != 0.3 {
-		t.Errorf("got %+v, want 0.2 and 0.3", got)
-	}
-	if got := damOptions(nil); got.Depression != 0 || got.Anxiety != 0 {
-		t.Errorf("got %+v, want the model's own", got)
-	}
-}
-
-// TestAnalyzeSaysWhatItWasTold checks the flags about the recording.
-func TestAnalyzeSaysWhatItWasTold(t *testing.T) {
-	const file = "../../testdata/interview_en.wav"
-	plain := parseLines(t, ok(t, "analyze", "--json", file).stdout)[0]
-	told := parseLines(t, ok(t, "analyze", "--json", "--gender", "male", "--base-rate", "depression=0.39", "--fixed-gain", "--baseline", file, file).stdout)[0]
-	if plain.Scores[0].Baseline != 0 || told.Scores[0].Baseline != 1 || told.Scores[0].Probability < 2*plain.Scores[0].Probability {
-		t.Errorf("got %+v, and told more %+v, want one earlier recording and a higher probability", plain.Scores[0], told.Scores[0])
-	}
-	for _, bad := range [][]string{{"--gender", "x"}, {"--base-rate", "deepfake=0.1"}, {"--base-rate", "anxiety"}} {
-		if o := cli(t, append(append([]string{"analyze"}, bad...), file)...); o.code != exitUsage {
-			t.Errorf("%v: got %+v, want a usage error", bad, o)
-		}
 	}
 }

@@ -8,12 +8,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/voicescreen/voicescreen/internal/command"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
 
 func newDB() *cobra.Command {
-	cmd := group(&cobra.Command{
+	cmd := command.Group(&cobra.Command{
 		Use:   "db",
 		Short: "Check, back up, compact and encrypt a database",
 		Long: `A database clinic.db consists of that file, of the directory clinic.db.audio with
@@ -37,7 +38,7 @@ func dbCommand(use, short, long, example string, args int, run func(cmd *cobra.C
 	var storeKey storeKeyFlag
 	cmd := &cobra.Command{
 		Use: use, Short: short, Long: long, Example: "  voicescreen db " + example,
-		Args: usageArgs(cobra.ExactArgs(args)),
+		Args: command.Args(cobra.ExactArgs(args)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			key, err := storeKey.read()
 			if err != nil {
@@ -64,9 +65,9 @@ of an older format is brought up to date in place.`,
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s, %d recordings with %d bytes, %s\n", count(c.Sessions, "session"), c.Audio, c.Bytes, count(n, "fault"))
+			fmt.Fprintf(cmd.OutOrStdout(), "%s, %d recordings with %d bytes, %s\n", command.Count(c.Sessions, "session"), c.Audio, c.Bytes, command.Count(n, "fault"))
 			if n > 0 {
-				return errReported
+				return command.ErrReported
 			}
 			return nil
 		})
@@ -107,7 +108,7 @@ writing.`,
 				return err
 			}
 			if n > 0 {
-				return fmt.Errorf("%s: the backup has %s, and is not restored", args[0], count(n, "fault"))
+				return fmt.Errorf("%s: the backup has %s, and is not restored", args[0], command.Count(n, "fault"))
 			}
 			return copyChecked(cmd, opts, args)
 		})
@@ -124,9 +125,9 @@ func copyChecked(cmd *cobra.Command, opts *bolt.Options, args []string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %d recordings, %s\n", args[1], count(c.Sessions, "session"), c.Audio, count(n, "fault"))
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %d recordings, %s\n", args[1], command.Count(c.Sessions, "session"), c.Audio, command.Count(n, "fault"))
 	if n > 0 {
-		return errReported
+		return command.ErrReported
 	}
 	return nil
 }
@@ -157,7 +158,7 @@ damaged, or whose recording is, are left out, and counted in an error.`,
 		"encrypt clinic.db encrypted.db --store-key store.key",
 		2, func(cmd *cobra.Command, opts *bolt.Options, args []string) error {
 			if opts.Key == nil {
-				return usagef("--store-key is needed, or %s", envStoreKey)
+				return command.Usagef("--store-key is needed, or %s", envStoreKey)
 			}
 			if err := mustNotExist(args[1]); err != nil {
 				return err
@@ -172,7 +173,7 @@ damaged, or whose recording is, are left out, and counted in an error.`,
 				if err := errors.Join(left.Add(err), to.Close()); err != nil {
 					return err
 				}
-				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", args[1], count(n, "session"))
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", args[1], command.Count(n, "session"))
 				if left.Records > 0 {
 					err = errors.Join(err, &left)
 				}
@@ -189,7 +190,7 @@ somebody who has the old key and a copy of the key file from before.`,
 		"rekey clinic.db --store-key store.key --new-key new.key",
 		1, func(cmd *cobra.Command, opts *bolt.Options, args []string) error {
 			if file == "" {
-				return usagef("--new-key is missing")
+				return command.Usagef("--new-key is missing")
 			}
 			key, err := readSecret(file, "")
 			if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"github.com/voicescreen/voicescreen/internal/command"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/models/shipped"
 	"github.com/voicescreen/voicescreen/screen"
@@ -144,8 +145,8 @@ func TestDBWithADamagedRecord(t *testing.T) {
 	} {
 		o := cli(t, append([]string{"db"}, c.args...)...)
 		for _, want := range c.want {
-			if o.code != exitError || !strings.Contains(o.stdout+o.stderr, want) {
-				t.Errorf("db %s: got %+v, want code %d and %q", c.args[0], o, exitError, want)
+			if o.code != command.ExitError || !strings.Contains(o.stdout+o.stderr, want) {
+				t.Errorf("db %s: got %+v, want code %d and %q", c.args[0], o, command.ExitError, want)
 			}
 		}
 		var key []byte

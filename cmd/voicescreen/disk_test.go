@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/voicescreen/voicescreen/internal/command"
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
 
@@ -206,7 +207,7 @@ func TestServeOnADiskThatFailsAndComesBack(t *testing.T) {
 		return
 	}
 	d.remount("", unix.MS_RDONLY)
-	if o := program(t, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...); o.code != exitError || !strings.Contains(o.stderr, "read-only file system") {
+	if o := program(t, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...); o.code != command.ExitError || !strings.Contains(o.stderr, "read-only file system") {
 		t.Errorf("a start on a read-only disk: got %+v, want an error that says so", o)
 	}
 	d.remount("", 0)

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/voicescreen/voicescreen/internal/command"
 )
 
 // The whole service as its callers use it: three products through initiate,
@@ -34,7 +36,7 @@ func TestServe(t *testing.T) {
 	t.Run("second opener", func(t *testing.T) {
 		out, err := exec.Command(built, "serve", "--addr", "127.0.0.1:0", "--db", db, "--keys", keyFile).CombinedOutput()
 		exit, ok := err.(*exec.ExitError)
-		if !ok || exit.ExitCode() != exitError || !strings.Contains(string(out), "open") {
+		if !ok || exit.ExitCode() != command.ExitError || !strings.Contains(string(out), "open") {
 			t.Errorf("got %v, %s, want an error that says that the database is open", err, out)
 		}
 	})
@@ -312,7 +314,7 @@ func TestServeErrors(t *testing.T) {
 		"no such database": {"--db", filepath.Join(dir, "none", "d.db"), "--keys", keyFile},
 	} {
 		o := cli(t, append([]string{"serve"}, args...)...)
-		if o.code != exitError || !strings.HasPrefix(o.stderr, "voicescreen: ") {
+		if o.code != command.ExitError || !strings.HasPrefix(o.stderr, "voicescreen: ") {
 			t.Errorf("%s: got %+v, want an error", name, o)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/voicescreen/voicescreen/internal/command"
 )
 
 // A server with a key for its database gives its results after the next start,
@@ -38,7 +40,7 @@ func TestServeWithAStoreKey(t *testing.T) {
 		}
 		out, err := cmd.CombinedOutput()
 		exit, isExit := err.(*exec.ExitError)
-		if !isExit || exit.ExitCode() != exitError || strings.Contains(string(out), digits) || env != digits && !strings.Contains(string(out), "encrypted") {
+		if !isExit || exit.ExitCode() != command.ExitError || strings.Contains(string(out), digits) || env != digits && !strings.Contains(string(out), "encrypted") {
 			t.Errorf("key %q: got %v and %s, want an error about the key", env, err, out)
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/internal/command"
+	"github.com/voicescreen/voicescreen/internal/stats"
 )
 
 // featuresOptions are the flags of "features".
@@ -37,15 +39,15 @@ FILE may be "-" for standard input, once.`,
 		Example: "  voicescreen features testdata/interview_en.wav\n" +
 			"  voicescreen features --json *.wav > features.jsonl\n" +
 			"  voicescreen features --frames testdata/short_en.wav > frames.csv",
-		Args: usageArgs(cobra.MinimumNArgs(1)),
+		Args: command.Args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case o.json && o.frames:
-				return usagef("--json and --frames exclude each other")
+				return command.Usagef("--json and --frames exclude each other")
 			case o.frames && len(args) > 1:
-				return usagef("--frames takes one file")
+				return command.Usagef("--frames takes one file")
 			case o.channel < 0:
-				return usagef("--channel is %d, want 1 or more", o.channel)
+				return command.Usagef("--channel is %d, want 1 or more", o.channel)
 			}
 			if err := checkFiles(args); err != nil {
 				return err
@@ -77,13 +79,13 @@ func runFeatures(cmd *cobra.Command, files []string, o featuresOptions) error {
 	newWork := func() func(i int) measured {
 		m := features.NewMeasurer()
 		return func(i int) measured {
-			c, err := readFile(cmd.Context(), files[i], cmd.InOrStdin(), o.channel)
+			c, err := command.ReadFile(cmd.Context(), files[i], cmd.InOrStdin(), o.channel)
 			if err != nil {
 				return measured{err: err}
 			}
 			var buf bytes.Buffer
 			err = write(&buf, files[i], m.Measure(c))
-			return measured{buf.Bytes(), warnings(c), err}
+			return measured{buf.Bytes(), command.Warnings(c), err}
 		}
 	}
 	return printEach(cmd, files, "measuring", newWork)
@@ -92,24 +94,24 @@ func runFeatures(cmd *cobra.Command, files []string, o featuresOptions) error {
 // printEach does the work on every file and prints the results in order. The
 // files that go wrong are reported, and the others printed all the same.
 func printEach(cmd *cobra.Command, files []string, what string, newWork func() func(i int) measured) error {
-	bar := newProgress(cmd.ErrOrStderr(), len(files), what)
-	defer bar.finish()
+	bar := command.NewProgress(cmd.ErrOrStderr(), len(files), what)
+	defer bar.Finish()
 	failed := false
-	err := inOrder(cmd.Context(), len(files), newWork, func(i int, m measured) error {
-		bar.hide()
+	err := command.InOrder(cmd.Context(), len(files), newWork, func(i int, m measured) error {
+		bar.Hide()
 		for _, w := range m.warnings {
-			fmt.Fprintf(cmd.ErrOrStderr(), "voicescreen: warning: %s: %s\n", files[i], w)
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s: warning: %s: %s\n", cmd.Root().Name(), files[i], w)
 		}
 		if m.err != nil {
 			failed = true
-			fmt.Fprintf(cmd.ErrOrStderr(), "voicescreen: %s: %s\n", files[i], plain(m.err))
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s: %s\n", cmd.Root().Name(), files[i], command.Plain(m.err))
 		}
 		_, err := cmd.OutOrStdout().Write(m.out)
-		bar.step()
+		bar.Step()
 		return err
 	})
 	if err == nil && failed {
-		return errReported
+		return command.ErrReported
 	}
 	return err
 }
@@ -119,7 +121,7 @@ func writeFeatures(w io.Writer, file string, in *features.Recording) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for i, v := range in.Features.Values {
 		name, unit := in.Features.Schema.Feature(i)
-		fmt.Fprintf(tw, "  %s\t%s\t%s\n", name, text(v, "%.5g"), unit)
+		fmt.Fprintf(tw, "  %s\t%s\t%s\n", name, command.Text(v, "%.5g"), unit)
 	}
 	if err := tw.Flush(); err != nil {
 		return err
@@ -130,9 +132,9 @@ func writeFeatures(w io.Writer, file string, in *features.Recording) error {
 
 // featuresJSON is one line of "features --json".
 type featuresJSON struct {
-	File     string            `json:"file"`
-	Features map[string]number `json:"features"`
-	Units    map[string]string `json:"units"`
+	File     string                  `json:"file"`
+	Features map[string]stats.Number `json:"features"`
+	Units    map[string]string       `json:"units"`
 }
 
 func writeFeaturesJSON(w io.Writer, file string, in *features.Recording) error {
@@ -144,11 +146,11 @@ func writeFeaturesJSON(w io.Writer, file string, in *features.Recording) error {
 	return json.NewEncoder(w).Encode(&f)
 }
 
-func featureNumbers(v features.Vector) map[string]number {
-	m := make(map[string]number, len(v.Values))
+func featureNumbers(v features.Vector) map[string]stats.Number {
+	m := make(map[string]stats.Number, len(v.Values))
 	for i, x := range v.Values {
 		name, _ := v.Schema.Feature(i)
-		m[name] = number(x)
+		m[name] = stats.Number(x)
 	}
 	return m
 }

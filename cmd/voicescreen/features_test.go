@@ -14,6 +14,7 @@ import (
 	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/dsp/wav"
 	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/internal/command"
 )
 
 // direct measures a file without the command line.
@@ -157,7 +158,7 @@ func TestFeaturesOfOneChannel(t *testing.T) {
 	}
 	for _, args := range [][]string{{stereo}, {"--channel", "3", stereo}} {
 		o := cli(t, append([]string{"features"}, args...)...)
-		if o.code != exitError || !strings.Contains(o.stderr, "channel") || o.stdout != "" {
+		if o.code != command.ExitError || !strings.Contains(o.stderr, "channel") || o.stdout != "" {
 			t.Errorf("%v: got %+v, want an error about the channel", args, o)
 		}
 	}
@@ -188,7 +189,7 @@ func TestBadFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := cli(t, "features", "--json", path, short)
-		if o.code != exitError || !strings.Contains(o.stderr, path) || !strings.Contains(o.stderr, want.says) {
+		if o.code != command.ExitError || !strings.Contains(o.stderr, path) || !strings.Contains(o.stderr, want.says) {
 			t.Errorf("%s: got code %d, %q, want an error that says %q", name, o.code, o.stderr, want.says)
 		}
 		if !strings.Contains(o.stdout, short) || strings.Count(o.stdout, "\n") != 1 {
@@ -196,7 +197,7 @@ func TestBadFiles(t *testing.T) {
 		}
 	}
 	for path, says := range map[string]string{filepath.Join(dir, "none.wav"): "no such file", dir: "is a directory"} {
-		if o := cli(t, "features", path); o.code != exitError || !strings.Contains(o.stderr, path+": "+says) {
+		if o := cli(t, "features", path); o.code != command.ExitError || !strings.Contains(o.stderr, path+": "+says) {
 			t.Errorf("%s: got %+v, want %q", path, o, says)
 		}
 	}

@@ -13,10 +13,11 @@ import (
 
 	"github.com/voicescreen/voicescreen/audit"
 	"github.com/voicescreen/voicescreen/httpadapter"
+	"github.com/voicescreen/voicescreen/internal/command"
 )
 
 func newKeys() *cobra.Command {
-	cmd := group(&cobra.Command{
+	cmd := command.Group(&cobra.Command{
 		Use:   "keys",
 		Short: "Create, list and revoke API keys",
 		Long: `Keep the API keys of "voicescreen serve" in a file. The file holds no key, only
@@ -37,7 +38,7 @@ func (k *keyFlags) add(cmd *cobra.Command, account string) {
 
 func (k *keyFlags) check() error {
 	if k.file == "" {
-		return usagef("--keys is missing, want the path of the key file")
+		return command.Usagef("--keys is missing, want the path of the key file")
 	}
 	return nil
 }
@@ -57,27 +58,27 @@ printed on standard output, this once: only its SHA-256 is kept. Keys of one
 account see the same sessions, and none of those of other accounts.`,
 		Example: "  voicescreen keys create --keys keys.json --account clinic-a\n" +
 			"  voicescreen keys create --keys keys.json --account clinic-a --scopes read --expires 720h",
-		Args: usageArgs(cobra.NoArgs),
+		Args: command.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := k.check(); err != nil {
 				return err
 			}
 			if k.account == "" {
-				return usagef("--account is missing")
+				return command.Usagef("--account is missing")
 			}
 			var parsed []httpadapter.Scope
 			for _, name := range scopes {
 				s, err := httpadapter.ParseScope(name)
 				if err != nil {
-					return usagef("--scopes: %w", err)
+					return command.Usagef("--scopes: %w", err)
 				}
 				parsed = append(parsed, s)
 			}
-			if len(parsed) == 0 && given(cmd, "scopes") != "" {
-				return usagef("--scopes is empty")
+			if len(parsed) == 0 && command.Given(cmd, "scopes") != "" {
+				return command.Usagef("--scopes is empty")
 			}
-			if expires <= 0 && given(cmd, "expires") != "" {
-				return usagef("--expires is %v, want more than 0", expires)
+			if expires <= 0 && command.Given(cmd, "expires") != "" {
+				return command.Usagef("--expires is %v, want more than 0", expires)
 			}
 			var until time.Time
 			if expires > 0 {
@@ -151,7 +152,7 @@ func newKeysList() *cobra.Command {
 		Long: `List the keys of all accounts, or of one, by the ID that stands between the
 underscores of the key, with those that expired or were revoked.`,
 		Example: "  voicescreen keys list --keys keys.json",
-		Args:    usageArgs(cobra.NoArgs),
+		Args:    command.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := k.check(); err != nil {
 				return err
@@ -209,13 +210,13 @@ func newKeysRevoke() *cobra.Command {
 refused within a second, also by servers that run already.`,
 		Example: "  voicescreen keys revoke --keys keys.json --account clinic-a\n" +
 			"  voicescreen keys revoke --keys keys.json --id 0123456789abcdef",
-		Args: usageArgs(cobra.NoArgs),
+		Args: command.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := k.check(); err != nil {
 				return err
 			}
 			if (k.account == "") == (id == "") {
-				return usagef("want --account or --id, and not both")
+				return command.Usagef("want --account or --id, and not both")
 			}
 			keys, err := openKeys(k.file)
 			if err != nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/voicescreen/voicescreen/httpadapter"
+	"github.com/voicescreen/voicescreen/internal/command"
 )
 
 func TestKeys(t *testing.T) {
@@ -52,7 +53,7 @@ func TestKeys(t *testing.T) {
 func TestKeysErrors(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "keys.json")
-	if o := cli(t, "keys", "list", "--keys", file); o.code != exitError || !strings.Contains(o.stderr, "keys create") {
+	if o := cli(t, "keys", "list", "--keys", file); o.code != command.ExitError || !strings.Contains(o.stderr, "keys create") {
 		t.Errorf("no file: got %+v, want to be told how to make one", o)
 	}
 	ok(t, "keys", "create", "--keys", file, "--account", "a")
@@ -63,7 +64,7 @@ func TestKeysErrors(t *testing.T) {
 		"no directory":    {"create", "--keys", filepath.Join(dir, "none", "keys.json"), "--account", "a"},
 	} {
 		o := cli(t, append([]string{"keys"}, args...)...)
-		if o.code != exitError || o.stderr == "" || o.stdout != "" {
+		if o.code != command.ExitError || o.stderr == "" || o.stdout != "" {
 			t.Errorf("%s: got %+v, want an error", name, o)
 		}
 	}
@@ -74,7 +75,7 @@ func TestKeysErrors(t *testing.T) {
 		"negative time":    {"--account", "a", "--expires", "-1h"},
 	} {
 		o := cli(t, append([]string{"keys", "create", "--keys", file}, args...)...)
-		if o.code != exitUsage || o.stdout != "" {
+		if o.code != command.ExitUsage || o.stdout != "" {
 			t.Errorf("%s: got %+v, want a usage error", name, o)
 		}
 	}

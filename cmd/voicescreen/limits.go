@@ -8,6 +8,7 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/httpadapter"
+	"github.com/voicescreen/voicescreen/internal/command"
 )
 
 // limitFlags are the flags of "serve" for what is too much. The zero value of
@@ -37,9 +38,9 @@ const maxUploadMiB = 4096
 func (l *limitFlags) check() error {
 	switch {
 	case l.upload < 0 || l.uploadTime < 0 || l.stallTime < 0 || l.uploads < 0 || l.queue < 0 || l.wait < 0:
-		return usagef("a limit cannot be less than 0")
+		return command.Usagef("a limit cannot be less than 0")
 	case l.upload > maxUploadMiB:
-		return usagef("--max-upload is %d, want at most %d MiB", l.upload, maxUploadMiB)
+		return command.Usagef("--max-upload is %d, want at most %d MiB", l.upload, maxUploadMiB)
 	}
 	return nil
 }

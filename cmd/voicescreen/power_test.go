@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/voicescreen/voicescreen/httpadapter"
@@ -33,7 +34,11 @@ func recordCommands(t *testing.T) []diskfault.Step {
 	t.Helper()
 	dir := t.TempDir()
 	keys, hooks, thresholds := filepath.Join(dir, "keys.json"), filepath.Join(dir, "webhooks.json"), filepath.Join(dir, "thresholds.json")
-	scores := scoresFile(t, 40)
+	lab, scores := filepath.Join(t.TempDir(), "voicelab"), filepath.Join(t.TempDir(), "scores.csv")
+	if out, err := exec.Command("go", "build", "-o", lab, "../voicelab").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	write(t, scores, []byte("label,score\n"+strings.Repeat("0,0.1\n0,0.4\n1,0.3\n1,0.9\n", 10)))
 	r := diskfault.NewRecorder(dir)
 	for _, c := range []struct {
 		kill diskfault.Kind // after the first call of this kind; 0 if it is not killed
@@ -60,7 +65,11 @@ func recordCommands(t *testing.T) []diskfault.Step {
 			return stopped
 		}
 		before := len(r.Steps)
-		cmd := exec.Command(built, c.args...)
+		program := built
+		if c.args[0] == "thresholds" { // the laboratory writes a file that the service reads
+			program = lab
+		}
+		cmd := exec.Command(program, c.args...)
 		status, err := r.Run(cmd)
 		if err != nil || status.Signaled() != (c.kill != 0) || !status.Signaled() && status.ExitStatus() != 0 {
 			t.Fatalf("%v: got %v and error %v", c.args, status, err)

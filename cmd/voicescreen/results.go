@@ -8,6 +8,7 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/httpadapter/webhook"
+	"github.com/voicescreen/voicescreen/internal/command"
 )
 
 // resultFlags are the flags of "serve" for what becomes of results.
@@ -23,7 +24,7 @@ func (r *resultFlags) add(cmd *cobra.Command) {
 
 func (r *resultFlags) check() error {
 	if r.retain != 0 && r.retain < voicescreen.FeedbackWindow {
-		return usagef("--retain is %v, want %v or more: labels are taken until then", r.retain, voicescreen.FeedbackWindow)
+		return command.Usagef("--retain is %v, want %v or more: labels are taken until then", r.retain, voicescreen.FeedbackWindow)
 	}
 	return nil
 }

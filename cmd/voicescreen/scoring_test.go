@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/internal/command"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 )
@@ -35,7 +36,7 @@ func (l *lockedBuffer) String() string {
 // TestServerCalibratesByItself learns at intervals until it is told to end, and
 // says so in a log that names nobody. That a model was given is no error.
 func TestServerCalibratesByItself(t *testing.T) {
-	prior, err := shippedPrior(screen.Anxiety)
+	prior, err := command.ShippedPrior(screen.Anxiety)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/audit"
 	"github.com/voicescreen/voicescreen/httpadapter"
+	"github.com/voicescreen/voicescreen/internal/command"
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
 
@@ -45,7 +46,7 @@ type serveOptions struct {
 	audit          auditFlags
 	limits         limitFlags
 	results        resultFlags
-	scoring        scoringFlags
+	scoring        command.ScoringFlags
 	baseline       bool
 	calibrate      time.Duration // how often; 0 for never
 	backup         backupFlags
@@ -83,12 +84,12 @@ The connection is not encrypted: put a proxy that speaks TLS before it.`,
 			"  voicescreen keys create --keys keys.json --account clinic-a\n" +
 			"  voicescreen serve --addr 127.0.0.1:8080 --db clinic.db --keys keys.json\n" +
 			"  voicescreen serve --db clinic.db --keys keys.json --backup /backup --backup-every 24h",
-		Args: usageArgs(cobra.NoArgs),
+		Args: command.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.check(); err != nil {
 				return err
 			}
-			if err := checkPrior(cmd, o.prior); err != nil {
+			if err := command.CheckPrior(cmd, o.prior); err != nil {
 				return err
 			}
 			return runServe(cmd.Context(), o, cmd.OutOrStdout(), cmd.ErrOrStderr())
@@ -98,8 +99,8 @@ The connection is not encrypted: put a proxy that speaks TLS before it.`,
 	cmd.Flags().StringVar(&o.db, "db", "", "the database file")
 	cmd.Flags().StringVar(&o.keys, "keys", "", "the key file, see \"voicescreen keys\"")
 	cmd.Flags().StringArrayVar(&o.models, "model", nil, "a model file that replaces the shipped one of its category (repeatable)")
-	cmd.Flags().StringVar(&o.thresholds, "thresholds", "", "thresholds of the accounts, see \"voicescreen thresholds\"")
-	addPrior(cmd, &o.prior)
+	cmd.Flags().StringVar(&o.thresholds, "thresholds", "", "thresholds of the accounts, see \"voicelab thresholds\"")
+	command.AddPrior(cmd, &o.prior)
 	cmd.Flags().Float64Var(&o.rate.PerSecond, "rate", 0, "requests a second that each key may make; 0 for any number")
 	cmd.Flags().IntVar(&o.rate.Burst, "burst", 0, "with --rate: requests that each key may make at once (default those of one second)")
 	cmd.Flags().StringVar(&o.metrics, "metrics-addr", "", "an address for /metrics in the format of Prometheus; anyone who reaches it may read it")
@@ -107,7 +108,7 @@ The connection is not encrypted: put a proxy that speaks TLS before it.`,
 	o.audit.add(cmd)
 	o.limits.add(cmd)
 	o.results.add(cmd)
-	o.scoring.add(cmd)
+	o.scoring.Add(cmd)
 	cmd.Flags().BoolVar(&o.baseline, "baseline", false, "compare each recording with the same user's earlier ones")
 	cmd.Flags().DurationVar(&o.calibrate, "calibrate", 0, "how often to learn from the labels that came, such as 24h; 0 for never; a model given with --model stays as it is")
 	o.backup.add(cmd)
@@ -118,25 +119,25 @@ The connection is not encrypted: put a proxy that speaks TLS before it.`,
 // check returns a usage error for flags that do not fit.
 func (o *serveOptions) check() error {
 	if !o.dev && (o.db == "" || o.keys == "") {
-		return usagef("--db and --keys are needed, or --dev for a trial")
+		return command.Usagef("--db and --keys are needed, or --dev for a trial")
 	}
 	if _, _, err := net.SplitHostPort(o.addr); err != nil {
-		return usagef("--addr is %q, want HOST:PORT", o.addr)
+		return command.Usagef("--addr is %q, want HOST:PORT", o.addr)
 	}
 	if o.rate.PerSecond < 0 || math.IsNaN(o.rate.PerSecond) || o.rate.Burst < 0 {
-		return usagef("--rate and --burst cannot be less than 0")
+		return command.Usagef("--rate and --burst cannot be less than 0")
 	}
 	if o.rate.Burst > 0 && o.rate.PerSecond == 0 {
-		return usagef("--burst needs --rate")
+		return command.Usagef("--burst needs --rate")
 	}
 	if _, _, err := net.SplitHostPort(o.metrics); o.metrics != "" && err != nil {
-		return usagef("--metrics-addr is %q, want HOST:PORT", o.metrics)
+		return command.Usagef("--metrics-addr is %q, want HOST:PORT", o.metrics)
 	}
 	if err := errors.Join(o.audit.check(), o.limits.check(), o.results.check(), o.backup.check()); err != nil {
 		return err
 	}
 	if o.calibrate < 0 {
-		return usagef("--calibrate cannot be less than 0")
+		return command.Usagef("--calibrate cannot be less than 0")
 	}
 	return nil
 }
@@ -217,10 +218,10 @@ func openEngine(o serveOptions, logger *slog.Logger, trail *audit.Log, onResult 
 		return nil, err
 	}
 	scoring := voicescreen.ScoringOptions{Thresholds: thresholds, DeepfakePrior: o.prior, Baseline: o.baseline}
-	if err := o.scoring.set(&scoring); err != nil {
+	if err := o.scoring.Set(&scoring); err != nil {
 		return nil, err
 	}
-	scoring.Models, err = loadModels(o.models, scoring.BaseRates)
+	scoring.Models, err = command.LoadModels(o.models, scoring.BaseRates)
 	if err != nil {
 		return nil, err
 	}

@@ -12,10 +12,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/voicescreen/voicescreen/httpadapter/webhook"
+	"github.com/voicescreen/voicescreen/internal/command"
 )
 
 func newWebhooks() *cobra.Command {
-	cmd := group(&cobra.Command{
+	cmd := command.Group(&cobra.Command{
 		Use:   "webhooks",
 		Short: "Say which accounts are told of results, and where",
 		Long: `Keep the webhooks of "voicescreen serve --webhooks" in a file: for each account
@@ -44,9 +45,9 @@ func (w *webhookFlags) addFile(cmd *cobra.Command) {
 func (w *webhookFlags) check(account bool) error {
 	switch {
 	case w.file == "":
-		return usagef("--webhooks is missing, want the path of the file of the webhooks")
+		return command.Usagef("--webhooks is missing, want the path of the file of the webhooks")
 	case account && w.account == "":
-		return usagef("--account is missing")
+		return command.Usagef("--account is missing")
 	}
 	return nil
 }
@@ -80,13 +81,13 @@ checks the signatures is printed alone on standard output. Setting another
 address keeps the secret, and enables a webhook that was disabled because its
 receiver answered 410.`,
 		Example: "  voicescreen webhooks set --webhooks webhooks.json --account clinic-a --url https://clinic-a.example/hook",
-		Args:    usageArgs(cobra.NoArgs),
+		Args:    command.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := w.check(true); err != nil {
 				return err
 			}
 			if url == "" {
-				return usagef("--url is missing, want https://…")
+				return command.Usagef("--url is missing, want https://…")
 			}
 			endpoints, err := webhook.Open(w.file)
 			if err != nil {
@@ -119,13 +120,13 @@ func newWebhooksRotate() *cobra.Command {
 		Long: `Make a new secret for the signatures. Requests are signed with the former one
 too until --keep is over, so that the receiver can be changed meanwhile.`,
 		Example: "  voicescreen webhooks rotate --webhooks webhooks.json --account clinic-a --keep 24h",
-		Args:    usageArgs(cobra.NoArgs),
+		Args:    command.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := w.check(true); err != nil {
 				return err
 			}
 			if keep < 0 {
-				return usagef("--keep is %v, want 0 or more", keep)
+				return command.Usagef("--keep is %v, want 0 or more", keep)
 			}
 			endpoints, err := w.open()
 			if err != nil {
@@ -149,7 +150,7 @@ func newWebhooksList() *cobra.Command {
 		Use:     "list --webhooks FILE",
 		Short:   "List the webhooks, without their secrets",
 		Example: "  voicescreen webhooks list --webhooks webhooks.json",
-		Args:    usageArgs(cobra.NoArgs),
+		Args:    command.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := w.check(false); err != nil {
 				return err
@@ -188,7 +189,7 @@ func newWebhooksRemove() *cobra.Command {
 		Use:     "remove --webhooks FILE --account NAME",
 		Short:   "Tell an account no more",
 		Example: "  voicescreen webhooks remove --webhooks webhooks.json --account clinic-a",
-		Args:    usageArgs(cobra.NoArgs),
+		Args:    command.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := w.check(true); err != nil {
 				return err

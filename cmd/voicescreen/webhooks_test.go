@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/voicescreen/voicescreen/internal/command"
 )
 
 func TestWebhooks(t *testing.T) {
@@ -38,7 +40,7 @@ func TestWebhooksErrors(t *testing.T) {
 	file := filepath.Join(dir, "webhooks.json")
 	for _, name := range []string{"list", "rotate --account a", "remove --account a"} {
 		args := append([]string{"webhooks"}, strings.Fields(name)...)
-		if o := cli(t, append(args, "--webhooks", file)...); o.code != exitError || !strings.Contains(o.stderr, "webhooks set") {
+		if o := cli(t, append(args, "--webhooks", file)...); o.code != command.ExitError || !strings.Contains(o.stderr, "webhooks set") {
 			t.Errorf("%s without a file: got %+v, want to be told how to make one", name, o)
 		}
 	}
@@ -49,13 +51,13 @@ func TestWebhooksErrors(t *testing.T) {
 		"not such a file": {"list", "--webhooks", short},
 	} {
 		o := cli(t, append([]string{"webhooks"}, args...)...)
-		if o.code != exitError || o.stderr == "" || o.stdout != "" || strings.Contains(o.stderr, "canary") {
+		if o.code != command.ExitError || o.stderr == "" || o.stdout != "" || strings.Contains(o.stderr, "canary") {
 			t.Errorf("%s: got %+v, want an error", name, o)
 		}
 	}
 	for _, url := range []string{"http://a.example/canary", "https://192.168.1.1/canary", "canary"} {
 		o := cli(t, "webhooks", "set", "--webhooks", file, "--account", "a", "--url", url)
-		if o.code != exitUsage || o.stdout != "" || strings.Contains(o.stderr, "canary") {
+		if o.code != command.ExitUsage || o.stdout != "" || strings.Contains(o.stderr, "canary") {
 			t.Errorf("%s: got %+v, want a usage error", url, o)
 		}
 	}

@@ -1,6 +1,7 @@
 package augment
 
 import (
+	"flag"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -10,6 +11,9 @@ import (
 )
 
 const testRate = 16000
+
+// seeds says how many draws the tests of random channels and manipulations make.
+var seeds = flag.Uint64("seeds", 2, "make so many `draws` of each manipulation of odd signals, and ten times as many of channels; 6 take half a minute")
 
 // vowel is a jittered pulse train through two resonances, with a little noise:
 // n samples at testRate of a voice of about 120 Hz.
@@ -46,7 +50,7 @@ func similar(x, y []float64) float64 {
 func TestChannelKeepsTheShape(t *testing.T) {
 	x := vowel(testRate/2, rand.New(rand.NewPCG(4, 9)))
 	before := slices.Clone(x)
-	for seed := range uint64(60) {
+	for seed := range 10 * *seeds {
 		y := Channel(x, testRate, rand.New(rand.NewPCG(seed, 0)))
 		if len(y) != len(x) {
 			t.Fatalf("got %d samples, want %d", len(y), len(x))
@@ -67,7 +71,7 @@ func TestChannelKeepsTheShape(t *testing.T) {
 func TestChannelOfOddities(t *testing.T) {
 	for name, x := range map[string][]float64{"empty": nil, "one sample": {0.5}, "silence": make([]float64, 4000), "three samples": {0.1, -0.1, 0.2}} {
 		for _, rate := range []int{100, 8000, 22050, 48000, 400000} {
-			for seed := range uint64(30) {
+			for seed := range 5 * *seeds {
 				y := Channel(x, rate, rand.New(rand.NewPCG(seed, 0)))
 				if len(y) != len(x) {
 					t.Fatalf("%s at %d Hz: got %d samples, want %d", name, rate, len(y), len(x))

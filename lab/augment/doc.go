@@ -1,5 +1,5 @@
 // Package augment alters recordings for training: [Channel] passes one through
-// a random recording channel, as both classes are heard, and [Spoof] makes a
+// a random recording channel, for both classes alike, and [Spoof] makes a
 // synthetic or manipulated voice of a real one.
 //
 // Everything is computed here, codecs included, so that training needs no

@@ -1,6 +1,11 @@
 package augment
 
-import "math"
+import (
+	"math"
+	"slices"
+
+	"github.com/voicescreen/voicescreen/dsp"
+)
 
 // autocorrelation returns r[0] … r[order] of x.
 func autocorrelation(x []float64, order int) []float64 {
@@ -14,43 +19,21 @@ func autocorrelation(x []float64, order int) []float64 {
 }
 
 // levinson returns the reflection coefficients of the autocorrelation r, with
-// white noise 40 dB below added (Makhoul 1975, eq. 38). They are all 0 for a
-// signal without power.
+// white noise 40 dB below added. They are all 0 for a signal without power.
 func levinson(r []float64) []float64 {
-	order := len(r) - 1
-	k, a, old := make([]float64, order), make([]float64, order), make([]float64, order)
-	e := r[0] * 1.0001
-	for i := range order {
-		if !(e > 0) {
-			break
-		}
-		s := r[i+1]
-		for j := range i {
-			s += a[j] * r[i-j]
-		}
-		k[i] = -s / e
-		copy(old, a)
-		a[i] = k[i]
-		for j := range i {
-			a[j] = old[j] + k[i]*old[i-1-j]
-		}
-		e *= 1 - k[i]*k[i]
-	}
+	noisy := slices.Clone(r)
+	noisy[0] *= 1.0001
+	k := make([]float64, len(r)-1)
+	dsp.Levinson(make([]float64, len(r)), k, noisy)
 	return k
 }
 
 // predictor returns a[1] … a[p] of A(z) = 1 + Σ a[i]·z⁻ⁱ, whose reflection
 // coefficients are k. With all |k| < 1 the filter 1/A is stable.
 func predictor(k []float64) []float64 {
-	a, old := make([]float64, len(k)), make([]float64, len(k))
-	for i, r := range k {
-		copy(old, a)
-		a[i] = r
-		for j := range i {
-			a[j] = old[j] + r*old[i-1-j]
-		}
-	}
-	return a
+	a := make([]float64, len(k)+1)
+	dsp.StepUp(a, k)
+	return a[1:]
 }
 
 // chirped returns a with a[i]·g^i: the poles of 1/A move inwards by g.

@@ -15,7 +15,7 @@ func TestSpoofOfOddities(t *testing.T) {
 	for _, m := range methods {
 		for name, x := range map[string][]float64{"silence": make([]float64, testRate/2), "noise": colouredNoise(testRate/2, 0, rng),
 			"a click": append([]float64{1}, make([]float64, testRate/4)...), "a voice": vowel(testRate/2, rng)} {
-			for seed := range uint64(6) {
+			for seed := range *seeds {
 				before := slices.Clone(x)
 				y := m.make(x, testRate, rand.New(rand.NewPCG(seed, 0)))
 				if len(y) < len(x)/2 || len(y) > 2*len(x) {

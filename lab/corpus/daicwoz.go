@@ -18,7 +18,7 @@ import (
 const phq8Positive = 10
 
 // daicMisaligned are the sessions of DAIC-WOZ whose transcripts do not fit the
-// recording in time, so that nobody knows who speaks when.
+// recording in time, so that it is unknown who speaks when.
 var daicMisaligned = []string{"318", "321", "341", "362"}
 
 // daicInterrupted are stretches in which the interview was interrupted.

@@ -1,11 +1,11 @@
 // Package corpus reads the corpora of depressed and healthy speech that
 // research is done on, by the layouts in which they are given out: DAIC-WOZ,
-// E-DAIC, Androids, EATD and MODMA. None of them comes with this module; each
-// is had from its makers, under their terms.
+// E-DAIC, Androids, EATD and MODMA. This module holds none of them; their
+// makers give them out under their own terms.
 //
 // A reader finds the recordings and their labels, and which parts of a
-// recording are the participant's: nothing else may be heard by a model, for
-// the interviewer's questions tell who was found depressed. The parts of the
+// recording are the participant's: a model must not use anything else, since
+// the interviewer's questions reveal who was found depressed. The parts of the
 // interviewer are given too, as a control: a model that does as well on them
 // has learned the interview. It reads no audio.
 //
@@ -27,14 +27,14 @@ import (
 
 // ErrCorpus says that a folder does not hold the corpus. The message says what
 // is missing or malformed, and where.
-var ErrCorpus = errors.New("corpus: the folder does not fit")
+var ErrCorpus = errors.New("corpus: invalid folder")
 
 // Session is one labelled piece of speech of one person: one recording or
 // several one after the other.
 type Session struct {
 	ID       string // within the corpus
 	Speaker  string // who speaks, within the corpus
-	Files    []File // in the order in which they are heard
+	Files    []File // in the order in which they were recorded
 	Positive bool   // by the corpus's own criterion, see Corpus.Criterion
 	Total    int    // of the questionnaire, if HasTotal
 	HasTotal bool

@@ -3,6 +3,7 @@ package corpus
 import (
 	"bytes"
 	"cmp"
+	"encoding/csv"
 	"fmt"
 	"io"
 	"io/fs"
@@ -12,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/voicescreen/voicescreen/dsp"
-	"github.com/voicescreen/voicescreen/internal/records"
 )
 
 const (
@@ -38,12 +38,13 @@ type table struct {
 
 // readTable reads the header of a file of that separator and at most that many
 // rows. Rows may be shorter or longer than the header: the corpora's are.
-func readTable(root fs.FS, name string, comma byte, most int) (*table, error) {
+func readTable(root fs.FS, name string, comma rune, most int) (*table, error) {
 	b, err := readFile(root, name, maxTable)
 	if err != nil {
 		return nil, err
 	}
-	r := records.NewLazyReader(bytes.NewReader(bytes.TrimPrefix(b, []byte("\ufeff"))), comma)
+	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(b, []byte("\ufeff"))))
+	r.Comma, r.FieldsPerRecord, r.LazyQuotes, r.ReuseRecord = comma, -1, true, true
 	return newTable(name, most, r.Read)
 }
 

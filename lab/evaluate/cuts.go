@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/voicescreen/voicescreen/internal/stats"
 )
 
 // Cuts chooses k − 1 ascending thresholds between k ordered classes, numbered
@@ -65,7 +67,7 @@ func newRuns(scores []float64, truth []int, k int) (*runs, error) {
 	}
 	r := &runs{count: make([][]int, k)}
 	sum := make([]int, k)
-	order := descending(scores)
+	order := stats.Descending(scores)
 	slices.Reverse(order)
 	for n, i := range order {
 		if math.IsNaN(scores[i]) {

@@ -1,6 +1,10 @@
 package evaluate
 
-import "math"
+import (
+	"math"
+
+	"github.com/voicescreen/voicescreen/internal/stats"
+)
 
 // Cost is what the two errors cost and how often positives come.
 type Cost struct {
@@ -25,7 +29,7 @@ var SpoofingCost = Cost{Prior: 0.05, Miss: 10, FalseAlarm: 1}
 func MinDCF(scores []float64, positive []bool, c Cost) float64 {
 	miss, alarm := c.Miss*c.Prior, c.FalseAlarm*(1-c.Prior)
 	least := math.NaN()
-	for _, p := range ROC(scores, positive) {
+	for _, p := range stats.ROC(scores, positive) {
 		d := miss*(1-p.TruePositive) + alarm*p.FalsePositive
 		if !(d >= least) { // also where least is NaN
 			least = d
@@ -35,9 +39,9 @@ func MinDCF(scores []float64, positive []bool, c Cost) float64 {
 }
 
 // MinDCFOf returns MinDCF as a Statistic.
-func MinDCFOf(scores []float64, positive []bool, c Cost) Statistic {
+func MinDCFOf(scores []float64, positive []bool, c Cost) stats.Statistic {
 	return func(index []int) float64 {
-		s, y := pick(scores, positive, index)
+		s, y := stats.Pick(scores, positive, index)
 		return MinDCF(s, y, c)
 	}
 }

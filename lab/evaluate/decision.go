@@ -1,6 +1,10 @@
 package evaluate
 
-import "math"
+import (
+	"math"
+
+	"github.com/voicescreen/voicescreen/internal/stats"
+)
 
 // z95 is the 97.5th percentile of the normal distribution.
 const z95 = 1.959963984540054
@@ -67,7 +71,7 @@ func Single(scores []float64, positive []bool, t float64) Decisions {
 }
 
 func decisions(scores []float64, positive []bool, rule func(float64) int) Decisions {
-	usable(scores, positive) // for its check of lengths
+	stats.CountClasses(scores, positive) // for its check of lengths
 	var tp, fn, tn, fp, none int
 	for i, s := range scores {
 		switch call := rule(s); {

@@ -3,6 +3,8 @@ package evaluate
 import (
 	"fmt"
 	"math"
+
+	"github.com/voicescreen/voicescreen/internal/stats"
 )
 
 // BandWithin chooses the two thresholds of [Band] that leave at most the share
@@ -96,14 +98,14 @@ type grid struct {
 func (g *grid) total(class int) int { return g.below[class][len(g.cut)-1] }
 
 func newGrid(scores []float64, positive []bool) (*grid, error) {
-	p, n, ok := usable(scores, positive)
+	p, n, ok := stats.CountClasses(scores, positive)
 	if !ok && p+n == len(scores) {
 		return nil, fmt.Errorf("evaluate: %d positives and %d negatives, want both", p, n)
 	}
 	if !ok {
 		return nil, fmt.Errorf("evaluate: a score is not a number")
 	}
-	order := descending(scores)
+	order := stats.Descending(scores)
 	g := &grid{}
 	var below [2]int
 	previous := math.Inf(-1)
@@ -113,7 +115,7 @@ func newGrid(scores []float64, positive []bool) (*grid, error) {
 			g.add(between(previous, s), below)
 			previous = s
 		}
-		below[int(outcome(positive[i]))]++
+		below[stats.Indicator(positive[i])]++
 	}
 	g.add(math.Nextafter(previous, math.Inf(1)), below)
 	return g, nil

@@ -1,4 +1,4 @@
-// Package report tells how well a model's scores of labelled recordings do: as
+// Package report says how well a model scores labelled recordings: as
 // numbers, as text, and as a page with plots that needs no other file.
 //
 // Every figure stands beside its interval and the number of recordings behind
@@ -8,14 +8,11 @@
 // resemble each other. The AUC of a group of people has the interval by cluster.
 // Shares have Wilson's interval, which is by recording. Figures of groups of
 // people with fewer than MinCell recordings behind them are not given: they would
-// be noise, and could tell of single persons. In reports of depression and
+// be noise, and could identify single persons. In reports of depression and
 // anxiety, kinds, systems and sources are such groups.
 package report
 
 import (
-	"math"
-	"strconv"
-
 	"github.com/voicescreen/voicescreen/screen"
 )
 
@@ -35,16 +32,4 @@ type Row struct {
 	Source  string // "" if unknown, which is the same as no other
 	System  string // what synthesised it, "" if unknown
 	Kind    string // of synthesis, "" if unknown
-}
-
-// Number is a figure; in JSON null where it is undefined.
-type Number float64
-
-// MarshalJSON writes NaN and the infinities as null.
-func (n Number) MarshalJSON() ([]byte, error) {
-	v := float64(n)
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return []byte("null"), nil
-	}
-	return strconv.AppendFloat(nil, v, 'g', -1, 64), nil
 }

@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/internal/stats"
 	"github.com/voicescreen/voicescreen/lab/evaluate"
 	"github.com/voicescreen/voicescreen/screen"
 )
@@ -16,9 +18,9 @@ import (
 // health, which is all tasks but deepfake, those of fewer than MinCell positives
 // are left out.
 type Detection struct {
-	Name     string `json:"name"`
-	Detected Share  `json:"detected"`
-	AUC      Number `json:"auc"` // against all negatives
+	Name     string       `json:"name"`
+	Detected Share        `json:"detected"`
+	AUC      stats.Number `json:"auc"` // against all negatives
 }
 
 // FalseAlarms is how many of the negatives of one source count as positive.
@@ -33,15 +35,15 @@ type FalseAlarms struct {
 // A group of fewer than MinCell recordings has no figure at all, one of fewer
 // than MinCell positives or negatives only its size.
 type Group struct {
-	By          string   `json:"by"`
-	Name        string   `json:"name"`
-	N           int      `json:"recordings"` // 0 if fewer than MinCell
-	Positives   int      `json:"positives"`
-	AUC         Number   `json:"auc"`
-	Interval    Interval `json:"auc_interval"` // by cluster, or by recording where no cluster is known
-	Sensitivity Share    `json:"sensitivity"`  // by the single threshold
-	Specificity Share    `json:"specificity"`
-	Suppressed  bool     `json:"suppressed"` // whether anything is left out
+	By          string       `json:"by"`
+	Name        string       `json:"name"`
+	N           int          `json:"recordings"` // 0 if fewer than MinCell
+	Positives   int          `json:"positives"`
+	AUC         stats.Number `json:"auc"`
+	Interval    Interval     `json:"auc_interval"` // by cluster, or by recording where no cluster is known
+	Sensitivity Share        `json:"sensitivity"`  // by the single threshold
+	Specificity Share        `json:"specificity"`
+	Suppressed  bool         `json:"suppressed"` // whether anything is left out
 }
 
 // synthesis fills in what is known by kind, system and source.
@@ -69,7 +71,7 @@ func (r *Report) synthesis(rows []Row, called []float64) {
 }
 
 // least is how many recordings a kind, a system or a source has to have for a
-// figure: clips are nobody's secret, patients are.
+// figure: clips are public, patients are not.
 func (r *Report) least() int {
 	if r.Task == screen.Deepfake {
 		return 1
@@ -99,7 +101,7 @@ func (r *Report) detections(rows []Row, called []float64, name func(Row) string)
 			}
 		}
 		s, y := r.pick(slices.Concat(by[n], negatives))
-		out = append(out, Detection{n, newShare(evaluate.NewShare(k, len(by[n]))), Number(evaluate.AUC(s, y))})
+		out = append(out, Detection{n, newShare(evaluate.NewShare(k, len(by[n]))), stats.Number(stats.AUC(s, y))})
 	}
 	slices.SortStableFunc(out, func(a, b Detection) int { return cmp.Compare(a.Detected.Value, b.Detected.Value) })
 	return out
@@ -134,7 +136,7 @@ func (r *Report) groups(rows []Row, called []float64, seed uint64) {
 		}
 	}
 	slices.Sort(snr)
-	if low, high := evaluate.Quantile(snr, 1.0/3), evaluate.Quantile(snr, 2.0/3); low < high {
+	if low, high := dsp.PercentileSorted(snr, 100.0/3), dsp.PercentileSorted(snr, 200.0/3); low < high {
 		for i, x := range rows {
 			switch {
 			case math.IsNaN(x.SNR):
@@ -155,7 +157,7 @@ func (r *Report) groups(rows []Row, called []float64, seed uint64) {
 }
 
 func (r *Report) group(dimension, name string, index []int, called []float64, seed uint64) Group {
-	nan := Number(math.NaN())
+	nan := stats.Number(math.NaN())
 	empty := newShare(evaluate.NewShare(0, 0))
 	g := Group{By: dimension, Name: name, AUC: nan, Interval: Interval{nan, nan}, Sensitivity: empty, Specificity: empty, Suppressed: true}
 	if len(index) < MinCell {
@@ -178,7 +180,7 @@ func (r *Report) group(dimension, name string, index []int, called []float64, se
 	g.Sensitivity, g.Specificity = newShare(d.Sensitivity), newShare(d.Specificity)
 	g.Suppressed = false
 	g.Positives = p
-	g.AUC = Number(evaluate.AUC(s, y))
-	g.Interval = newInterval(evaluate.BootstrapClusters(y, clusters, level, r.Resamples, seed, evaluate.AUCOf(s, y)))
+	g.AUC = stats.Number(stats.AUC(s, y))
+	g.Interval = newInterval(stats.BootstrapClusters(y, clusters, level, r.Resamples, seed, stats.AUCOf(s, y)))
 	return g
 }

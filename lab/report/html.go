@@ -9,6 +9,8 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
+
+	"github.com/voicescreen/voicescreen/internal/stats"
 )
 
 //go:embed report.html
@@ -16,13 +18,13 @@ var page string
 
 var pageTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
 	"title": func(name string) string { return titles[name].name },
-	"figure": func(name string, n Number) string {
+	"figure": func(name string, n stats.Number) string {
 		if math.IsNaN(float64(n)) {
 			return "–"
 		}
 		return fmt.Sprintf(titles[name].format, titles[name].factor*float64(n))
 	},
-	"three": Number.three,
+	"three": three,
 }).Parse(page))
 
 // WriteHTML writes the report as one page with plots, which asks for no other

@@ -14,7 +14,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
 
-	"github.com/voicescreen/voicescreen/lab/evaluate"
+	"github.com/voicescreen/voicescreen/internal/stats"
 )
 
 const plotSide = 4 * vg.Inch
@@ -74,7 +74,7 @@ func (r *Report) rocPlot() (*plot.Plot, error) {
 	p := newPlot("ROC", "false alarms", "detected")
 	unitSquare(p)
 	var xy plotter.XYs
-	for _, q := range evaluate.ROC(r.scores, r.positive) {
+	for _, q := range stats.ROC(r.scores, r.positive) {
 		xy = append(xy, plotter.XY{X: q.FalsePositive, Y: q.TruePositive})
 	}
 	if err := line(p, plotter.XYs{{X: 0, Y: 0}, {X: 1, Y: 1}}, pale, false); err != nil {
@@ -97,7 +97,7 @@ func (r *Report) detPlot() (*plot.Plot, error) {
 	low, high := ticks[0].Value-0.3, ticks[len(ticks)-1].Value
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = low, high, low, high
 	var xy plotter.XYs
-	for _, q := range evaluate.ROC(r.scores, r.positive) {
+	for _, q := range stats.ROC(r.scores, r.positive) {
 		x, y := distuv.UnitNormal.Quantile(q.FalsePositive), distuv.UnitNormal.Quantile(1-q.TruePositive)
 		xy = append(xy, plotter.XY{X: min(max(x, low), high), Y: min(max(y, low), high)})
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/voicescreen/voicescreen/internal/stats"
 	"github.com/voicescreen/voicescreen/lab/evaluate"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
@@ -15,7 +16,7 @@ import (
 type Options struct {
 	Gated     bool    // refused recordings are counted and left out of every figure; else they are in
 	Threshold float64 // probability from which a recording counts as positive without the band; default 0.5, for models with classes the class
-	Resamples int     // of each bootstrap; default evaluate.Resamples
+	Resamples int     // of each bootstrap; default stats.Resamples
 	Seed      uint64  // of the bootstraps: equal seeds give equal intervals
 }
 
@@ -31,8 +32,8 @@ type Report struct {
 	Refused      map[string]int  `json:"refused,omitempty"` // by the gate, reason by reason
 	Resamples    int             `json:"resamples"`
 	Clustered    bool            `json:"clustered"` // whether any cluster is known
-	Threshold    Number          `json:"threshold"` // of Single; null if the class decides
-	EERThreshold Number          `json:"eer_threshold"`
+	Threshold    stats.Number    `json:"threshold"` // of Single; null if the class decides
+	EERThreshold stats.Number    `json:"eer_threshold"`
 
 	Figures     []Figure      `json:"figures"`
 	Single      Rule          `json:"single_threshold"`
@@ -51,24 +52,24 @@ type Report struct {
 
 // Figure is a figure of all recordings and its 95 % intervals.
 type Figure struct {
-	Name       string    `json:"name"`
-	Value      Number    `json:"value"`
-	Recordings Interval  `json:"interval_by_recording"`
-	Clusters   *Interval `json:"interval_by_cluster,omitempty"` // nil if no cluster is known
+	Name       string       `json:"name"`
+	Value      stats.Number `json:"value"`
+	Recordings Interval     `json:"interval_by_recording"`
+	Clusters   *Interval    `json:"interval_by_cluster,omitempty"` // nil if no cluster is known
 }
 
 // Interval is an interval in a Report.
 type Interval struct {
-	Low  Number `json:"low"`
-	High Number `json:"high"`
+	Low  stats.Number `json:"low"`
+	High stats.Number `json:"high"`
 }
 
 // Share is a share in a Report.
 type Share struct {
-	K        int    `json:"k"`
-	N        int    `json:"n"`
-	Value    Number `json:"value"`
-	Interval        // Wilson's
+	K        int          `json:"k"`
+	N        int          `json:"n"`
+	Value    stats.Number `json:"value"`
+	Interval              // Wilson's
 }
 
 // Rule is how decisions meet the labels.
@@ -82,21 +83,21 @@ type Rule struct {
 
 // Ordinal is how the classes of the recordings whose true class is known meet it.
 type Ordinal struct {
-	Names     []string `json:"classes"`
-	Confusion [][]int  `json:"confusion"` // [true][predicted]
-	N         int      `json:"recordings"`
-	Accuracy  Number   `json:"accuracy"`
-	MAE       Number   `json:"mae"`
-	MacroF1   Number   `json:"macro_f1"`
-	Kappa     Number   `json:"quadratic_weighted_kappa"`
+	Names     []string     `json:"classes"`
+	Confusion [][]int      `json:"confusion"` // [true][predicted]
+	N         int          `json:"recordings"`
+	Accuracy  stats.Number `json:"accuracy"`
+	MAE       stats.Number `json:"mae"`
+	MacroF1   stats.Number `json:"macro_f1"`
+	Kappa     stats.Number `json:"quadratic_weighted_kappa"`
 }
 
 // Bin is a bin of the reliability table.
 type Bin struct {
-	Low         Number `json:"low"`
-	High        Number `json:"high"`
-	Probability Number `json:"mean_probability"`
-	Positive    Share  `json:"positive"`
+	Low         stats.Number `json:"low"`
+	High        stats.Number `json:"high"`
+	Probability stats.Number `json:"mean_probability"`
+	Positive    Share        `json:"positive"`
 }
 
 // New measures the rows, which it does not change. Model says what scored them.
@@ -106,7 +107,7 @@ type Bin struct {
 func New(task screen.Category, model models.Info, rows []Row, o Options) *Report {
 	r := &Report{
 		Task: task, Model: model.Name, Version: model.Version, IsCalibrated: model.Calibrated,
-		Gated: o.Gated, Resamples: cmp.Or(o.Resamples, evaluate.Resamples), Refused: map[string]int{},
+		Gated: o.Gated, Resamples: cmp.Or(o.Resamples, stats.Resamples), Refused: map[string]int{},
 	}
 	if o.Gated {
 		var kept []Row
@@ -131,14 +132,14 @@ func New(task screen.Category, model models.Info, rows []Row, o Options) *Report
 	}
 	r.Figures = r.figures(rows, o.Seed)
 	_, eer := evaluate.EER(r.scores, r.positive)
-	r.EERThreshold = Number(eer)
+	r.EERThreshold = stats.Number(eer)
 	called := r.single(rows, o.Threshold)
 	r.Single = newRule(evaluate.Single(called, r.positive, 1))
 	r.Band = newRule(evaluate.Band(banded(rows), r.positive, 0, 0))
 	r.Ordinal = newOrdinal(task, rows)
 	if !slices.ContainsFunc(r.scores, math.IsNaN) {
-		for _, b := range evaluate.Reliability(r.scores, r.positive, reliabilityBins) {
-			r.Reliability = append(r.Reliability, Bin{Number(b.Low), Number(b.High), Number(b.Probability), newShare(positivesOf(b))})
+		for _, b := range stats.Reliability(r.scores, r.positive, reliabilityBins) {
+			r.Reliability = append(r.Reliability, Bin{stats.Number(b.Low), stats.Number(b.High), stats.Number(b.Probability), newShare(positivesOf(b))})
 		}
 	}
 	r.synthesis(rows, called)
@@ -150,7 +151,7 @@ func New(task screen.Category, model models.Info, rows []Row, o Options) *Report
 // reliability table have: the usual ten.
 const reliabilityBins = 10
 
-func positivesOf(b evaluate.Bin) evaluate.Share {
+func positivesOf(b stats.Bin) evaluate.Share {
 	if b.N == 0 {
 		return evaluate.NewShare(0, 0)
 	}
@@ -170,9 +171,9 @@ func (r *Report) single(rows []Row, threshold float64) []float64 {
 	}
 	byClass := threshold == 0 && first > 0 && !slices.ContainsFunc(rows, func(x Row) bool { return x.Score.Severity == 0 })
 	threshold = cmp.Or(threshold, 0.5)
-	r.Threshold = Number(threshold)
+	r.Threshold = stats.Number(threshold)
 	if byClass {
-		r.Threshold = Number(math.NaN())
+		r.Threshold = stats.Number(math.NaN())
 	}
 	called := make([]float64, len(rows))
 	for i, x := range rows {
@@ -208,26 +209,26 @@ func (r *Report) figures(rows []Row, seed uint64) []Figure {
 		sources[i] = cmp.Or(x.Source, "\x00"+strconv.Itoa(i)) // what is unknown is not the same
 		within = within || x.Source != ""
 	}
-	figure := func(name string, value float64, stat evaluate.Statistic) {
-		f := Figure{Name: name, Value: Number(value), Recordings: newInterval(evaluate.Bootstrap(y, level, r.Resamples, seed, stat))}
+	figure := func(name string, value float64, stat stats.Statistic) {
+		f := Figure{Name: name, Value: stats.Number(value), Recordings: newInterval(stats.Bootstrap(y, level, r.Resamples, seed, stat))}
 		if r.Clustered {
-			i := newInterval(evaluate.BootstrapClusters(y, r.clusters, level, r.Resamples, seed, stat))
+			i := newInterval(stats.BootstrapClusters(y, r.clusters, level, r.Resamples, seed, stat))
 			f.Clusters = &i
 		}
 		r.Figures = append(r.Figures, f)
 	}
 	rate, _ := evaluate.EER(s, y)
 	figure("eer", rate, evaluate.EEROf(s, y))
-	figure("auc", evaluate.AUC(s, y), evaluate.AUCOf(s, y))
+	figure("auc", stats.AUC(s, y), stats.AUCOf(s, y))
 	if within {
 		figure("within_source_auc", evaluate.WithinAUC(s, y, sources), evaluate.WithinAUCOf(s, y, sources))
 	}
 	if r.Task == screen.Deepfake {
 		figure("min_dcf", evaluate.MinDCF(s, y, evaluate.SpoofingCost), evaluate.MinDCFOf(s, y, evaluate.SpoofingCost))
 	}
-	figure("brier", evaluate.Brier(s, y), evaluate.BrierOf(s, y))
+	figure("brier", stats.Brier(s, y), stats.BrierOf(s, y))
 	if !slices.ContainsFunc(s, math.IsNaN) {
-		figure("ece", evaluate.ECE(s, y, reliabilityBins), evaluate.ECEOf(s, y, reliabilityBins))
+		figure("ece", stats.ECE(s, y, reliabilityBins), stats.ECEOf(s, y, reliabilityBins))
 	}
 	return r.Figures
 }
@@ -235,10 +236,12 @@ func (r *Report) figures(rows []Row, seed uint64) []Figure {
 // level is that of the intervals.
 const level = 0.95
 
-func newInterval(i evaluate.Interval) Interval { return Interval{Number(i.Low), Number(i.High)} }
+func newInterval(i stats.Interval) Interval {
+	return Interval{stats.Number(i.Low), stats.Number(i.High)}
+}
 
 func newShare(s evaluate.Share) Share {
-	return Share{s.K, s.N, Number(s.Value), Interval{Number(s.Low), Number(s.High)}}
+	return Share{s.K, s.N, stats.Number(s.Value), Interval{stats.Number(s.Low), stats.Number(s.High)}}
 }
 
 func newRule(d evaluate.Decisions) Rule {
@@ -260,7 +263,7 @@ func newOrdinal(task screen.Category, rows []Row) *Ordinal {
 		return nil
 	}
 	c := evaluate.NewClasses(truth, predicted, len(names))
-	return &Ordinal{names, c.Confusion, c.N, Number(c.Accuracy), Number(c.MAE), Number(c.MacroF1), Number(c.Kappa)}
+	return &Ordinal{names, c.Confusion, c.N, stats.Number(c.Accuracy), stats.Number(c.MAE), stats.Number(c.MacroF1), stats.Number(c.Kappa)}
 }
 
 // Figure returns the figure of that name; ok says whether there is one.

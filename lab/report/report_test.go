@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/voicescreen/voicescreen/internal/stats"
 	"github.com/voicescreen/voicescreen/lab/report"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
@@ -162,7 +163,7 @@ func TestUnknownSources(t *testing.T) {
 			known = append(known, some[i])
 		}
 	}
-	within := func(rows []report.Row) (report.Number, bool) {
+	within := func(rows []report.Row) (stats.Number, bool) {
 		f, ok := report.New(screen.Deepfake, model, rows, report.Options{Resamples: 20}).Figure("within_source_auc")
 		return f.Value, ok
 	}

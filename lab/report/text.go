@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/voicescreen/voicescreen/internal/stats"
 	"github.com/voicescreen/voicescreen/screen"
 )
 
@@ -92,7 +93,7 @@ func (t *text) figures(r *Report) {
 			continue
 		}
 		title := titles[f.Name]
-		scaled := func(n Number) any { return title.factor * float64(n) }
+		scaled := func(n stats.Number) any { return title.factor * float64(n) }
 		main, other := f.Recordings, ""
 		bare := strings.TrimSuffix(title.format, " %%")
 		if f.Clusters != nil {
@@ -125,21 +126,22 @@ func (t *text) rule(name string, d Rule) {
 	t.line("%-14s %-25s %-25s %-7s %-7s %s", name, d.Sensitivity, d.Specificity, d.PPV.short(), d.NPV.short(), d.Undecided.short())
 }
 
-func (n Number) three() string {
+// three is n with three digits, a dash where it is undefined.
+func three(n stats.Number) string {
 	if math.IsNaN(float64(n)) {
 		return "–"
 	}
 	return fmt.Sprintf("%.3f", n)
 }
 
-func (n Number) percent() string {
+func percent(n stats.Number) string {
 	if math.IsNaN(float64(n)) {
 		return "–"
 	}
 	return fmt.Sprintf("%.1f %%", 100*n)
 }
 
-func (s Share) short() string { return s.Value.percent() }
+func (s Share) short() string { return percent(s.Value) }
 
 // String is the share in percent with its interval.
 func (s Share) String() string {
@@ -185,7 +187,7 @@ func (t *text) detections(by string, rows []Detection) {
 	t.line("")
 	t.line("%-34s recordings  AUC     detected", by)
 	for _, d := range rows {
-		t.line("%-34s %-11d %-5s   %v", d.Name, d.Detected.N, d.AUC.three(), d.Detected)
+		t.line("%-34s %-11d %-5s   %v", d.Name, d.Detected.N, three(d.AUC), d.Detected)
 	}
 }
 

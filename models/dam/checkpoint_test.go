@@ -71,9 +71,9 @@ func TestFoldedWeightAgainstTorch(t *testing.T) {
 	}
 }
 
-// The keys with and without their prefix give the same weights, and the other
-// types the same but for their precision: 2⁻¹¹ and 2⁻⁸ of a number, and as much
-// again for the folded updates.
+// Keys with and without their prefix give the same weights. The other types give
+// them within their precision, 2⁻¹¹ and 2⁻⁸ of a number, and as much again for the
+// folded updates.
 func TestFormsOfOneCheckpoint(t *testing.T) {
 	want, err := readAll(testFile(t, "small.ckpt"))
 	if err != nil {
@@ -116,8 +116,8 @@ func TestHalf(t *testing.T) {
 	}
 }
 
-// rewrite copies a checkpoint, with each file as change returns it, and
-// byteorder, which is nil; what is nil is left out.
+// rewrite copies a checkpoint, with each file replaced by the result of change. It
+// adds the file byteorder, for which change gets nil. A nil result removes the file.
 func rewrite(t testing.TB, b []byte, method uint16, change func(name string, data []byte) []byte) []byte {
 	t.Helper()
 	z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
@@ -235,7 +235,7 @@ func withOrder(t *testing.T, b []byte, order string) []byte {
 	})
 }
 
-// A flipped bit of a tensor is found by the checksum when it is read.
+// The checksum detects a flipped bit of a tensor when the tensor is read.
 func TestFlippedBit(t *testing.T) {
 	b := slices.Clone(testFile(t, "small.ckpt"))
 	z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
@@ -257,8 +257,7 @@ func TestFlippedBit(t *testing.T) {
 	}
 }
 
-// Tensors of one storage at different places, and strides that are not row by
-// row.
+// Tensors at different offsets of one storage, and strides that are not row-major.
 func TestRecordCheck(t *testing.T) {
 	for name, c := range map[string]struct {
 		r    record

@@ -31,9 +31,8 @@ func pickleOf(t testing.TB, name string) []byte {
 	return pickle.Bytes()
 }
 
-// TestPublishedPickleHasRoom counts what a tensor takes of memory in a
-// checkpoint that torch wrote: 514 of them, in a pickle of 100,000 bytes, must
-// stay well below what may be taken.
+// TestPublishedPickleHasRoom counts the memory of a tensor in a checkpoint that torch
+// wrote: 514 tensors, in a pickle of 100,000 bytes, must stay well below the limit.
 func TestPublishedPickleHasRoom(t *testing.T) {
 	b := pickleOf(t, "small.ckpt")
 	u := &unpickler{b: b, left: 1 << 30}
@@ -79,8 +78,8 @@ func TestPicklesCostInProportion(t *testing.T) {
 	}
 }
 
-// TestModelFilesCostInProportion opens converted models with headers of as many
-// values as fit, and a checkpoint of as many files.
+// TestModelFilesCostInProportion opens converted models with headers full of values,
+// and a checkpoint full of files.
 func TestModelFilesCostInProportion(t *testing.T) {
 	n := min(cost.Size, maxHeader) - 1000
 	header := func(begin, unit string) []byte {

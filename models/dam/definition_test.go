@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// definition runs an encoder as its definition says, slowly and in float64.
+// definition runs an encoder by its definition, slowly and in float64.
 type definition struct {
 	w      weights
 	shape  Shape
@@ -153,8 +153,8 @@ func (d definition) run(mel []float32) []float32 {
 	return mean
 }
 
-// TestOddShapesAreTheDefinition takes shapes that fill no tile, block or
-// register, from one frame and one head of one number on.
+// TestOddShapesAreTheDefinition runs shapes that do not fill a tile, block or
+// register, beginning with one frame and one head of one number.
 func TestOddShapesAreTheDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
 	shapes := []Shape{

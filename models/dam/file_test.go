@@ -32,7 +32,7 @@ func readConverted(b []byte) (weights, error) {
 	return readWeights(f.read)
 }
 
-// What a checkpoint gives is what its conversion gives, to the bit.
+// The tensors of a conversion are those of its checkpoint, bit by bit.
 func TestConversion(t *testing.T) {
 	want, err := readAll(testFile(t, "small.ckpt"))
 	if err != nil {
@@ -49,8 +49,8 @@ func TestConversion(t *testing.T) {
 	}
 }
 
-// emptyModel is a converted model of a shape whose numbers are all zero. It has
-// the size of one, and takes the memory of its header.
+// emptyModel is a converted model whose numbers are all zero. It holds only the
+// header in memory.
 type emptyModel struct {
 	head []byte
 	size int64
@@ -83,10 +83,9 @@ func (m *emptyModel) ReadAt(p []byte, off int64) (int, error) {
 	return len(p), nil
 }
 
-// TestOpeningTakesLittleMoreThanTheWeights counts all that is allocated while a
-// model of the published width and two layers is opened, also what is free again
-// before the end. With twelve layers the share beyond the weights is smaller: one
-// tensor is a smaller part of them.
+// TestOpeningTakesLittleMoreThanTheWeights counts all allocations of opening a model
+// of the published width with two layers. With twelve layers the share beyond the
+// weights is smaller, because one tensor is a smaller part of them.
 func TestOpeningTakesLittleMoreThanTheWeights(t *testing.T) {
 	const most = 1.2 // of the weights
 	s := Published
@@ -126,9 +125,9 @@ func TestPublishedHeaderHasRoom(t *testing.T) {
 	}
 }
 
-// Whichever byte is changed, of every seventh of the header and many others,
-// the file is refused or gives the same numbers: the source's name and the
-// padding are the only bytes without a check.
+// After a change of one byte, of every seventh of the header and many others, the
+// file is refused or gives the same numbers: only the source's name and the padding
+// are not checked.
 func TestDamagedConversion(t *testing.T) {
 	w := randomWeights(small, 3)
 	b := converted(t, w)

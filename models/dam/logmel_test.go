@@ -60,7 +60,7 @@ func TestLogMelAgainstNumpy(t *testing.T) {
 	}
 }
 
-// Silence, which has no level to be brought to, gives numbers all the same.
+// Silence cannot be scaled to a level, and still gives finite numbers.
 func TestLogMelOfSilence(t *testing.T) {
 	l, dst := newLogMel(), make([]float32, melBands*melFrames)
 	for _, x := range [][]float64{nil, make([]float64, chunkLen)} {

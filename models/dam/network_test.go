@@ -13,7 +13,7 @@ import (
 
 var (
 	full      = flag.Bool("full", false, "run the network at its published shape (about 10 s and 1 GB)")
-	weightsAt = flag.String("checkpoint", "", "with -full: read the weights from this file, which \"make.py checkpoint\" or \"voicescreen model convert\" wrote")
+	weightsAt = flag.String("checkpoint", "", "with -full: read the weights from this file, which \"make.py checkpoint\" or \"voicelab model convert\" wrote")
 )
 
 // Tolerances of the equivalence with PyTorch in float32, from the issue that
@@ -93,7 +93,7 @@ func TestSmallNetworkIsThatOfPyTorch(t *testing.T) {
 	compareScores(t, n.Score(mean), file.Scores)
 }
 
-// TestEveryLayerIsThatOfPyTorch walks through the encoders step by step.
+// TestEveryLayerIsThatOfPyTorch compares the encoders layer by layer.
 func TestEveryLayerIsThatOfPyTorch(t *testing.T) {
 	var want reference
 	readJSON(t, "small.json", &want)
@@ -161,11 +161,10 @@ func TestFullNetworkIsThatOfPyTorch(t *testing.T) {
 	t.Logf("scores %v", n.Score(embedding))
 }
 
-// bfloat16Tolerance bounds what eight bits of precision may do to a score.
+// bfloat16Tolerance bounds the error of a score from eight bits of precision.
 const bfloat16Tolerance = 0.01
 
-// TestBFloat16 runs in pairs, on processors that have no instructions for them
-// too.
+// TestBFloat16 runs in pairs, also on processors without instructions for them.
 func TestBFloat16(t *testing.T) {
 	shape := small
 	if *full {
@@ -213,8 +212,8 @@ func TestBFloat16(t *testing.T) {
 	}
 }
 
-// TestThreadsDoNotChangeTheResult also runs chunks on one network at once, on
-// fewer and on more slots than there are callers.
+// TestThreadsDoNotChangeTheResult also runs chunks on one network at the same time,
+// with fewer and with more slots than callers.
 func TestThreadsDoNotChangeTheResult(t *testing.T) {
 	shape := small
 	shape.Frames = 2*queryRows + 5
@@ -260,9 +259,9 @@ func TestEmbedAllocatesNothing(t *testing.T) {
 	}
 }
 
-// TestActivationsTakeWhatIsSaid holds a workspace at the published shape to the
-// megabytes that the comments state, with half a megabyte to spare, after a
-// head's keys and values have been packed as large as they become.
+// TestActivationsTakeWhatIsSaid compares the memory of a workspace at the published
+// shape, with packed keys and values, with the megabytes that the comments state.
+// The tolerance is half a megabyte.
 func TestActivationsTakeWhatIsSaid(t *testing.T) {
 	s := Published
 	for paired, want := range map[bool]float64{false: 48e6, true: 64e6} {
@@ -278,7 +277,7 @@ func TestActivationsTakeWhatIsSaid(t *testing.T) {
 	}
 }
 
-// allocated is the number of bytes that were ever allocated.
+// allocated returns the number of bytes that the process has allocated so far.
 func allocated() float64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -349,7 +348,7 @@ func TestNetworksThatCannotBe(t *testing.T) {
 	}
 }
 
-// TestReadsTheTensorsInOrder holds NewNetwork to what Tensors promises.
+// TestReadsTheTensorsInOrder checks that NewNetwork reads in the order of Tensors.
 func TestReadsTheTensorsInOrder(t *testing.T) {
 	var got, want []string
 	weights := randomWeights(small, 1)

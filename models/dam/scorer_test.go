@@ -14,7 +14,7 @@ import (
 	"github.com/voicescreen/voicescreen/screen"
 )
 
-// tiny is a network that reads whole chunks and does little with them.
+// tiny is the shape of a small network that reads whole chunks.
 var tiny = Shape{Mels: melBands, Frames: melFrames / 2, Width: 8, Heads: 2, Inner: 8, Layers: 1, Hidden: 4, Shared: 4, Task: 4}
 
 func tinyModel(t testing.TB) *Model {
@@ -26,7 +26,7 @@ func tinyModel(t testing.TB) *Model {
 	return m
 }
 
-// From the bytes of a checkpoint of each form to the scores that PyTorch has.
+// The scores from a checkpoint of each form are those of PyTorch.
 func TestCheckpointToScores(t *testing.T) {
 	var golden struct {
 		Mel   [][]float32
@@ -57,7 +57,7 @@ func TestCheckpointToScores(t *testing.T) {
 }
 
 // The published sensitivity, specificity, share of undecided and AUC follow
-// from the two normal distributions that the probability supposes.
+// from the two normal distributions that the probability assumes.
 func TestDerivedProbability(t *testing.T) {
 	const (
 		m1, m0, sd = -0.5271, -1.2044, 0.6983
@@ -119,8 +119,7 @@ func TestPublishedThresholds(t *testing.T) {
 	}
 }
 
-// Pauses are not heard: a recording with a pause in it gives what its speech
-// alone gives.
+// Pauses have no effect: a recording with a pause has the score of its speech alone.
 func TestOnlySpeechIsHeard(t *testing.T) {
 	m := tinyModel(t)
 	voice := madeSignal()[:31*sampleRate]
@@ -147,7 +146,7 @@ func TestOnlySpeechIsHeard(t *testing.T) {
 	}
 }
 
-// Anything that is a recording has a score, and short ones say so.
+// Every recording has a score; a short one has a lower coverage.
 func TestShortAndSilentRecordings(t *testing.T) {
 	m := tinyModel(t)
 	for name, c := range map[string]struct {

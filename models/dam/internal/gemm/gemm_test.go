@@ -51,8 +51,8 @@ func TestProductIsTheSumOfProducts(t *testing.T) {
 	}
 }
 
-// checkProduct compares one product with its definition in float64, and what
-// lies between the rows of C with what was there.
+// checkProduct compares one product with its definition in float64, and checks that
+// the numbers between the rows of C stay unchanged.
 func checkProduct(t *testing.T, r *rand.Rand, kernel Kernel, m, k, n int, biased, add bool) {
 	t.Helper()
 	lda, ldb, ldc := k+r.IntN(3), n+r.IntN(3), n+r.IntN(20)

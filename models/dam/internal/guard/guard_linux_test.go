@@ -20,7 +20,7 @@ func TestFloats(t *testing.T) {
 	}
 }
 
-// faults says whether the byte at p may not be read.
+// faults reports whether reading the byte at p faults.
 func faults(p unsafe.Pointer) (yes bool) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() { yes = recover() != nil }()

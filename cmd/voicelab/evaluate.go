@@ -1,0 +1,295 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/internal/command"
+	"github.com/voicescreen/voicescreen/lab/manifest"
+	"github.com/voicescreen/voicescreen/lab/report"
+	"github.com/voicescreen/voicescreen/models"
+
+	"github.com/voicescreen/voicescreen/models/shipped"
+	"github.com/voicescreen/voicescreen/screen"
+)
+
+// evaluateOptions are the flags of "evaluate".
+type evaluateOptions struct {
+	task, manifest, model, scores, use, report string
+	json, gate                                 bool
+	threshold                                  float64
+	corpus                                     corpusOptions
+	prior                                      float64
+	scoring                                    command.ScoringFlags
+}
+
+func newEvaluate() *cobra.Command {
+	var o evaluateOptions
+	cmd := &cobra.Command{
+		Use:   "evaluate --task TASK --manifest FILE.csv",
+		Short: "Measure a model on labelled recordings",
+		Long: `Score every recording of a manifest and print how well the scores agree with the
+labels: equal error rate, area under the ROC curve, calibration, decisions with and
+without the indeterminate band, classes, and figures by kind, system, source and
+group of people. Each figure has its 95 % interval. For depression and anxiety, no
+figure is given for a kind, system or source with fewer than 10 recordings.
+
+A second interval draws whole groups, since recordings of one group resemble each
+other. A group is a speaker for depression and anxiety, and otherwise one source and
+one system. It needs the column speaker, source_repo or system.
+
+` + manifestHelp + `
+
+` + corpusHelp + ` --use takes one part of
+it: train, dev or test.
+
+Every recording is scored, however short or poor. --gate leaves out the recordings
+that the quality gate of the service refuses, and counts them.
+
+--scores writes the scores as CSV, in the order of the manifest. The columns are
+path, label and score, the probability of the positive class from 0 to 1. Where
+known, the columns total, the sum of the questionnaire, and group, the speaker or
+the source and system, follow. --base-rate, --deepfake-prior and --fixed-gain are
+those of "voicescreen serve". To choose thresholds for a service that has these
+flags, score with the same flags.`,
+		Example: "  voicelab evaluate --task deepfake --manifest speech/manifest.csv --scores scores.csv\n" +
+			"  voicelab evaluate --task depression --manifest clinic.csv --model mine.json",
+		Args: command.Args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			task, err := command.ParseTask(o.task)
+			if err != nil {
+				return err
+			}
+			if err := o.corpus.check(o.manifest); err != nil {
+				return err
+			}
+			if !(o.threshold >= 0 && o.threshold <= 1) {
+				return command.Usagef("--threshold is %v, want 0 to 1", o.threshold)
+			}
+			if task != screen.Deepfake && command.Given(cmd, command.FlagPrior) != "" {
+				return command.Usagef("--%s is for --task deepfake", command.FlagPrior)
+			}
+			if err := command.CheckPrior(cmd, o.prior); err != nil {
+				return err
+			}
+			return runEvaluate(cmd, task, o)
+		},
+	}
+	addTask(cmd, &o.task, &o.manifest)
+	o.corpus.add(cmd)
+	cmd.Flags().StringVar(&o.use, "use", "", "take only the rows with this value in the column use")
+	cmd.Flags().StringVar(&o.model, "model", "", "the model file (default the shipped model)")
+	cmd.Flags().StringVar(&o.scores, "scores", "", "write the scores to this file")
+	cmd.Flags().StringVar(&o.report, "report", "", "write a page with plots to this file")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print the figures as JSON")
+	cmd.Flags().BoolVar(&o.gate, "gate", false, "leave out recordings that the quality gate refuses")
+	command.AddPrior(cmd, &o.prior)
+	o.scoring.Add(cmd)
+	cmd.Flags().Float64Var(&o.threshold, "threshold", 0, "probability from which a recording counts as positive without the band (default: the class of the model, or 0.5 if it has none)")
+	return cmd
+}
+
+func runEvaluate(cmd *cobra.Command, task screen.Category, o evaluateOptions) error {
+	scorer, err := newRowScorer(task, o)
+	if err != nil {
+		return err
+	}
+	scores, page, err := outputs(o.scores, o.report)
+	if err != nil {
+		return err
+	}
+	defer scores.Discard()
+	defer page.Discard()
+	rows, scored, err := scoreRows(cmd, scorer, o)
+	if err != nil {
+		return err
+	}
+	if err := scores.Finish(func(w io.Writer) error { return writeScores(w, rows, scored) }); err != nil {
+		return err
+	}
+	r := report.New(task, scorer.Info(), scored, report.Options{Gated: o.gate, Threshold: o.threshold, Seed: bootstrapSeed})
+	if err := page.Finish(r.WriteHTML); err != nil {
+		return err
+	}
+	if o.json {
+		e := json.NewEncoder(cmd.OutOrStdout())
+		e.SetIndent("", "  ")
+		return e.Encode(r)
+	}
+	return r.WriteText(cmd.OutOrStdout())
+}
+
+// scoreRows scores the recordings of the manifest or the corpus.
+func scoreRows(cmd *cobra.Command, scorer *rowScorer, o evaluateOptions) ([]manifest.Row, []report.Row, error) {
+	if o.corpus.name != "" {
+		return scoreCorpus(cmd, scorer, o.corpus, o.use)
+	}
+	m, err := manifest.Open(o.manifest, scorer.task)
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.use != "" {
+		m.Rows = slices.DeleteFunc(m.Rows, func(r manifest.Row) bool { return r.Use != o.use })
+	}
+	if len(m.Rows) == 0 {
+		return nil, nil, fmt.Errorf("manifest %s: no row has the use %q", o.manifest, o.use)
+	}
+	if o.use == "" && slices.ContainsFunc(m.Rows, func(r manifest.Row) bool { return r.Use == "train" }) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s: warning: the manifest holds rows whose use is train; figures on what a model was trained on are too good\n", cmd.Root().Name())
+	}
+	scored, err := each(m, cmd, "scoring", scorer.row)
+	return m.Rows, scored, err
+}
+
+// outputs opens the files to write; nil where there is no path.
+func outputs(scores, page string) (s, p *command.Output, err error) {
+	if scores != "" {
+		if s, err = command.NewOutput(scores); err != nil {
+			return nil, nil, err
+		}
+	}
+	if page != "" {
+		if p, err = command.NewOutput(page); err != nil {
+			s.Discard()
+			return nil, nil, err
+		}
+	}
+	return s, p, nil
+}
+
+// rowScorer scores labelled recordings by one model, whose probabilities suppose
+// what those of the service do.
+type rowScorer struct {
+	models.Scorer
+	task    screen.Category
+	scoring voicescreen.ScoringOptions
+}
+
+func newRowScorer(task screen.Category, o evaluateOptions) (*rowScorer, error) {
+	s := &rowScorer{task: task, scoring: voicescreen.ScoringOptions{DeepfakePrior: o.prior}}
+	if err := o.scoring.Set(&s.scoring); err != nil {
+		return nil, err
+	}
+	model, err := taskScorer(task, o.model, s.scoring.BaseRates)
+	if err != nil {
+		return nil, err
+	}
+	s.Scorer, err = models.WithBaseRates(model, s.scoring.BaseRates)
+	return s, err
+}
+
+// taskScorer loads the model at path, or takes the shipped one of the task. The
+// rates are as of loadModel.
+func taskScorer(task screen.Category, path string, rates map[screen.Category]float64) (models.Scorer, error) {
+	if path != "" {
+		s, err := command.LoadModel(path, rates)
+		if err != nil {
+			return nil, err
+		}
+		if categoryIndex(s.Info(), task) < 0 {
+			return nil, fmt.Errorf("model %s is for %v, not for %v", path, s.Info().Categories, task)
+		}
+		return s, nil
+	}
+	shipped, err := shipped.Scorers()
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range shipped {
+		if categoryIndex(s.Info(), task) >= 0 {
+			return s, nil
+		}
+	}
+	return nil, fmt.Errorf("no model for %v is shipped, want --model", task)
+}
+
+// categoryIndex is the place of a category among the scores of a model, -1 if
+// it has none.
+func categoryIndex(info models.Info, c screen.Category) int {
+	for i, have := range info.Categories {
+		if have == c {
+			return i
+		}
+	}
+	return -1
+}
+
+// row scores one recording.
+func (s *rowScorer) row(ctx context.Context, r *manifest.Row, in *features.Recording) (report.Row, error) {
+	row := report.Row{
+		Positive: r.Positive, Source: r.Origin(), System: r.System, Kind: r.Kind,
+		SNR: in.Analysis.Quality.SNR, Groups: r.Groups(),
+	}
+	switch {
+	case s.task != screen.Deepfake && r.Person() != "": // whatever they are labelled, recordings of one person resemble each other
+		row.Cluster = r.Person()
+	case r.Source != "" || r.System != "":
+		row.Cluster = r.Cluster()
+	}
+	if r.HasTotal {
+		row.Class = screen.SeverityOf(s.task, r.Total)
+	}
+	if f := (features.Limits{}).Refuse(s.task, in.Analysis); f != nil {
+		row.Refused = f.Code
+	}
+	in.Metadata, in.FixedGain = r.Metadata, s.scoring.FixedGain
+	scores, err := s.Score(ctx, in)
+	if err != nil {
+		return row, err
+	}
+	i := categoryIndex(s.Info(), s.task)
+	if i >= len(scores) {
+		return row, errors.New("the model gives no score")
+	}
+	row.Score = scores[i]
+	if s.task == screen.Deepfake {
+		row.Score.SetPrior(s.scoring.DeepfakePrior)
+	}
+	return row, nil
+}
+
+// writeScores writes path, label and score of each row, the total of the
+// questionnaire where every row has one, and the group where any has one.
+func writeScores(w io.Writer, rows []manifest.Row, scored []report.Row) error {
+	totals := !slices.ContainsFunc(rows, func(r manifest.Row) bool { return !r.HasTotal })
+	groups := slices.ContainsFunc(scored, func(r report.Row) bool { return r.Cluster != "" })
+	head := []string{"path", "label", "score"}
+	if totals {
+		head = append(head, "total")
+	}
+	if groups {
+		head = append(head, "group")
+	}
+	cw := csv.NewWriter(w)
+	if err := cw.Write(head); err != nil {
+		return err
+	}
+	for i, r := range rows {
+		record := []string{r.Path, r.Label, strconv.FormatFloat(scored[i].Score.Probability, 'g', -1, 64)}
+		if totals {
+			record = append(record, strconv.Itoa(r.Total))
+		}
+		if groups {
+			record = append(record, strings.Trim(strings.ReplaceAll(scored[i].Cluster, "\x00", " "), " "))
+		}
+		if err := cw.Write(record); err != nil {
+			return err
+		}
+	}
+	cw.Flush()
+	return cw.Error()
+}
+
+// bootstrapSeed is fixed, so that the same scores give the same intervals.
+const bootstrapSeed = 1

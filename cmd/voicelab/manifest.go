@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/internal/command"
+	"github.com/voicescreen/voicescreen/lab/manifest"
+)
+
+// manifestHelp describes manifests in the help of the commands that read them.
+const manifestHelp = `The manifest is a CSV file with the columns path and label. Paths are relative to
+its folder. Labels are bonafide or 0 and spoof or 1 for deepfake, and negative,
+false or 0 and positive, true or 1 for depression and anxiety. There the sum of the
+questionnaire in a column phq_9 or gad_7 can replace the label. The columns
+source_repo, system, speaker, licence and use are read if they are there, and by
+evaluate also kind, language, gender, age, race and ethnicity. Recordings are mono
+WAV files at 8 to 192 kHz.`
+
+// addTask adds the flags of the commands that read a manifest.
+func addTask(cmd *cobra.Command, task, manifest *string) {
+	cmd.Flags().StringVar(task, "task", "", "depression, anxiety or deepfake (required)")
+	cmd.Flags().StringVar(manifest, "manifest", "", "the manifest (required without --corpus)")
+}
+
+// maxReported is how many bad files of a manifest are named. Chosen: enough to
+// see what is wrong with all of them.
+const maxReported = 10
+
+// each computes something of the recording of every row, in order. If one
+// cannot be read there is no result: a figure on the others would not be one
+// on the manifest.
+func each[T any](m *manifest.File, cmd *cobra.Command, what string, work func(ctx context.Context, row *manifest.Row, in *features.Recording) (T, error)) ([]T, error) {
+	type result struct {
+		v        T
+		warnings []string
+		err      error
+	}
+	newWork := func() func(i int) result {
+		measurer := features.NewMeasurer()
+		return func(i int) (r result) {
+			c, err := command.ReadFile(cmd.Context(), m.Path(m.Rows[i].Path), nil, 0)
+			if err != nil {
+				return result{err: err}
+			}
+			r.warnings = command.Warnings(c)
+			r.v, r.err = work(cmd.Context(), &m.Rows[i], measurer.Measure(c))
+			return r
+		}
+	}
+	bar := command.NewProgress(cmd.ErrOrStderr(), len(m.Rows), what)
+	defer bar.Finish()
+	values := make([]T, len(m.Rows))
+	bad := 0
+	err := command.InOrder(cmd.Context(), len(m.Rows), newWork, func(i int, r result) error {
+		report := func(what string) {
+			bar.Hide()
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s%s\n", cmd.Root().Name(), m.Path(m.Rows[i].Path), what)
+		}
+		for _, w := range r.warnings {
+			report(": warning: " + w)
+		}
+		if r.err != nil {
+			if bad++; bad <= maxReported {
+				report(": " + r.err.Error())
+			}
+		}
+		values[i] = r.v
+		bar.Step()
+		return nil
+	})
+	if err == nil && bad > 0 {
+		err = fmt.Errorf("%d of %d recordings cannot be used", bad, len(m.Rows))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return values, nil
+}

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/voicescreen/voicescreen"
+)
+
+// calibrateEvery calibrates the models again and again until ctx is done.
+func calibrateEvery(ctx context.Context, e *voicescreen.Engine, every time.Duration, log *slog.Logger) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		found, err := e.Calibrate(ctx, nil)
+		if err != nil && ctx.Err() == nil && !errors.Is(err, voicescreen.ErrClosed) {
+			log.Error("calibrate", "error", err)
+		}
+		for _, c := range found {
+			log.Info("calibrated", "category", c.Category.String(), "activated", c.Activated, "reason", c.Reason)
+		}
+	}
+}

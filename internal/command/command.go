@@ -1,0 +1,107 @@
+// Package command is what the programs of this module share: running a command
+// line, errors in it, output files, progress, recordings and model files to read,
+// and the flags about scores.
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit codes beside 0.
+const (
+	ExitError = 1
+	ExitUsage = 2 // an error in the command line
+)
+
+// Run runs the command line args of root and returns the exit code. Errors are
+// printed to stderr.
+func Run(ctx context.Context, root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return 0
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = errInterrupted
+	}
+	if !errors.Is(err, ErrReported) {
+		fmt.Fprintf(stderr, "%s: %s\n", root.Name(), Plain(err))
+	}
+	var usage *usageError
+	if errors.As(err, &usage) {
+		fmt.Fprintf(stderr, "See \"%s --help\".\n", cmd.CommandPath())
+		return ExitUsage
+	}
+	return ExitError
+}
+
+// Plain is the text of an error without the name of the engine, where the name of
+// the program stands before it.
+func Plain(err error) string { return strings.TrimPrefix(err.Error(), "voicescreen: ") }
+
+// ErrReported ends a command whose errors have been printed already.
+var ErrReported = errors.New("errors were reported")
+
+var errInterrupted = errors.New("interrupted")
+
+// usageError is an error in the command line.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+// Usage makes err an error in the command line.
+func Usage(err error) error { return &usageError{err} }
+
+// Usagef returns an error in the command line.
+func Usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+
+// Given returns the first of the named flags that stands in the command line, ""
+// if none does.
+func Given(cmd *cobra.Command, flags ...string) string {
+	for _, name := range flags {
+		if cmd.Flags().Changed(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// Args makes the errors of check errors in the command line.
+func Args(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return &usageError{err}
+		}
+		return nil
+	}
+}
+
+// Group makes cmd a command that only holds others.
+func Group(cmd *cobra.Command) *cobra.Command {
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		hint := ""
+		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+			hint = fmt.Sprintf(", did you mean %q?", near[0])
+		}
+		return Usagef("there is no command %q%s", args[0], hint)
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return cmd.Help() }
+	cmd.SuggestionsMinimumDistance = 2
+	return cmd
+}

@@ -1,0 +1,67 @@
+package command
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// Output is a file that appears under its name once it is complete. A file that it
+// replaces passes its mode on; without one the umask decides. A nil Output writes
+// nothing.
+type Output struct {
+	tmp  *os.File
+	path string
+}
+
+// NewOutput opens an output at path, and so reports before the work whether the file
+// can be written. The caller calls Discard at the end.
+func NewOutput(path string) (*Output, error) {
+	mode := os.FileMode(0o666) // less the umask
+	info, err := os.Stat(path)
+	former := err == nil && info.Mode().IsRegular()
+	switch {
+	case err == nil && info.IsDir():
+		return nil, fmt.Errorf("write %s: is a directory", path)
+	case former:
+		mode = info.Mode().Perm()
+	}
+	tmp, err := os.OpenFile(path+"."+rand.Text()+".tmp", os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return nil, fmt.Errorf("write %s: %w", path, Bare(err))
+	}
+	o := &Output{tmp, path}
+	if former { // the umask may have taken of its mode
+		if err := tmp.Chmod(mode); err != nil {
+			o.Discard()
+			return nil, fmt.Errorf("write %s: %w", path, Bare(err))
+		}
+	}
+	return o, nil
+}
+
+// Finish writes the file and gives it its name.
+func (o *Output) Finish(write func(io.Writer) error) error {
+	if o == nil {
+		return nil
+	}
+	err := errors.Join(write(o.tmp), o.tmp.Close())
+	if err == nil {
+		err = os.Rename(o.tmp.Name(), o.path)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", o.path, err)
+	}
+	return nil
+}
+
+// Discard removes an output that Finish did not complete.
+func (o *Output) Discard() {
+	if o == nil {
+		return
+	}
+	o.tmp.Close()           // an error means that it is closed
+	os.Remove(o.tmp.Name()) // an error means that it was renamed
+}

@@ -1,0 +1,67 @@
+package command
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// A file that is replaced stays closed to whom it was closed, and so is the one
+// that is written meanwhile.
+func TestOutputKeepsTheMode(t *testing.T) {
+	if os.PathSeparator != '/' {
+		t.Skip("there are no such modes")
+	}
+	for _, mode := range []os.FileMode{0o600, 0o640, 0o666} {
+		path := filepath.Join(t.TempDir(), "scores.csv")
+		if err := os.WriteFile(path, []byte("former"), mode); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		o, err := NewOutput(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info, err := o.tmp.Stat(); err != nil || info.Mode() != mode {
+			t.Errorf("mode %v: got %v and error %v before it is complete", mode, info.Mode(), err)
+		}
+		err = o.Finish(func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode() != mode {
+			t.Errorf("mode %v: got %v and error %v, want it kept", mode, info.Mode(), err)
+		}
+		if text, err := os.ReadFile(path); string(text) != "new" || err != nil {
+			t.Errorf("mode %v: got %q and error %v, want what was written", mode, text, err)
+		}
+	}
+}
+
+// A new file has the mode of any that this process makes.
+func TestOutputHasTheModeOfTheUmask(t *testing.T) {
+	dir := t.TempDir()
+	f, err := os.Create(filepath.Join(dir, "any"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	want, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "scores.csv")
+	o, err := NewOutput(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Finish(func(io.Writer) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.Stat(path); err != nil || got.Mode() != want.Mode() {
+		t.Errorf("got %v and error %v, want %v", got.Mode(), err, want.Mode())
+	}
+}

@@ -1,0 +1,66 @@
+package command
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// InOrder does n pieces of work on all processors and calls emit with the results
+// in order, so that the output does not depend on timing. Each worker makes
+// its own work function with newWork, which may hold scratch memory. Once emit
+// returns an error no more work begins, and that error is returned, or ctx's.
+func InOrder[T any](ctx context.Context, n int, newWork func() func(i int) T, emit func(i int, v T) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	type result struct {
+		i int
+		v T
+	}
+	results := make(chan result)
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		workers.Go(func() {
+			work := newWork()
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return
+				}
+				r := result{i, work(i)}
+				select {
+				case results <- r:
+				case <-ctx.Done():
+					return
+				}
+			}
+		})
+	}
+	go func() {
+		workers.Wait()
+		close(results)
+	}()
+	defer func() {
+		cancel()
+		for range results { // until the workers have ended
+		}
+	}()
+	waiting := map[int]T{}
+	for done := 0; done < n; {
+		r, ok := <-results
+		if !ok {
+			return ctx.Err()
+		}
+		waiting[r.i] = r.v
+		for v, ok := waiting[done]; ok; v, ok = waiting[done] {
+			if err := emit(done, v); err != nil {
+				return err
+			}
+			delete(waiting, done)
+			done++
+		}
+	}
+	return nil
+}

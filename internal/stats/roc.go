@@ -1,0 +1,91 @@
+package stats
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// CountClasses counts the positives and the negatives. ok is false if a class is
+// empty, and, with counts of 0, if a score is NaN.
+func CountClasses(scores []float64, positive []bool) (p, n int, ok bool) {
+	if len(scores) != len(positive) {
+		panic("stats: scores and labels differ in length")
+	}
+	for i, s := range scores {
+		if math.IsNaN(s) {
+			return 0, 0, false
+		}
+		if positive[i] {
+			p++
+		} else {
+			n++
+		}
+	}
+	return p, n, p > 0 && n > 0
+}
+
+// Descending returns the indices of the scores, the highest first. The order of
+// equal scores is not defined, but the same each time.
+func Descending(scores []float64) []int {
+	order := Indices(len(scores))
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	return order
+}
+
+// A Point is an operating point: a score of Threshold or more counts as
+// positive.
+type Point struct {
+	Threshold     float64 // +Inf at the point where nothing is positive
+	FalsePositive float64 // share of the negatives that count as positive
+	TruePositive  float64 // share of the positives that count as positive
+}
+
+// ROC returns every operating point, from nothing positive to everything
+// positive. Equal scores change class together. It is nil if undefined.
+func ROC(scores []float64, positive []bool) []Point {
+	p, n, ok := CountClasses(scores, positive)
+	if !ok {
+		return nil
+	}
+	order := Descending(scores)
+	curve := []Point{{Threshold: math.Inf(1)}}
+	var tp, fp int
+	for k, i := range order {
+		if positive[i] {
+			tp++
+		} else {
+			fp++
+		}
+		if k+1 < len(order) && scores[order[k+1]] == scores[i] {
+			continue
+		}
+		curve = append(curve, Point{scores[i], float64(fp) / float64(n), float64(tp) / float64(p)})
+	}
+	return curve
+}
+
+// AUC is the area under the ROC curve: the probability that a random positive
+// scores higher than a random negative, ties counting half (Mann and Whitney
+// 1947).
+func AUC(scores []float64, positive []bool) float64 {
+	curve := ROC(scores, positive)
+	if curve == nil {
+		return math.NaN()
+	}
+	var area float64
+	for k := 1; k < len(curve); k++ {
+		a, b := curve[k-1], curve[k]
+		area += (b.FalsePositive - a.FalsePositive) * (a.TruePositive + b.TruePositive) / 2
+	}
+	return area
+}
+
+// Pick returns the scores and labels with the given indices, as copies.
+func Pick(scores []float64, positive []bool, index []int) ([]float64, []bool) {
+	s, y := make([]float64, len(index)), make([]bool, len(index))
+	for k, i := range index {
+		s[k], y[k] = scores[i], positive[i]
+	}
+	return s, y
+}

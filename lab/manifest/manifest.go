@@ -1,0 +1,192 @@
+// Package manifest reads tables of labelled recordings, and says which of their
+// rows resemble each other: by source, system and speaker.
+package manifest
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/voicescreen/voicescreen/screen"
+)
+
+// ErrInvalid is wrapped by every error about the contents of a manifest.
+var ErrInvalid = errors.New("manifest: invalid manifest")
+
+// A Row is one recording of a manifest.
+type Row struct {
+	Path     string // as the manifest has it
+	Label    string // as the manifest has it
+	Positive bool
+	Use      string          // column use: what the row may be used for; "" if there is no such column
+	Source   string          // column source_repo, the page it came from
+	System   string          // column system, what synthesised it
+	Speaker  string          // column speaker
+	Licence  string          // column licence
+	Kind     string          // column kind, of the synthesis
+	Language string          // column language
+	Metadata screen.Metadata // columns gender or sex, age, race, ethnicity: what is said about the person
+	Total    int             // column phq_9 or gad_7, the questionnaire of the task: its sum
+	HasTotal bool            // whether Total is known
+}
+
+// labels are the spellings of the negative and the positive class.
+var labels = map[screen.Category][2][]string{
+	screen.Depression: {{"negative", "0", "false"}, {"positive", "1", "true"}}, // PHQ-9 ≥ 10
+	screen.Anxiety:    {{"negative", "0", "false"}, {"positive", "1", "true"}}, // GAD-7 ≥ 10
+	screen.Deepfake:   {{"bonafide", "0"}, {"spoof", "1"}},
+}
+
+// totals are the columns with the sum of the questionnaire of a task, and the
+// largest sum.
+var totals = map[screen.Category]struct {
+	column string
+	most   int
+}{screen.Depression: {"phq_9", 27}, screen.Anxiety: {"gad_7", 21}}
+
+// MaxTotal is the largest sum of the questionnaire of a task, 0 where there is
+// none.
+func MaxTotal(task screen.Category) int { return totals[task].most }
+
+// Read reads a CSV file with a header line. The columns path and label
+// are needed; label is bonafide or 0, spoof or 1 for the deepfake task, and
+// negative, 0 or false, positive, 1 or true for the others. For these the
+// column phq_9 or gad_7, a sum from which 10 or more is positive, may stand in
+// the place of label; where both are, they must agree. The other columns of
+// Row are read if they are there and not empty, and any others ignored. A byte
+// order mark before the header is passed over. An error about the contents
+// matches ErrInvalid and names the line, and no value of a person. See [NewTable]
+// for the largest file.
+func Read(r io.Reader, task screen.Category) ([]Row, error) {
+	if _, ok := labels[task]; !ok {
+		return nil, fmt.Errorf("%w: there is no manifest for %v", ErrInvalid, task)
+	}
+	t, err := NewTable(r)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	if !slices.Contains(t.Head, "path") {
+		return nil, fmt.Errorf("%w: no column path", ErrInvalid)
+	}
+	if q, ok := totals[task]; !slices.Contains(t.Head, "label") && !(ok && slices.Contains(t.Head, q.column)) {
+		return nil, fmt.Errorf("%w: no column label", ErrInvalid)
+	}
+	var rows []Row
+	for {
+		record, err := t.Read()
+		if err == io.EOF && len(rows) > 0 {
+			return rows, nil
+		}
+		if err == io.EOF {
+			return nil, fmt.Errorf("%w: no rows", ErrInvalid)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+		}
+		row, err := newRow(task, t.Head, record)
+		if err != nil {
+			return nil, fmt.Errorf("%w: line %d: %w", ErrInvalid, t.Line(), err)
+		}
+		rows = append(rows, row)
+	}
+}
+
+// newRow reads one line.
+func newRow(task screen.Category, head, record []string) (Row, error) {
+	var row Row
+	for i, name := range head {
+		if dst := row.column(name); dst != nil {
+			*dst = record[i]
+		} else if err := row.set(task, name, record[i]); err != nil {
+			return row, err
+		}
+	}
+	if row.Path == "" {
+		return row, errors.New("path is empty")
+	}
+	if row.Label == "" && row.HasTotal {
+		row.Label = labels[task][0][0]
+		if row.Total >= screen.PositiveTotal {
+			row.Label = labels[task][1][0]
+		}
+	}
+	var err error
+	if row.Positive, err = ParseLabel(task, row.Label); err != nil {
+		return row, err
+	}
+	if row.HasTotal && row.Positive != (row.Total >= screen.PositiveTotal) {
+		return row, fmt.Errorf("label and %s disagree", totals[task].column)
+	}
+	return row, nil
+}
+
+// ParseLabel says whether a label of a manifest is that of the positive class.
+func ParseLabel(task screen.Category, label string) (positive bool, err error) {
+	classes := labels[task]
+	positive = slices.Contains(classes[1], label)
+	if !positive && !slices.Contains(classes[0], label) {
+		return false, fmt.Errorf("label %.40q, want one of %s", label, strings.Join(slices.Concat(classes[0], classes[1]), ", "))
+	}
+	return positive, nil
+}
+
+// set reads a column that is not a plain string.
+func (r *Row) set(task screen.Category, name, value string) (err error) {
+	if name == "" || value == "" {
+		return nil
+	}
+	switch name {
+	case "gender", "sex":
+		r.Metadata.Gender, err = screen.ParseGender(value)
+	case "race":
+		r.Metadata.Race, err = screen.ParseRace(value)
+	case "ethnicity":
+		r.Metadata.Ethnicity, err = screen.ParseEthnicity(value)
+	case "age":
+		r.Metadata.Age, err = count(value, 1, 150)
+	case totals[task].column:
+		r.Total, err = count(value, 0, totals[task].most)
+		r.HasTotal = true
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// count reads a whole number from low to high.
+func count(value string, low, high int) (int, error) {
+	n, err := strconv.Atoi(value)
+	if err != nil || n < low || n > high {
+		return 0, fmt.Errorf("want a whole number from %d to %d", low, high)
+	}
+	return n, nil
+}
+
+// column is the field of the row that a column fills, nil if none.
+func (r *Row) column(name string) *string {
+	switch name {
+	case "path":
+		return &r.Path
+	case "label":
+		return &r.Label
+	case "use":
+		return &r.Use
+	case "source_repo":
+		return &r.Source
+	case "system":
+		return &r.System
+	case "speaker":
+		return &r.Speaker
+	case "licence":
+		return &r.Licence
+	case "kind":
+		return &r.Kind
+	case "language":
+		return &r.Language
+	}
+	return nil
+}

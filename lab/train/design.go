@@ -1,0 +1,84 @@
+package train
+
+import (
+	"math"
+	"slices"
+
+	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/internal/stats"
+	"github.com/voicescreen/voicescreen/lab/manifest"
+	"github.com/voicescreen/voicescreen/models"
+)
+
+// Design is rows of features made ready for a regression: each feature less
+// its centre over its scale, held within ±clip, 0 where it was not measured.
+type Design struct {
+	features []models.Feature // with Center and Scale
+	columns  []int            // of the features in the schema
+	clip     float64
+}
+
+// NewDesign measures centre and scale over the training vectors: the median
+// and the interquartile range over 1.349, which a few broken recordings do not
+// move. A feature that does not vary, or was measured in fewer than half of
+// them, is left out.
+func NewDesign(schema *features.Schema, vectors []features.Vector, clip float64) *Design {
+	d := &Design{clip: clip}
+	for j := range schema.Len() {
+		x := make([]float64, 0, len(vectors))
+		for _, v := range vectors {
+			if !math.IsNaN(v.Values[j]) {
+				x = append(x, v.Values[j])
+			}
+		}
+		if 2*len(x) < len(vectors) || len(x) < 2 {
+			continue
+		}
+		slices.Sort(x)
+		scale := (dsp.PercentileSorted(x, 75) - dsp.PercentileSorted(x, 25)) / 1.349
+		if scale <= 0 {
+			continue
+		}
+		name, unit := schema.Feature(j)
+		d.features = append(d.features, models.Feature{Name: name, Unit: unit, Center: stats.Significant(dsp.PercentileSorted(x, 50), 5), Scale: stats.Significant(scale, 5)})
+		d.columns = append(d.columns, j)
+	}
+	return d
+}
+
+// Row is the design of one vector.
+func (d *Design) Row(v features.Vector) []float64 {
+	z := make([]float64, len(d.features))
+	for i, f := range d.features {
+		if x := v.Values[d.columns[i]]; !math.IsNaN(x) {
+			z[i] = min(max((x-f.Center)/f.Scale, -d.clip), d.clip)
+		}
+	}
+	return z
+}
+
+// rowWeights balances the classes, and within each the clusters of one source
+// and one system: a cluster of n rows has weight √n, so that neither many
+// clips of one system nor many small systems outvote the rest; one that a
+// bootstrap drew m times has m times that. They sum to the length of index.
+func rowWeights(rows []manifest.Row, index []int) []float64 {
+	size := map[string]float64{}
+	counted := map[int]bool{}
+	for _, i := range index {
+		if !counted[i] {
+			counted[i] = true
+			size[rows[i].Cluster()]++
+		}
+	}
+	w := make([]float64, len(index))
+	var sum [2]float64
+	for k, i := range index {
+		w[k] = 1 / math.Sqrt(size[rows[i].Cluster()])
+		sum[stats.Indicator(rows[i].Positive)] += w[k]
+	}
+	for k, i := range index {
+		w[k] *= float64(len(index)) / 2 / sum[stats.Indicator(rows[i].Positive)]
+	}
+	return w
+}
