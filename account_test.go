@@ -378,3 +378,18 @@ func TestNothingOfAPatientIsLogged(t *testing.T) {
 		}
 	}
 }
+
+// TestAccountNamesHaveALimit tries names that no store takes.
+func TestAccountNamesHaveALimit(t *testing.T) {
+	e := newEngine(t, newMemory(t), testOptions())
+	request := voicescreen.InitiateRequest{UserID: "u", Consent: true}
+	for _, name := range []string{strings.Repeat("a", screen.MaxAccount+1), "\xff", "a\x00"} {
+		var invalid *voicescreen.InvalidError
+		if _, err := e.Tenant(name).Initiate(t.Context(), request); !errors.As(err, &invalid) || invalid.Fields["account"] == "" {
+			t.Errorf("account %.9q: got error %v, want an InvalidError of the account", name, err)
+		}
+	}
+	if _, err := e.Tenant(strings.Repeat("a", screen.MaxAccount)).Initiate(t.Context(), request); err != nil {
+		t.Errorf("the longest name: %v", err)
+	}
+}

@@ -35,6 +35,13 @@ func (f *faultyStore) Get(ctx context.Context, account, id string) (*store.Sessi
 	return f.Store.Get(ctx, account, id)
 }
 
+func (f *faultyStore) Head(ctx context.Context, account, id string) (*store.Session, error) {
+	if f.get != nil {
+		return f.get(account, id)
+	}
+	return f.Store.Head(ctx, account, id)
+}
+
 func (f *faultyStore) Update(ctx context.Context, account, id string, change store.Change) (*store.Session, error) {
 	if f.update != nil {
 		return f.update(account, id, change)

@@ -3,7 +3,9 @@ package voicescreen
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -20,11 +22,15 @@ type InitiateRequest struct {
 
 // Initiate opens a session for one prediction and returns its identifier.
 //
-// The error is an InvalidError with every field at fault, or else, if consent
-// was not given, ErrConsent: then nothing at all is stored.
+// The error is an InvalidError with every field at fault; or one of the account,
+// if its name is not UTF-8 without NUL of at most screen.MaxAccount bytes; or
+// else, if consent was not given, ErrConsent: then nothing at all is stored.
 func (a *flow) Initiate(ctx context.Context, r InitiateRequest) (sessionID string, err error) {
 	if err := r.Validate(); err != nil {
 		return "", err
+	}
+	if len(a.name) > screen.MaxAccount || !utf8.ValidString(a.name) || strings.ContainsRune(a.name, 0) {
+		return "", malformed("account", fmt.Sprintf("the account's name has %d bytes, want UTF-8 without NUL of at most %d", len(a.name), screen.MaxAccount))
 	}
 	if !r.Consent {
 		return "", ErrConsent

@@ -3,9 +3,10 @@ package voicescreen
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 
-	"github.com/voicescreen/voicescreen/internal/strictjson"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 )
@@ -33,35 +34,37 @@ type learnedFile[T any] struct {
 	Models map[screen.Category][]T `json:"models"`
 }
 
-// parseLearned refuses unknown fields and invalid models.
+// parseLearned reads a document. It refuses unknown members and invalid models.
 func parseLearned(data []byte) (*learnedModels, error) {
-	var f learnedFile[*models.BayesFile]
-	if err := strictjson.Decode(data, &f); err != nil {
+	var f learnedFile[json.RawMessage]
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&f); err != nil {
 		return nil, fmt.Errorf("not a document of learned models: %w", err)
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, errors.New("more follows the learned models")
 	}
 	if f.Format != learnedFormat {
 		return nil, fmt.Errorf("format is %.40q, want %q", f.Format, learnedFormat)
 	}
+	out := &learnedModels{of: map[screen.Category][]*models.BayesFile{}}
 	for c, list := range f.Models {
 		if len(list) > formerModels+1 {
 			return nil, fmt.Errorf("%d models of %v, want at most %d", len(list), c, formerModels+1)
 		}
-		for i, m := range list {
-			if m == nil {
-				return nil, fmt.Errorf("model %d of %v is null", i+1, c)
-			}
-			if err := m.Check(); err != nil {
+		for i, text := range list {
+			m, err := models.ReadBayes(bytes.NewReader(text))
+			if err != nil {
 				return nil, fmt.Errorf("model %d of %v: %w", i+1, c, err)
 			}
 			if m.Category != c {
-				return nil, fmt.Errorf("a model of %v stands among those of %v", m.Category, c)
+				return nil, fmt.Errorf("model %d of %v is of %v", i+1, c, m.Category)
 			}
+			out.of[c] = append(out.of[c], m)
 		}
 	}
-	if f.Models == nil {
-		f.Models = map[screen.Category][]*models.BayesFile{}
-	}
-	return &learnedModels{of: f.Models}, nil
+	return out, nil
 }
 
 func textOfLearned(l *learnedModels) ([]byte, error) {

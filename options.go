@@ -48,7 +48,9 @@ type Options struct {
 // mean the default.
 type QueueOptions struct {
 	// Limit is how many recordings may wait or be under analysis; a submission
-	// beyond it is ErrBusy. Default: 1000.
+	// beyond it is ErrBusy. Engines that share a store do not see each other's
+	// uploads under way: together they may accept one recording more for each of
+	// them. Default: 1000.
 	Limit int
 
 	// Lease is how long a session belongs to a worker that does not renew its

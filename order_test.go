@@ -33,10 +33,9 @@ var order = map[string][]string{
 	"models/dam/internal/guard": {}, // memory with an end, for tests
 	"models/dam/internal/simd":  {}, // everything else that is done to each number
 
-	"internal/document":   {"internal/durable", "store"}, // values that replicas share
-	"internal/durable":    {},                            // what several packages ask of the file system
-	"internal/stream":     {},                            // encryption of streams
-	"internal/strictjson": {},                            // JSON files from outside
+	"internal/document": {"internal/durable", "store"}, // values that replicas share
+	"internal/durable":  {},                            // what several packages ask of the file system
+	"internal/stream":   {},                            // encryption of streams
 
 	// internal/proof serves tests.
 	"internal/proof/accuracy":  {"dsp", "dsp/wav", "internal/proof/signals"}, // dsp against signals whose truth is known
@@ -60,12 +59,13 @@ var order = map[string][]string{
 
 	"store":           {"screen"},
 	"store/storetest": {"screen", "store"},
-	"store/bolt":      {"internal/durable", "internal/stream", "screen", "store"},
+	"store/audio":     {"internal/durable", "store"},
+	"store/bolt":      {"internal/durable", "internal/stream", "screen", "store", "store/audio"},
 	"store/memory":    {"screen", "store"},
 	"audit":           {"internal/durable"},
 
 	".": {
-		"dsp", "dsp/wav", "features", "internal/strictjson",
+		"dsp", "dsp/wav", "features",
 		"models", "models/learn", "models/shipped", "screen", "store", "store/bolt",
 	},
 

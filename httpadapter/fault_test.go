@@ -91,6 +91,10 @@ func (f *faultyStore) Get(ctx context.Context, account, id string) (*store.Sessi
 	return tryCall(f, "Get", func() (*store.Session, error) { return f.Store.Get(ctx, account, id) })
 }
 
+func (f *faultyStore) Head(ctx context.Context, account, id string) (*store.Session, error) {
+	return tryCall(f, "Get", func() (*store.Session, error) { return f.Store.Head(ctx, account, id) })
+}
+
 func (f *faultyStore) Update(ctx context.Context, account, id string, change store.Change) (*store.Session, error) {
 	return tryCall(f, "Update", func() (*store.Session, error) { return f.Store.Update(ctx, account, id, change) })
 }

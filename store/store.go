@@ -150,7 +150,7 @@ type Store interface {
 	Document(ctx context.Context, name string) (data []byte, revision uint64, err error)
 
 	// PutDocument replaces the content of a document whose revision is the
-	// given one, and returns the next revision, which is never used again. The
+	// given one, and returns the next revision, which is one more. The
 	// error is ErrConflict if the document has another revision, and ErrInvalid
 	// for what CheckDocument refuses.
 	PutDocument(ctx context.Context, name string, revision uint64, data []byte) (uint64, error)

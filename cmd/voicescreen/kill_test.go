@@ -297,13 +297,13 @@ var plantedFaults = map[string]plantedFault{
 		changes: [][2]string{
 			{"import (", "import (\n\t\"time\""},
 			{"to, err := recordsOf(found.primary, after, found.sum)",
-				"to, err := recordsOf(found.primary, after, found.sum)\n\tif before.Audio != after.Audio {\n\t\t_ = c.store.audio.letGo(before.Audio)\n\t\ttime.Sleep(20 * time.Millisecond)\n\t}"},
+				"to, err := recordsOf(found.primary, after, found.sum)\n\tif before.Audio != after.Audio {\n\t\t_ = c.store.audio.Release(before.Audio)\n\t\ttime.Sleep(20 * time.Millisecond)\n\t}"},
 		},
 		says: "its audio is missing",
 	},
 	"nothing is swept at the start": {
-		file:    "store/bolt/audio.go",
-		changes: [][2]string{{"_ = a.removeAll(gone)", "_ = gone"}},
+		file:    "store/audio/dir.go",
+		changes: [][2]string{{"_ = d.removeAll(gone)", "_ = gone"}},
 		says:    "unfinished audio files",
 	},
 }

@@ -3,8 +3,10 @@
 //
 // It is the construction STREAM of Hoang, Reyhanitabar, Rogaway and Vizár,
 // Online Authenticated-Encryption and its Nonce-Reuse Misuse-Resistance (CRYPTO
-// 2015, section 7), with AES-256-GCM: every chunk is sealed under a nonce of its
-// number and of whether it is the last. A chunk that was changed, moved, doubled
+// 2015, section 7), with AES-256-GCM: every chunk of 64 KiB is sealed under a
+// nonce of its number, 3 zero bytes and 8 big-endian, and a byte that is 1 for the
+// last chunk; nothing is authenticated besides. Testdata has known answers of
+// another implementation. A chunk that was changed, moved, doubled
 // or dropped does not open, and neither does the last one of a stream that was
 // cut short or continued. Nothing is random but the key, which is of one stream.
 package stream
@@ -56,7 +58,7 @@ func newChunks(key []byte) chunks {
 }
 
 // nonce returns that of the next chunk: its number, and 1 behind it for the
-// last. A stream of 2^64 chunks there is not.
+// last. No stream has 2^64 chunks.
 func (c *chunks) nonce(last bool) []byte {
 	nonce := make([]byte, nonceSize)
 	binary.BigEndian.PutUint64(nonce[nonceSize-9:], c.count)
@@ -76,7 +78,7 @@ type Writer struct {
 }
 
 // NewWriter returns a Writer to w under a key of KeySize bytes, which must be
-// of this stream alone: two streams under one key give each other away. Close
+// of this stream alone: two streams under one key reveal both contents. Close
 // completes the stream.
 func NewWriter(w io.Writer, key []byte) *Writer { return &Writer{chunks: newChunks(key), w: w} }
 

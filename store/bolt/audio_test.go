@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/voicescreen/voicescreen/store"
+	"github.com/voicescreen/voicescreen/store/audio"
 )
 
 // opened returns a store of its own for a test.
@@ -31,7 +32,7 @@ func openedWith(t testing.TB, key []byte) *Store {
 // audioFiles returns the names in the audio directory.
 func audioFiles(t *testing.T, st *Store) []string {
 	t.Helper()
-	entries, err := os.ReadDir(st.audio.dir)
+	entries, err := os.ReadDir(st.path + suffixAudioDir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,19 +49,19 @@ func audioFiles(t *testing.T, st *Store) []string {
 func TestAudioThatCannotBeStoredLeavesNothing(t *testing.T) {
 	t.Parallel()
 	fault := syscall.ENOSPC
-	for name, plant := range map[string]func(f *files){
-		"create": func(f *files) { f.create = func(string) (*os.File, error) { return nil, fault } },
-		"write":  func(f *files) { f.write = func(*os.File, []byte) (int, error) { return 0, fault } },
-		"a short write": func(f *files) {
-			f.write = func(f *os.File, p []byte) (int, error) { n, _ := f.Write(p[:1]); return n, fault }
+	for name, plant := range map[string]func(f *audio.Files){
+		"create": func(f *audio.Files) { f.Create = func(string) (*os.File, error) { return nil, fault } },
+		"write":  func(f *audio.Files) { f.Write = func(*os.File, []byte) (int, error) { return 0, fault } },
+		"a short write": func(f *audio.Files) {
+			f.Write = func(f *os.File, p []byte) (int, error) { n, _ := f.Write(p[:1]); return n, fault }
 		},
-		"sync":           func(f *files) { f.sync = func(*os.File) error { return fault } },
-		"rename":         func(f *files) { f.rename = func(_, _ string) error { return fault } },
-		"directory sync": func(f *files) { f.syncDir = func(string) error { return fault } },
+		"sync":           func(f *audio.Files) { f.Sync = func(*os.File) error { return fault } },
+		"rename":         func(f *audio.Files) { f.Rename = func(_, _ string) error { return fault } },
+		"directory sync": func(f *audio.Files) { f.SyncDir = func(string) error { return fault } },
 	} {
 		t.Run(name, func(t *testing.T) {
 			st := opened(t)
-			plant(&st.audio.files)
+			plant(&st.audio.Files)
 			ref, err := st.Audio().Put(t.Context(), strings.NewReader("audio"))
 			if ref != "" || !errors.Is(err, fault) {
 				t.Errorf("got reference %q and error %v, want %v", ref, err, fault)
@@ -71,7 +72,7 @@ func TestAudioThatCannotBeStoredLeavesNothing(t *testing.T) {
 			if pingErr := st.Ping(t.Context()); name == "write" && !errors.Is(pingErr, fault) {
 				t.Errorf("Ping: got error %v, want %v", pingErr, fault)
 			}
-			st.audio.files = systemFiles()
+			st.audio.Files = audio.SystemFiles()
 			if err := st.Ping(t.Context()); err != nil {
 				t.Errorf("Ping after the fault: %v", err)
 			}
@@ -88,11 +89,11 @@ func TestAudioIsDurableBeforeItIsAcknowledged(t *testing.T) {
 	t.Parallel()
 	st := opened(t)
 	var calls []string
-	system := systemFiles()
-	st.audio.files.write = func(f *os.File, p []byte) (int, error) { calls = append(calls, "write"); return system.write(f, p) }
-	st.audio.files.sync = func(f *os.File) error { calls = append(calls, "sync"); return system.sync(f) }
-	st.audio.files.rename = func(from, to string) error { calls = append(calls, "rename"); return system.rename(from, to) }
-	st.audio.files.syncDir = func(dir string) error { calls = append(calls, "sync directory"); return system.syncDir(dir) }
+	system := audio.SystemFiles()
+	st.audio.Files.Write = func(f *os.File, p []byte) (int, error) { calls = append(calls, "write"); return system.Write(f, p) }
+	st.audio.Files.Sync = func(f *os.File) error { calls = append(calls, "sync"); return system.Sync(f) }
+	st.audio.Files.Rename = func(from, to string) error { calls = append(calls, "rename"); return system.Rename(from, to) }
+	st.audio.Files.SyncDir = func(dir string) error { calls = append(calls, "sync directory"); return system.SyncDir(dir) }
 	if _, err := st.Audio().Put(t.Context(), strings.NewReader("audio")); err != nil {
 		t.Fatal(err)
 	}
@@ -138,14 +139,14 @@ func TestAudioThatCannotBeRemovedIsRemovedLater(t *testing.T) {
 	if err := st.Create(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
-	st.audio.files.remove = func(string) error { return fs.ErrPermission }
+	st.audio.Files.Remove = func(string) error { return fs.ErrPermission }
 	if err := st.Delete(t.Context(), s.Account, s.ID); err != nil {
 		t.Fatal(err)
 	}
 	if err := st.Audio().Remove(t.Context(), ref); !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("RemoveAudio: got error %v, want %v", err, fs.ErrPermission)
 	}
-	st.audio.files = systemFiles()
+	st.audio.Files = audio.SystemFiles()
 	if err := st.Ping(t.Context()); err != nil { // any later call that removes
 		t.Fatal(err)
 	}
@@ -166,13 +167,13 @@ func TestAudioWhoseKeyCannotBeDestroyedIsDestroyedLater(t *testing.T) {
 		t.Run(again, func(t *testing.T) {
 			path, sessions := filled(t, 1)
 			st := reopen(t, path)
-			name := filepath.Join(st.audio.dir, sessions[0].Audio+suffixAudio)
+			name := filepath.Join(st.path+suffixAudioDir, sessions[0].Audio+audio.Suffix)
 			kept := filepath.Join(t.TempDir(), "kept") // another name of the file: what stays on the disk
 			whole := read(t, name)
 			if err := os.Link(name, kept); err != nil {
 				t.Fatal(err)
 			}
-			st.audio.files.sync = func(*os.File) error { return syscall.ENOSPC }
+			st.audio.Files.Sync = func(*os.File) error { return syscall.ENOSPC }
 			if err := st.Delete(t.Context(), "clinic", "s0"); !errors.Is(err, syscall.ENOSPC) {
 				t.Errorf("Delete: got error %v, want %v", err, syscall.ENOSPC)
 			}
@@ -183,7 +184,7 @@ func TestAudioWhoseKeyCannotBeDestroyedIsDestroyedLater(t *testing.T) {
 				t.Errorf("Ping: %v", err)
 			}
 			write(t, kept, whole) // as if nothing had been written
-			st.audio.files = systemFiles()
+			st.audio.Files = audio.SystemFiles()
 			if again == "next Open" {
 				shut(t, st)
 				st = reopen(t, path)
@@ -205,7 +206,7 @@ func TestAudioWhoseKeyCannotBeDestroyedIsDestroyedLater(t *testing.T) {
 func TestAFileThatCannotBeWipedDoesNotKeepAStoreClosed(t *testing.T) {
 	t.Parallel()
 	path, _ := filled(t, 0)
-	if err := os.MkdirAll(filepath.Join(path+suffixAudioDir, strings.Repeat("A", 26)+suffixAudio, "file"), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(path+suffixAudioDir, strings.Repeat("A", 26)+audio.Suffix, "file"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	st := reopen(t, path)
@@ -226,11 +227,11 @@ func TestAudioOfNobodyIsRemovedLater(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st.audio.files.remove = func(string) error { return fs.ErrPermission }
+	st.audio.Files.Remove = func(string) error { return fs.ErrPermission }
 	if err := st.Audio().Remove(t.Context(), ref); !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("RemoveAudio: got error %v, want %v", err, fs.ErrPermission)
 	}
-	st.audio.files = systemFiles()
+	st.audio.Files = audio.SystemFiles()
 	if err := st.Ping(t.Context()); err != nil { // any later call that removes
 		t.Fatal(err)
 	}
@@ -254,7 +255,7 @@ func TestNothingOnDiskNamesAPerson(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range audioFiles(t, st) {
-		if strings.Contains(strings.ToLower(name), "canary") || name != s.Audio+suffixAudio {
+		if strings.Contains(strings.ToLower(name), "canary") || name != s.Audio+audio.Suffix {
 			t.Errorf("got file %s", name)
 		}
 	}

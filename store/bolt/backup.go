@@ -14,6 +14,7 @@ import (
 
 	"github.com/voicescreen/voicescreen/internal/durable"
 	"github.com/voicescreen/voicescreen/store"
+	"github.com/voicescreen/voicescreen/store/audio"
 )
 
 // Backup makes a store at path that is as this one was at one moment, while
@@ -49,7 +50,7 @@ func (s *Store) backup(ctx context.Context, path string) (err error) {
 			return err
 		}
 	}
-	to := backup{ctx: ctx, path: path, copied: map[string]bool{}, syncDir: s.audio.files.syncDir}
+	to := backup{ctx: ctx, path: path, copied: map[string]bool{}, syncDir: s.audio.Files.SyncDir}
 	if err := os.Mkdir(to.path+suffixAudioDir, 0o700); err != nil {
 		return err
 	}
@@ -61,7 +62,7 @@ func (s *Store) backup(ctx context.Context, path string) (err error) {
 	// Most of the audio first: what goes away meanwhile is not asked for later.
 	err = s.view(func(tx *bbolt.Tx) error { to.refs = references(tx); return nil })
 	if err == nil {
-		err = to.audio(&s.audio)
+		err = to.audio(s.audio)
 	}
 	if err != nil {
 		return err
@@ -106,7 +107,7 @@ func (b *backup) undo() error {
 // references returns those of all stored audio.
 func references(tx *bbolt.Tx) (refs []string) {
 	_ = tx.Bucket(bucketAudio).ForEach(func(ref, _ []byte) error {
-		if isRef(string(ref)) {
+		if audio.IsRef(string(ref)) {
 			refs = append(refs, string(ref))
 		}
 		return nil
@@ -118,14 +119,13 @@ func references(tx *bbolt.Tx) (refs []string) {
 // change after it: audio that is not copied yet, and the key slots. Removals wait
 // with their audio, and so with their keys, which Store.erase destroys after it.
 func (b *backup) moment(s *Store) (tx *bbolt.Tx, err error) {
-	s.audio.hold.Lock()
-	defer s.audio.hold.Unlock()
+	defer s.audio.Freeze()()
 	if tx, err = s.db.Begin(false); err != nil {
 		return nil, err
 	}
 	err = guard(func() error {
 		b.refs = references(tx)
-		if err := b.audio(&s.audio); err != nil || s.vault == nil {
+		if err := b.audio(s.audio); err != nil || s.vault == nil {
 			return err
 		}
 		return b.file(b.path+suffixSlots, s.vault.keyFile(tx))
@@ -140,7 +140,7 @@ func (b *backup) moment(s *Store) (tx *bbolt.Tx, err error) {
 // audio copies what refs names and was not copied before. What is missing was
 // let go of meanwhile, or lost before: it is missing in the backup too. A copy
 // whose key was wiped while it was made was let go of as well, and is swept.
-func (b *backup) audio(a *audio) error {
+func (b *backup) audio(a *audio.Dir) error {
 	for _, ref := range b.refs {
 		if b.copied[ref] {
 			continue
@@ -157,8 +157,8 @@ func (b *backup) audio(a *audio) error {
 	return b.syncDir(b.path + suffixAudioDir)
 }
 
-func (b *backup) oneAudio(a *audio, ref string) error {
-	f, err := os.Open(a.name(ref))
+func (b *backup) oneAudio(a *audio.Dir, ref string) error {
+	f, err := os.Open(a.Path(ref))
 	if err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func (b *backup) oneAudio(a *audio, ref string) error {
 }
 
 func (b *backup) name(ref string) string {
-	return filepath.Join(b.path+suffixAudioDir, ref+suffixAudio)
+	return filepath.Join(b.path+suffixAudioDir, ref+audio.Suffix)
 }
 
 // sweep removes audio that went away between its copy and the moment.
@@ -190,7 +190,7 @@ func (b *backup) file(name string, r io.Reader) error {
 		return err
 	}
 	b.made = append(b.made, name)
-	err = copyAudio(b.ctx, f, r)
+	err = audio.Copy(b.ctx, f, r)
 	if err == nil {
 		err = f.Sync()
 	}

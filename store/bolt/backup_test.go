@@ -19,6 +19,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/voicescreen/voicescreen/store"
+	"github.com/voicescreen/voicescreen/store/audio"
 )
 
 // checked returns the faults of a store and what it holds.
@@ -108,7 +109,7 @@ func TestTheMomentOfABackupIsOne(t *testing.T) {
 	const sessions = 40
 	path, list := filled(t, sessions)
 	st := reopen(t, path)
-	to := backup{ctx: t.Context(), path: filepath.Join(t.TempDir(), "backup.db"), copied: map[string]bool{}, syncDir: systemFiles().syncDir}
+	to := backup{ctx: t.Context(), path: filepath.Join(t.TempDir(), "backup.db"), copied: map[string]bool{}, syncDir: audio.SystemFiles().SyncDir}
 	if err := os.Mkdir(to.path+suffixAudioDir, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -329,11 +330,11 @@ func TestABackupWhoseNameIsNotDurableIsNone(t *testing.T) {
 	dir := t.TempDir()
 	for n := 0; ; n++ {
 		calls := 0
-		st.audio.files.syncDir = func(dir string) error {
+		st.audio.Files.SyncDir = func(dir string) error {
 			if calls++; calls > n {
 				return syscall.EIO
 			}
-			return systemFiles().syncDir(dir)
+			return audio.SystemFiles().SyncDir(dir)
 		}
 		err := st.Backup(t.Context(), filepath.Join(dir, "backup.db"))
 		if err == nil {
@@ -357,7 +358,7 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 		t.Fatalf("before: got %+v and %v", c, faults)
 	}
 	s := sessions[1]
-	audio := filepath.Join(path+suffixAudioDir, s.Audio+suffixAudio)
+	audio := filepath.Join(path+suffixAudioDir, s.Audio+audio.Suffix)
 	in := func(change func(v *vault, tx *bbolt.Tx, primary []byte) error) func(st *Store) error {
 		return func(st *Store) error {
 			return st.db.Update(func(tx *bbolt.Tx) error {

@@ -10,6 +10,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/voicescreen/voicescreen/store"
+	"github.com/voicescreen/voicescreen/store/audio"
 )
 
 var (
@@ -56,7 +57,7 @@ type Store struct {
 	file  os.FileInfo // the database as it was opened
 	db    *bbolt.DB
 	group group
-	audio audio
+	audio *audio.Dir
 	vault *vault // nil if the store is not encrypted
 	calls store.Calls
 }
@@ -89,7 +90,7 @@ func (s *Store) Ping(ctx context.Context) error {
 	if !os.SameFile(s.file, now) {
 		return fmt.Errorf("store/bolt: ping: %s is another file than was opened", s.path)
 	}
-	if err := s.audio.probe(); err != nil {
+	if err := s.audio.Probe(); err != nil {
 		return fmt.Errorf("store/bolt: ping: %w", err)
 	}
 	return s.group.do(func(b *batch) error {

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"go.etcd.io/bbolt"
 
 	"github.com/voicescreen/voicescreen/store"
+	"github.com/voicescreen/voicescreen/store/audio"
 )
 
 // Contents says how much is in a store.
@@ -136,7 +136,7 @@ func (k *checker) places(primary []byte, s *store.Session) (faults []string) {
 	if t := s.Kept(); !t.IsZero() {
 		entry(bucketKept, dueKey(t, primary), nil, "what may expire")
 	}
-	if isRef(s.Audio) {
+	if audio.IsRef(s.Audio) {
 		entry(bucketAudio, []byte(s.Audio), primary, "audio")
 	}
 	return faults
@@ -148,7 +148,7 @@ func (k *checker) audio(name string, s *store.Session) error {
 		return nil
 	}
 	k.found.Audio++
-	f, err := k.s.audio.openStored(s.Audio)
+	f, err := k.s.audio.Open(k.ctx, s.Audio)
 	if err == nil {
 		var n int64
 		n, err = io.Copy(io.Discard, f)
@@ -205,7 +205,7 @@ func (k *checker) keys() error {
 		return k.fault(err.Error())
 	}
 	spare := 0
-	for _, state := range []byte{slotCondemned, slotFree} {
+	for _, state := range []byte{slotRetired, slotFree} {
 		spare += len(v.entries(k.tx, state, int(min(n, 1<<31))))
 	}
 	if got := len(k.slots) + spare; uint64(got) != n {
@@ -220,19 +220,4 @@ func sessionName(primary []byte) string {
 		return "a session whose key is malformed"
 	}
 	return fmt.Sprintf("session %q", primary[1:1+int(primary[0])])
-}
-
-// openStored opens stored audio.
-func (a *audio) openStored(ref string) (io.ReadCloser, error) {
-	if !isRef(ref) {
-		return nil, store.ErrNotFound
-	}
-	f, err := os.Open(a.name(ref))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, store.ErrNotFound
-	}
-	if err != nil {
-		return nil, fmt.Errorf("store/bolt: open audio: %w", err)
-	}
-	return a.vault.openAudio(ref, f)
 }

@@ -151,8 +151,8 @@ func TestACopyLeavesOutSessionsWithoutAudio(t *testing.T) {
 	t.Parallel()
 	path, sessions := filled(t, 4)
 	from := reopen(t, path)
-	cut(t, from.audio.name(sessions[1].Audio), int64(audioHeader)+3)
-	if err := os.Remove(from.audio.name(sessions[2].Audio)); err != nil {
+	cut(t, from.audio.Path(sessions[1].Audio), int64(audioHeader)+3)
+	if err := os.Remove(from.audio.Path(sessions[2].Audio)); err != nil {
 		t.Fatal(err)
 	}
 	to := opened(t)

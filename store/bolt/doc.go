@@ -50,7 +50,7 @@
 //	-------------------------------------------------------------------------------
 //	records: every field of a session    that it is a store, its format, a random id
 //	audio: the content                   IDs of sessions and audio, which are random
-//	data keys, under the store's         when sessions were made, are due, are told
+//	data keys, under the store's         when sessions were made, are due, are reported
 //	secret; that, under Options.Key      of, and since when they are kept
 //	account and user: HMAC-SHA-256       which sessions are of one account or user
 //	in keys, in place of plain hashes    which have scores
@@ -63,7 +63,7 @@
 // of a session to come, and synced, before the call returns. Slots get their
 // keys a thousand at once, synced before any session is assigned one: a new
 // session waits for no sync but that of its record. Which slots are free, and
-// which are condemned and still to be overwritten, stands in bucket slots, in
+// which are retired and still to be overwritten, stands in bucket slots, in
 // the transaction that removes the session: Open does what a crash left. Audio
 // is a stream of chunks of 64 KiB, each authenticated with its number and
 // whether it is the last (package internal/stream); its key stands sealed at its

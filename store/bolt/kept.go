@@ -36,9 +36,9 @@ func (s *Store) Expire(ctx context.Context, age time.Duration, limit int) (expir
 	if err != nil {
 		return nil, err
 	}
-	n, err := s.removeFound(func(tx *bbolt.Tx) (primaries, lies [][]byte, err error) {
-		primaries, expired, lies = s.vault.expired(tx, before, limit)
-		return primaries, lies, nil
+	n, err := s.removeFound(func(tx *bbolt.Tx) (primaries, stale [][]byte, err error) {
+		primaries, expired, stale = s.vault.expired(tx, before, limit)
+		return primaries, stale, nil
 	})
 	return expired[:n], err
 }
@@ -46,11 +46,11 @@ func (s *Store) Expire(ctx context.Context, age time.Duration, limit int) (expir
 // expired returns at most limit sessions, with their keys, and such entries of
 // the index before them as lie: of a session that is not there, or is kept since
 // another time. They are taken out, lest they stand before the others for ever.
-func (v *vault) expired(tx *bbolt.Tx, before time.Time, limit int) (primaries [][]byte, keys []screen.SessionKey, lies [][]byte) {
+func (v *vault) expired(tx *bbolt.Tx, before time.Time, limit int) (primaries [][]byte, keys []screen.SessionKey, stale [][]byte) {
 	c := tx.Bucket(bucketKept).Cursor()
 	for k, _ := c.First(); k != nil && len(primaries) < limit; k, _ = c.Next() {
 		if len(k) <= timeLen {
-			lies = append(lies, bytes.Clone(k))
+			stale = append(stale, bytes.Clone(k))
 			continue
 		}
 		since := keyTime(k)
@@ -60,7 +60,7 @@ func (v *vault) expired(tx *bbolt.Tx, before time.Time, limit int) (primaries []
 		primary := bytes.Clone(k[timeLen:])
 		found, err := v.find(tx, primary)
 		if errors.Is(err, store.ErrNotFound) || err == nil && !found.session.Kept().Equal(since) {
-			lies = append(lies, bytes.Clone(k))
+			stale = append(stale, bytes.Clone(k))
 			continue
 		}
 		var key screen.SessionKey
@@ -69,7 +69,7 @@ func (v *vault) expired(tx *bbolt.Tx, before time.Time, limit int) (primaries []
 		}
 		primaries, keys = append(primaries, primary), append(keys, key)
 	}
-	return primaries, keys, lies
+	return primaries, keys, stale
 }
 
 // reindex moves a session in bucketNotices and bucketKept from where before

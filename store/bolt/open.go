@@ -2,6 +2,7 @@ package bolt
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/voicescreen/voicescreen/internal/durable"
 	"github.com/voicescreen/voicescreen/store"
+	"github.com/voicescreen/voicescreen/store/audio"
 )
 
 // formatVersion is the version of the buckets, keys and records. It stands in
@@ -96,10 +98,10 @@ func open(path string, opts Options) (_ *Store, err error) {
 	if err := sweepCreations(path); err != nil {
 		return nil, err
 	}
-	if err := s.audio.open(path+suffixAudioDir, s.vault); err != nil {
+	if s.audio, err = audio.Open(path+suffixAudioDir, &audio.Options{Cipher: s.vault.audioCipher()}); err != nil {
 		return nil, err
 	}
-	if err := s.sweepAudio(0, nil); err != nil {
+	if err := s.sweepAudio(context.Background(), 0, nil); err != nil {
 		return nil, err
 	}
 	return s, s.release()
@@ -286,7 +288,7 @@ func sweepCreations(path string) error {
 	}
 	prefix := filepath.Base(path) + creationInfix
 	for _, e := range entries {
-		if name, ok := strings.CutPrefix(e.Name(), prefix); ok && isRef(name) {
+		if name, ok := strings.CutPrefix(e.Name(), prefix); ok && audio.IsRef(name) {
 			_ = os.Remove(filepath.Join(filepath.Dir(path), e.Name())) // if not now, then the next time
 		}
 	}

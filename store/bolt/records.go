@@ -7,6 +7,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/voicescreen/voicescreen/store"
+	"github.com/voicescreen/voicescreen/store/audio"
 )
 
 // record returns the record under a key; a nil key is of none.
@@ -147,7 +148,7 @@ func (v *vault) replace(tx *bbolt.Tx, primary []byte, before, after *store.Sessi
 		if err := dropRef(tx, primary, before.Audio); err != nil {
 			return err
 		}
-		if isRef(after.Audio) {
+		if audio.IsRef(after.Audio) {
 			if err := tx.Bucket(bucketAudio).Put([]byte(after.Audio), primary); err != nil {
 				return err
 			}

@@ -9,13 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"go.etcd.io/bbolt"
 
 	"github.com/voicescreen/voicescreen/internal/stream"
 	"github.com/voicescreen/voicescreen/store"
+	"github.com/voicescreen/voicescreen/store/audio"
 )
 
 // sealedVersion is the first byte of a sealed record, which is none of a plain
@@ -140,9 +139,8 @@ const (
 // audioData is what the key of an audio file is bound to.
 func (v *vault) audioData(ref string) []byte { return append(bytes.Clone(v.id), ref...) }
 
-// sealAudio returns a writer that encrypts to w under a new key, whose header
-// it writes.
-func (v *vault) sealAudio(ref string, w io.Writer) (*stream.Writer, error) {
+// sealAudio is audio.Cipher.Seal, under a new key.
+func (v *vault) sealAudio(ref string, w io.Writer) (io.WriteCloser, error) {
 	key := make([]byte, stream.KeySize)
 	_, _ = rand.Read(key) // never fails
 	defer clear(key)
@@ -150,12 +148,16 @@ func (v *vault) sealAudio(ref string, w io.Writer) (*stream.Writer, error) {
 	return stream.NewWriter(w, key), err
 }
 
-// openAudio returns a reader of an audio file's content. It takes the file
-// over, also when it fails.
-func (v *vault) openAudio(ref string, f *os.File) (_ io.ReadCloser, err error) {
+// audioCipher returns how audio files are encrypted; nil if they are not.
+func (v *vault) audioCipher() *audio.Cipher {
 	if v == nil {
-		return f, nil
+		return nil
 	}
+	return &audio.Cipher{Seal: v.sealAudio, Open: v.openAudio, HeaderLen: audioHeader}
+}
+
+// openAudio is audio.Cipher.Open.
+func (v *vault) openAudio(ref string, f io.ReadCloser) (_ io.ReadCloser, err error) {
 	defer func() {
 		if err != nil {
 			_ = f.Close()
@@ -183,7 +185,7 @@ func (v *vault) openAudio(ref string, f *os.File) (_ io.ReadCloser, err error) {
 
 // sealedAudio reads an encrypted audio file.
 type sealedAudio struct {
-	f *os.File
+	f io.Closer
 	r *stream.Reader
 }
 
@@ -196,22 +198,3 @@ func (a *sealedAudio) Read(p []byte) (int, error) {
 }
 
 func (a *sealedAudio) Close() error { return a.f.Close() }
-
-// wipe overwrites the key of an audio file of an encrypted store.
-func (a *audio) wipe(name string) error {
-	if a.vault == nil {
-		return nil
-	}
-	f, err := os.OpenFile(filepath.Join(a.dir, name), os.O_WRONLY, 0)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteAt(make([]byte, audioHeader), 0)
-	if err == nil {
-		err = a.files.sync(f)
-	}
-	return errors.Join(err, f.Close())
-}

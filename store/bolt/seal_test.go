@@ -16,6 +16,7 @@ import (
 
 	"github.com/voicescreen/voicescreen/internal/proof/cost"
 	"github.com/voicescreen/voicescreen/store"
+	"github.com/voicescreen/voicescreen/store/audio"
 )
 
 // TestRecordsAndAudioAreBoundToTheirPlace swaps what two sessions have.
@@ -24,7 +25,7 @@ func TestRecordsAndAudioAreBoundToTheirPlace(t *testing.T) {
 	path, sessions := filled(t, 2)
 	st := reopen(t, path)
 	a, b := sessions[0], sessions[1]
-	files := [2]string{filepath.Join(st.audio.dir, a.Audio+suffixAudio), filepath.Join(st.audio.dir, b.Audio+suffixAudio)}
+	files := [2]string{filepath.Join(st.path+suffixAudioDir, a.Audio+audio.Suffix), filepath.Join(st.path+suffixAudioDir, b.Audio+audio.Suffix)}
 	first := read(t, files[0])
 	write(t, files[0], read(t, files[1]))
 	write(t, files[1], first)
@@ -142,7 +143,7 @@ func TestEveryBitOfRecordsKeysAndAudioCounts(t *testing.T) {
 			t.Fatalf("bit %d of a slot: got error %v, want %v", i, err, ErrCorrupt)
 		}
 	})
-	audio := filepath.Join(st.audio.dir, s.Audio+suffixAudio)
+	audio := filepath.Join(st.path+suffixAudioDir, s.Audio+audio.Suffix)
 	flipFile(t, audio, 0, len(read(t, audio)), func(i int) {
 		if _, err := readAudio(t, st, s.Audio); !errors.Is(err, ErrCorrupt) {
 			t.Fatalf("bit %d of audio: got error %v, want %v", i, err, ErrCorrupt)
@@ -174,7 +175,7 @@ func TestNoBitOfTheDatabaseMakesAWrongAnswer(t *testing.T) {
 	path, sessions := filled(t, 3)
 	whole := map[string][]byte{path: read(t, path), path + suffixSlots: read(t, path+suffixSlots)}
 	for _, s := range sessions {
-		name := filepath.Join(path+".audio", s.Audio+suffixAudio)
+		name := filepath.Join(path+".audio", s.Audio+audio.Suffix)
 		whole[name] = read(t, name)
 	}
 	rnd := rand.New(rand.NewPCG(1, 2))

@@ -9,6 +9,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/voicescreen/voicescreen/store"
+	"github.com/voicescreen/voicescreen/store/audio"
 )
 
 // Create is described at [store.Store].
@@ -93,7 +94,7 @@ func (s *Store) change(
 	}
 	before, after := c.before, c.after
 	if before.Audio != after.Audio {
-		_ = s.audio.letGo(before.Audio) // what cannot be removed now is removed later
+		_ = s.audio.Release(before.Audio) // what cannot be removed now is removed later
 	}
 	return after, nil
 }
@@ -132,7 +133,7 @@ func (c *changing) do(b *batch) error {
 		return err
 	}
 	if ref := before.Audio; ref != after.Audio {
-		b.later = append(b.later, func() { _ = c.store.audio.letGo(ref) })
+		b.afterCommit = append(b.afterCommit, func() { _ = c.store.audio.Release(ref) })
 	}
 	to, err := recordsOf(found.primary, after, found.sum)
 	if err != nil {
@@ -148,7 +149,7 @@ func (s *Store) Delete(ctx context.Context, account, id string) error {
 	}
 	defer s.calls.End()
 	primary := s.vault.primaryKey(account, id)
-	_, err := s.removeFound(func(tx *bbolt.Tx) (primaries, lies [][]byte, err error) {
+	_, err := s.removeFound(func(tx *bbolt.Tx) (primaries, stale [][]byte, err error) {
 		if primary == nil || tx.Bucket(bucketSessions).Get(primary) == nil {
 			return nil, nil, store.ErrNotFound
 		}
@@ -164,7 +165,7 @@ func (s *Store) Forget(ctx context.Context, account, userID string) (int, error)
 	}
 	defer s.calls.End()
 	prefix := s.vault.userPrefix(account, userID)
-	return s.removeFound(func(tx *bbolt.Tx) (primaries, lies [][]byte, err error) {
+	return s.removeFound(func(tx *bbolt.Tx) (primaries, stale [][]byte, err error) {
 		c := tx.Bucket(bucketUsers).Cursor()
 		for k, primary := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, primary = c.Next() {
 			primaries = append(primaries, bytes.Clone(primary))
@@ -177,22 +178,22 @@ func (s *Store) Forget(ctx context.Context, account, userID string) (int, error)
 // bucketKept that it says lie, and then what the sessions leave behind. It
 // returns how many they were, 0 if they are not removed; with an error too if
 // erase has one.
-func (s *Store) removeFound(find func(tx *bbolt.Tx) (primaries, lies [][]byte, err error)) (n int, err error) {
+func (s *Store) removeFound(find func(tx *bbolt.Tx) (primaries, stale [][]byte, err error)) (n int, err error) {
 	var left gone
 	err = s.group.do(func(b *batch) error {
-		var primaries, lies [][]byte
+		var primaries, stale [][]byte
 		n, left = 0, gone{}
 		err := guard(func() (err error) {
-			primaries, lies, err = find(b.tx)
+			primaries, stale, err = find(b.tx)
 			return err
 		})
-		if err != nil || len(primaries)+len(lies) == 0 {
+		if err != nil || len(primaries)+len(stale) == 0 {
 			return err
 		}
 		n = len(primaries)
-		b.later = append(b.later, func() { _ = s.erase(left) })
+		b.afterCommit = append(b.afterCommit, func() { _ = s.erase(left) })
 		return b.write(func(tx *bbolt.Tx) error {
-			for _, k := range lies {
+			for _, k := range stale {
 				if err := tx.Bucket(bucketKept).Delete(k); err != nil {
 					return err
 				}
@@ -213,11 +214,11 @@ func (s *Store) removeFound(find func(tx *bbolt.Tx) (primaries, lies [][]byte, e
 
 // dropRef lets a session no longer refer to audio.
 func dropRef(tx *bbolt.Tx, primary []byte, ref string) error {
-	audio := tx.Bucket(bucketAudio)
-	if !isRef(ref) || !bytes.Equal(audio.Get([]byte(ref)), primary) {
+	refs := tx.Bucket(bucketAudio)
+	if !audio.IsRef(ref) || !bytes.Equal(refs.Get([]byte(ref)), primary) {
 		return nil
 	}
-	return audio.Delete([]byte(ref))
+	return refs.Delete([]byte(ref))
 }
 
 // gone is what removed sessions leave behind until Store.erase.
@@ -231,7 +232,7 @@ type gone struct {
 // An error says that a key could not be destroyed: the next call that removes
 // something tries again, and so does Open.
 func (s *Store) erase(left gone) error {
-	if err := errors.Join(s.audio.letGo(left.audio...), s.vault.destroy(left.slots)); err != nil {
+	if err := errors.Join(s.audio.Release(left.audio...), s.vault.destroy(left.slots)); err != nil {
 		return fmt.Errorf("store/bolt: the sessions are removed but not yet every key of theirs: %w", err)
 	}
 	return nil
@@ -260,7 +261,7 @@ func (v *vault) remove(tx *bbolt.Tx, primary []byte, left *gone) error {
 		return err
 	}
 	left.audio = append(left.audio, s.Audio)
-	if err := v.condemn(tx, primary, left); err != nil {
+	if err := v.retire(tx, primary, left); err != nil {
 		return err
 	}
 	return drop(tx, primary)
@@ -290,17 +291,17 @@ func (v *vault) removeDamaged(tx *bbolt.Tx, primary []byte, left *gone) error {
 	if err := unindexDamaged(tx, primary); err != nil {
 		return err
 	}
-	audio, err := keysOf(tx.Bucket(bucketAudio), func(_, v []byte) bool { return bytes.Equal(v, primary) })
+	refs, err := keysOf(tx.Bucket(bucketAudio), func(_, v []byte) bool { return bytes.Equal(v, primary) })
 	if err != nil {
 		return err
 	}
-	for _, k := range audio {
+	for _, k := range refs {
 		left.audio = append(left.audio, string(k))
 		if err := tx.Bucket(bucketAudio).Delete(k); err != nil {
 			return err
 		}
 	}
-	if err := v.condemn(tx, primary, left); err != nil {
+	if err := v.retire(tx, primary, left); err != nil {
 		return err
 	}
 	return drop(tx, primary)

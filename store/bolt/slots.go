@@ -27,12 +27,12 @@ const (
 	prepareSlots = 1024
 )
 
-// Entries of bucketSlots. A slot that is neither condemned nor free, and below
+// Entries of bucketSlots. A slot that is neither retired nor free, and below
 // the count, is a session's.
 const (
-	slotCondemned = 'c' // its key is to be destroyed
-	slotFree      = 'f' // it holds a key that nothing was sealed with
-	slotCount     = 'n' // alone: how many slots were ever assigned
+	slotRetired = 'c' // its key is to be destroyed
+	slotFree    = 'f' // it holds a key that nothing was sealed with
+	slotCount   = 'n' // alone: how many slots were ever assigned
 )
 
 const (
@@ -195,7 +195,7 @@ func (v *vault) begin(tx *bbolt.Tx) error {
 		}
 		for _, slot := range v.handed { // a commit whose last sync failed is stored all the same
 			b := tx.Bucket(bucketSlots)
-			if slot >= n || b.Get(slotEntry(slotFree, slot)) != nil || b.Get(slotEntry(slotCondemned, slot)) != nil {
+			if slot >= n || b.Get(slotEntry(slotFree, slot)) != nil || b.Get(slotEntry(slotRetired, slot)) != nil {
 				again = append(again, slot)
 			}
 		}
@@ -208,8 +208,8 @@ func (v *vault) begin(tx *bbolt.Tx) error {
 	return v.settle(tx)
 }
 
-// settle notes in the database which condemned slots are free. It forgets those
-// that are not condemned any more: a commit that reported an error did it, and
+// settle notes in the database which retired slots are free. It forgets those
+// that are not retired any more: a commit that reported an error did it, and
 // they may be other sessions' by now.
 func (v *vault) settle(tx *bbolt.Tx) error {
 	v.mu.Lock()
@@ -217,7 +217,7 @@ func (v *vault) settle(tx *bbolt.Tx) error {
 	v.mu.Unlock()
 	var ready []uint64
 	for _, slot := range former {
-		if tx.Bucket(bucketSlots).Get(slotEntry(slotCondemned, slot)) != nil {
+		if tx.Bucket(bucketSlots).Get(slotEntry(slotRetired, slot)) != nil {
 			ready = append(ready, slot)
 		}
 	}
@@ -225,7 +225,7 @@ func (v *vault) settle(tx *bbolt.Tx) error {
 	v.ready = append(ready, v.ready[len(former):]...) // others may stand behind
 	v.mu.Unlock()
 	for _, slot := range ready {
-		if err := tx.Bucket(bucketSlots).Delete(slotEntry(slotCondemned, slot)); err != nil {
+		if err := tx.Bucket(bucketSlots).Delete(slotEntry(slotRetired, slot)); err != nil {
 			return err
 		}
 		if err := v.put(tx, slotFree, slot); err != nil {
@@ -242,10 +242,10 @@ func (v *vault) settle(tx *bbolt.Tx) error {
 	return nil
 }
 
-// condemn notes that the key of a session goes with it. Store.erase destroys it
+// retire notes that the key of a session goes with it. Store.erase destroys it
 // after the commit; if the process ends in between, Open does. A record that
-// does not say which slot it had condemns all that are nobody's.
-func (v *vault) condemn(tx *bbolt.Tx, primary []byte, left *gone) error {
+// does not say which slot it had retires all that are nobody's.
+func (v *vault) retire(tx *bbolt.Tx, primary []byte, left *gone) error {
 	if v == nil {
 		return nil
 	}
@@ -262,7 +262,7 @@ func (v *vault) condemn(tx *bbolt.Tx, primary []byte, left *gone) error {
 		}
 	}
 	for _, slot := range slots {
-		if err := v.put(tx, slotCondemned, slot); err != nil {
+		if err := v.put(tx, slotRetired, slot); err != nil {
 			return err
 		}
 	}
@@ -277,7 +277,7 @@ func (v *vault) orphans(tx *bbolt.Tx) (slots []uint64, err error) {
 		return nil, err
 	}
 	used := map[uint64]bool{}
-	for _, state := range []byte{slotFree, slotCondemned} {
+	for _, state := range []byte{slotFree, slotRetired} {
 		for _, slot := range v.entries(tx, state, int(min(n, 1<<31))) {
 			used[slot] = true
 		}
@@ -296,33 +296,33 @@ func (v *vault) orphans(tx *bbolt.Tx) (slots []uint64, err error) {
 	return slots, err
 }
 
-// destroy overwrites the keys of slots that were condemned, and of those that
+// destroy overwrites the keys of slots that were retired, and of those that
 // it could not overwrite before. Calls at the same time share a sync.
 func (v *vault) destroy(slots []uint64) error {
 	if v == nil {
 		return nil
 	}
 	v.mu.Lock()
-	v.doomed = append(v.doomed, slots...)
+	v.pending = append(v.pending, slots...)
 	v.mu.Unlock()
-	v.turn.Lock()
-	defer v.turn.Unlock()
+	v.overwriteMu.Lock()
+	defer v.overwriteMu.Unlock()
 	v.mu.Lock()
-	doomed := v.doomed
-	v.doomed = nil
+	pending := v.pending
+	v.pending = nil
 	v.mu.Unlock()
-	err := v.overwrite(doomed)
+	err := v.overwrite(pending)
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if err != nil {
-		v.doomed = append(v.doomed, doomed...)
+		v.pending = append(v.pending, pending...)
 		return err
 	}
-	v.ready = append(v.ready, doomed...)
+	v.ready = append(v.ready, pending...)
 	return nil
 }
 
-// restore does what an interrupted process left: it destroys condemned keys,
+// restore does what an interrupted process left: it destroys retired keys,
 // and renews those that a transaction may have been assigned that was not
 // stored.
 func (v *vault) restore(tx *bbolt.Tx) error {
@@ -341,7 +341,7 @@ func (v *vault) restore(tx *bbolt.Tx) error {
 	if err := v.prepare(); err != nil {
 		return err
 	}
-	if err := v.destroy(v.entries(tx, slotCondemned, int(min(n, 1<<31)))); err != nil {
+	if err := v.destroy(v.entries(tx, slotRetired, int(min(n, 1<<31)))); err != nil {
 		return err
 	}
 	return v.overwrite(v.entries(tx, slotFree, maxBatch))
@@ -356,7 +356,7 @@ func (v *vault) keyFile(tx *bbolt.Tx) io.Reader {
 		end = slotsAt + int64(n)*slotSize
 	}
 	spare := map[uint64]bool{}
-	for _, state := range []byte{slotFree, slotCondemned} {
+	for _, state := range []byte{slotFree, slotRetired} {
 		for _, slot := range v.entries(tx, state, math.MaxInt) {
 			spare[slot] = true
 		}

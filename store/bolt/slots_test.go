@@ -16,6 +16,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/voicescreen/voicescreen/store"
+	"github.com/voicescreen/voicescreen/store/audio"
 )
 
 // TestRemovedSessionsCannotBeBroughtBack puts the database of before beside the
@@ -37,7 +38,7 @@ func TestRemovedSessionsCannotBeBroughtBack(t *testing.T) {
 			path, sessions := filled(t, 3)
 			before := read(t, path)
 			st := reopen(t, path)
-			audio := filepath.Join(st.audio.dir, sessions[0].Audio+suffixAudio)
+			audio := filepath.Join(st.path+suffixAudioDir, sessions[0].Audio+audio.Suffix)
 			kept := filepath.Join(t.TempDir(), "kept") // another name of the file: what stays on the disk
 			if err := errors.Join(os.Link(audio, kept), remove(st, sessions[0])); err != nil {
 				t.Fatal(err)
@@ -62,7 +63,7 @@ func TestRemovedSessionsCannotBeBroughtBack(t *testing.T) {
 }
 
 // TestAKeyThatCannotBeDestroyedIsDestroyedLater lets the key file fail: the
-// caller is told, and the next call, or the next Open, makes good.
+// caller is reported, and the next call, or the next Open, makes good.
 func TestAKeyThatCannotBeDestroyedIsDestroyedLater(t *testing.T) {
 	t.Parallel()
 	for _, again := range []string{"next call", "next Open"} {
@@ -167,7 +168,7 @@ func TestSlotsAreUsedAgain(t *testing.T) {
 // on the disk, so that no later session may have that key.
 func TestATransactionThatIsNotStoredLeavesNoKey(t *testing.T) {
 	t.Parallel()
-	for name, removed := range map[string]int{"a slot that is new": 0, "a slot that was condemned": 1} {
+	for name, removed := range map[string]int{"a slot that is new": 0, "a slot that was retired": 1} {
 		t.Run(name, func(t *testing.T) {
 			path, sessions := filled(t, removed)
 			st := reopen(t, path)

@@ -47,10 +47,10 @@ type vault struct {
 	tx       *bbolt.Tx // the last that was assigned a slot
 	handed   []uint64  // slots that tx was assigned, until it is stored
 
-	turn   sync.Mutex // held by who overwrites slots of doomed
-	mu     sync.Mutex // protects doomed and ready
-	doomed []uint64   // condemned by what is stored, and still to be overwritten
-	ready  []uint64   // overwritten, and in the database still condemned
+	overwriteMu sync.Mutex // held while slots of pending are overwritten
+	mu          sync.Mutex // protects pending and ready
+	pending     []uint64   // retired by what is stored, and still to be overwritten
+	ready       []uint64   // overwritten, and in the database still retired
 }
 
 // slotFile is the key file. Tests make its calls fail.

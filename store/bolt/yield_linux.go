@@ -5,10 +5,9 @@ import (
 	"syscall"
 )
 
-// yield lets others run: goroutines that this thread can take, and then threads
-// that wait for its processor, which the system may not move to another for a
-// few milliseconds. They have goroutines that this one cannot take as long as it
-// finds itself.
+// yield gives up the processor: first to other goroutines of this thread, then to
+// other threads that wait for it. The second matters because Linux may leave a
+// runnable thread in the queue of this processor for a few milliseconds.
 func yield() {
 	runtime.Gosched()
 	_, _, _ = syscall.Syscall(syscall.SYS_SCHED_YIELD, 0, 0, 0)

@@ -4,5 +4,5 @@ package bolt
 
 import "runtime"
 
-// yield lets others run.
+// yield gives up the processor to other goroutines.
 func yield() { runtime.Gosched() }

@@ -157,6 +157,19 @@ var audioCases = []testCase{
 		}
 		wantAudio(t, st, other.Audio, []byte("other"))
 	}},
+	{"a sweep removes audio that nobody refers to, by its age", func(t *testing.T, st *subject) {
+		create(t, st, session("a", "s", "u"))
+		used, wanted, orphan := put(t, st, strings.NewReader("used")), put(t, st, strings.NewReader("wanted")), put(t, st, strings.NewReader("orphan"))
+		setAudio(t, st, "s", used)
+		wantErr(t, "Sweep", st.Audio().Sweep(t.Context(), time.Hour, nil), nil)
+		wantAudio(t, st, orphan, []byte("orphan"))
+		wantErr(t, "Sweep", st.Audio().Sweep(t.Context(), 0, func(ref string) bool { return ref == wanted }), nil)
+		wantNoAudio(t, st, orphan)
+		wantAudio(t, st, used, []byte("used"))
+		wantAudio(t, st, wanted, []byte("wanted"))
+		wantErr(t, "Sweep", st.Audio().Sweep(t.Context(), 0, nil), nil)
+		wantNoAudio(t, st, wanted)
+	}},
 	{"audio may be stored at the same time", func(t *testing.T, st *subject) {
 		race(racers, func(i int) {
 			data := noise(10_000 + i)

@@ -22,6 +22,8 @@ func RunDurable(t *testing.T, open func(t *testing.T, dir string, now func() tim
 		{"the queue goes on after reopening", queueSurvives},
 		{"notices and what may expire are there after reopening", noticesSurvive},
 		{"what was removed stays removed", removalSurvives},
+		{"documents are there after reopening", documentsSurvive},
+		{"what a process that ended leased or put off is due after reopening", leasesEnd},
 		{"histories with reopening are as the model says", checkHistories},
 	} {
 		t.Run(c.promise, func(t *testing.T) {
@@ -126,4 +128,51 @@ func removalSurvives(t *testing.T, st *subject, reopen func(*subject) *subject) 
 		wantNoAudio(t, st, ref)
 	}
 	wantDue(t, st, 0)
+}
+
+func documentsSurvive(t *testing.T, st *subject, reopen func(*subject) *subject) {
+	first := putDocument(t, st, "d", 0, []byte("first"))
+	st = reopen(st)
+	wantDocument(t, st, "d", []byte("first"), first)
+	_, err := st.PutDocument(t.Context(), "d", 0, nil)
+	wantErr(t, "PutDocument", err, store.ErrConflict)
+	second := putDocument(t, st, "d", first, nil)
+	st = reopen(st)
+	wantDocument(t, st, "d", nil, second)
+}
+
+// leasesEnd reopens a store in which sessions are due later than can be: they
+// become due at once, in their order, behind those that were due before.
+// Notices wait for no longer than MaxDelay.
+func leasesEnd(t *testing.T, st *subject, reopen func(*subject) *subject) {
+	leased := queued("a", "s1", at(2000))
+	leased.Owner, leased.Token, leased.Attempts = "worker", 7, 2
+	leased.Scores, leased.Features = full().Scores, full().Features
+	create(t, st, leased, queued("b", "s2", at(1000)), queued("a", "s3", at(90)), queued("a", "s4", at(3000)))
+	late := noticed("a", "n1", at(100).Add(store.MaxDelay+time.Hour))
+	create(t, st, late, noticed("b", "n2", at(100).Add(store.MaxDelay+time.Minute)), noticed("a", "n3", at(100).Add(store.MaxDelay)), noticed("a", "n4", at(99)))
+	st.clock.set(at(100))
+	st = reopen(st)
+	wantDue(t, st, 4)
+	got := get(t, st, "a", "s1")
+	if got.Due.IsZero() || got.Due.After(at(100)) {
+		t.Errorf("got a lease until %v, want it over at %v", got.Due, at(100))
+	}
+	leased.Owner, leased.Due = "", got.Due
+	wantSame(t, "Get", got, leased)
+	for _, want := range []string{"s3", "s2", "s1", "s4"} {
+		if got := next(t, st, at(100)); got != want {
+			t.Errorf("Next: got %q, want %q", got, want)
+		}
+	}
+	for _, want := range []string{"n4", "n2", "n1"} {
+		if got := nextNotice(t, st, at(100)); got != want {
+			t.Errorf("NextNotice: got %q, want %q", got, want)
+		}
+	}
+	_, err := st.noticeAt(t.Context(), nil, at(100), never(t))
+	wantErr(t, "NextNotice", err, store.ErrNoneDue)
+	if got := nextNotice(t, st, at(100).Add(store.MaxDelay)); got != "n3" {
+		t.Errorf("NextNotice: got %q, want n3", got)
+	}
 }

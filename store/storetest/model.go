@@ -27,6 +27,7 @@ var (
 func checkHistories(t *testing.T, st *subject, reopen func(*subject) *subject) {
 	rapid.Check(t, func(rt *rapid.T) {
 		h := &history{T: rt, t: t, st: st, sessions: map[string]*store.Session{}, audio: map[string]string{}}
+		h.beginDocuments()
 		defer func() { // leave the store empty, also when the history failed
 			st = h.st
 			for _, account := range worldAccounts {
@@ -44,7 +45,7 @@ func checkHistories(t *testing.T, st *subject, reopen func(*subject) *subject) {
 		}()
 		actions := map[string]func(*rapid.T){
 			"create": h.create, "get": h.get, "update": h.update, "next": h.next, "next notice": h.nextNotice, "expire": h.expire,
-			"list": h.list, "delete": h.delete, "forget": h.forget, "audio": h.putAudio, "": h.check,
+			"list": h.list, "delete": h.delete, "forget": h.forget, "audio": h.putAudio, "document": h.putDocument, "": h.check,
 		}
 		if reopen != nil {
 			actions["reopen"] = func(*rapid.T) {
@@ -70,6 +71,8 @@ type history struct {
 	st       *subject
 	sessions map[string]*store.Session // by ID
 	audio    map[string]string         // by reference
+	docs     map[string][]string       // by name: the content at each revision since the history began
+	before   map[string]uint64         // the revisions when it began
 }
 
 func (h *history) account() string { return rapid.SampledFrom(worldAccounts).Draw(h.T, "account") }
@@ -290,32 +293,6 @@ func (h *history) expire(*rapid.T) {
 	}
 }
 
-// release is what a store does when it is opened, as store.MaxDelay says.
-func (h *history) release() {
-	now := h.st.clock.now().UTC()
-	var late []*store.Session
-	for id, s := range h.sessions {
-		h.sessions[id] = s.Clone()
-		if s = h.sessions[id]; s.Due.After(now) {
-			late = append(late, s)
-		}
-		if s.Notify.After(now.Add(store.MaxDelay)) {
-			h.Fatalf("the history has no notice that far ahead")
-		}
-	}
-	slices.SortFunc(late, func(a, b *store.Session) int { return a.Due.Compare(b.Due) })
-	var before, after time.Time // when the session in front was due
-	for _, s := range late {
-		got, err := h.st.Get(h.t.Context(), s.Account, s.ID)
-		h.want("Get", err, nil)
-		if got.Due.IsZero() || got.Due.After(now) || s.Due.After(before) && !got.Due.After(after) {
-			h.Fatalf("a store that was opened at %v: got a session due at %v, behind one due at %v", now, got.Due, after)
-		}
-		before, after = s.Due, got.Due
-		s.Due, s.Owner = got.Due, ""
-	}
-}
-
 // listing returns the model's sessions of a user in order.
 func (h *history) listing(account, user string) []*store.Session {
 	var list []*store.Session
@@ -415,4 +392,5 @@ func (h *history) check(*rapid.T) {
 	for ref, content := range h.audio {
 		wantAudio(h.T, h.st, ref, []byte(content))
 	}
+	h.checkDocuments()
 }

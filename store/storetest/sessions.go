@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -64,6 +65,15 @@ var sessionCases = []testCase{
 		create(t, st, s)
 		wantSame(t, "Get", get(t, st, "a", "s"), s)
 	}},
+	{"numbers that are not there come back", func(t *testing.T, st *subject) {
+		s := session("a", "s", "u")
+		s.Scores = []screen.Score{{
+			Low: math.NaN(), High: math.NaN(), Segments: []screen.Segment{{Probability: math.NaN()}},
+			Contributions: []screen.Contribution{{Value: math.NaN()}},
+		}}
+		create(t, st, s)
+		wantSame(t, "Get", get(t, st, "a", "s"), s)
+	}},
 	{"times far away come back", func(t *testing.T, st *subject) {
 		s := session("a", "s", "u")
 		s.CreatedAt = time.Unix(0, 0)
@@ -124,6 +134,21 @@ func refused(t *testing.T, st *subject) {
 		"unknown state":   func(s *store.Session) { s.Status = 99 },
 		"unknown product": func(s *store.Session) { s.Product = 99 },
 		"a time too late": func(s *store.Session) { s.Due = time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC) },
+
+		"a time too early":           func(s *store.Session) { s.Due = time.Unix(0, -1000) },
+		"an account with NUL":        func(s *store.Session) { s.Account = "a\x00" },
+		"a user that is not UTF-8":   func(s *store.Session) { s.UserID = "\xff" },
+		"too long an account":        func(s *store.Session) { s.Account = strings.Repeat("a", screen.MaxAccount+1) },
+		"too long a user":            func(s *store.Session) { s.UserID = strings.Repeat("u", screen.MaxUserID+1) },
+		"too long an owner":          func(s *store.Session) { s.Owner = strings.Repeat("o", screen.MaxName+1) },
+		"too long a failure message": func(s *store.Session) { s.Failure = &screen.Failure{Message: strings.Repeat("m", screen.MaxMessage+1)} },
+		"a ZIP code with NUL":        func(s *store.Session) { s.Metadata.Zipcode = "\x00" },
+		"too large a token":          func(s *store.Session) { s.Token = math.MaxInt64 + 1 },
+		"a negative count":           func(s *store.Session) { s.Attempts = -1 },
+		"an undefined feature":       func(s *store.Session) { s.Features = map[string]float64{"f": math.NaN()} },
+		"an infinite probability":    func(s *store.Session) { s.Scores = []screen.Score{{Probability: math.Inf(1)}} },
+		"an unknown severity":        func(s *store.Session) { s.Scores = []screen.Score{{Severity: 99}} },
+		"too many scores":            func(s *store.Session) { s.Scores = make([]screen.Score, screen.MaxScores+1) },
 	} {
 		s := session("a", "s", "u")
 		spoil(s)

@@ -1,0 +1,402 @@
+// Package audio keeps audio that waits to be analysed in a directory, for any
+// store: it implements [store.Audio].
+//
+// A file is written under a name that ends in .part, synced, renamed and its
+// directory synced before its reference is returned. Names are random. What an
+// interrupted call left, and audio that no session refers to, is removed by
+// Sweep, by its age: another process may be about to refer to it.
+package audio
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/voicescreen/voicescreen/internal/durable"
+	"github.com/voicescreen/voicescreen/store"
+)
+
+const (
+	// Suffix ends the names of files with audio that is complete and durable.
+	Suffix = ".audio"
+	// suffixPart ends the names of files that are being written.
+	suffixPart = ".part"
+)
+
+// bufferLen is how much audio an upload holds in memory, in bytes. Chosen: 64
+// uploads at once take 4 MiB, and a 30 s recording 40 writes.
+const bufferLen = 64 << 10
+
+// Dir is a directory with audio. It is safe for concurrent use, and several
+// processes may use one directory.
+type Dir struct {
+	// Files are the calls that change files. Tests replace them while no other
+	// call is under way.
+	Files Files
+
+	path   string
+	cipher *Cipher
+
+	frozen   sync.RWMutex    // who removes files holds it to read, Freeze to write
+	mu       sync.Mutex      // protects leftover
+	leftover map[string]bool // names of files that are to be removed and could not be yet
+}
+
+var _ store.Audio = (*Dir)(nil)
+
+// Options are the options of Open. Nil and zero fields mean the default.
+type Options struct {
+	// Cipher encrypts the files. Default: they are not encrypted.
+	Cipher *Cipher
+}
+
+// Cipher encrypts audio with a key for each file, which stands sealed at the
+// file's beginning: Dir overwrites it with zeros, and syncs that, before it
+// removes the file. The functions must be safe for concurrent use.
+type Cipher struct {
+	// Seal returns a writer that encrypts to w, whose header it has written.
+	Seal func(ref string, w io.Writer) (io.WriteCloser, error)
+	// Open returns a reader of what f holds, which closes f, and takes f over,
+	// also when it fails. It returns store.ErrNotFound where the header is all
+	// zeros.
+	Open func(ref string, f io.ReadCloser) (io.ReadCloser, error)
+	// HeaderLen is the length of the header, in bytes.
+	HeaderLen int
+}
+
+// Files are the calls of the system that change files.
+type Files struct {
+	Create  func(name string) (*os.File, error)
+	Write   func(f *os.File, p []byte) (int, error)
+	Sync    func(f *os.File) error
+	Rename  func(from, to string) error
+	Remove  func(name string) error
+	SyncDir func(dir string) error
+}
+
+// SystemFiles returns the calls as they are.
+func SystemFiles() Files {
+	return Files{
+		Create: func(name string) (*os.File, error) {
+			return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		},
+		Write:   (*os.File).Write,
+		Sync:    (*os.File).Sync,
+		Rename:  os.Rename,
+		Remove:  os.Remove,
+		SyncDir: durable.SyncDir,
+	}
+}
+
+// Open uses the directory at path, or makes it; the directory above it must
+// exist. The Dir needs no closing.
+func Open(path string, opts *Options) (*Dir, error) {
+	if opts == nil {
+		opts = &Options{}
+	}
+	d := &Dir{Files: SystemFiles(), path: path, cipher: opts.Cipher, leftover: map[string]bool{}}
+	err := os.Mkdir(path, 0o700)
+	if errors.Is(err, fs.ErrExist) {
+		return d, nil
+	}
+	if err == nil {
+		err = d.Files.SyncDir(filepath.Dir(path))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("store/audio: %w", err)
+	}
+	return d, nil
+}
+
+// Path returns the name of the file of stored audio.
+func (d *Dir) Path(ref string) string { return filepath.Join(d.path, ref+Suffix) }
+
+// IsRef says whether ref has the form of references to audio in a Dir, which is
+// that of crypto/rand.Text. Nothing else becomes the name of a file.
+func IsRef(ref string) bool {
+	if len(ref) != 26 {
+		return false
+	}
+	for i := range len(ref) {
+		if c := ref[i]; (c < 'A' || c > 'Z') && (c < '2' || c > '7') {
+			return false
+		}
+	}
+	return true
+}
+
+// Sweep is described at [store.Audio]. The age is that of the file's last change,
+// by the clock of the machine. Files that are not audio stay.
+func (d *Dir) Sweep(ctx context.Context, age time.Duration, referred func(ref string) bool) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	dir, err := os.Open(d.path)
+	if err != nil {
+		return fmt.Errorf("store/audio: sweep: %w", err)
+	}
+	defer func() { _ = dir.Close() }() // it was only read
+	before := time.Now().Add(-age)
+	var gone []string
+	for {
+		entries, err := dir.ReadDir(1000) // chosen: bounds the memory
+		for _, e := range entries {
+			ref, part := strings.CutSuffix(e.Name(), suffixPart)
+			if !part {
+				ref, _ = strings.CutSuffix(e.Name(), Suffix)
+			}
+			if IsRef(ref) && ref != e.Name() && (part || referred == nil || !referred(ref)) && (age <= 0 || writtenBefore(e, before)) {
+				gone = append(gone, e.Name())
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			_ = d.removeAll(gone) // what cannot be removed now is at the next Sweep
+			return nil
+		}
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return fmt.Errorf("store/audio: sweep: %w", err)
+		}
+	}
+}
+
+// writtenBefore says whether a file was last written before a time.
+func writtenBefore(e fs.DirEntry, t time.Time) bool {
+	info, err := e.Info()
+	return err == nil && info.ModTime().Before(t)
+}
+
+// Release removes audio that no session refers to any longer. What cannot be
+// removed now is removed at a later call that removes something, or by Sweep.
+// The error is that of a key that could not be overwritten.
+func (d *Dir) Release(refs ...string) error {
+	var names []string
+	for _, ref := range refs {
+		if IsRef(ref) {
+			names = append(names, ref+Suffix)
+		}
+	}
+	return d.removeAll(names)
+}
+
+// removeAll removes files, and those that former calls could not remove. The
+// error is that of a key that could not be overwritten; without its key what is
+// left cannot be read.
+func (d *Dir) removeAll(names []string) (err error) {
+	d.mu.Lock()
+	for name := range d.leftover {
+		names = append(names, name)
+	}
+	clear(d.leftover)
+	d.mu.Unlock()
+	d.frozen.RLock()
+	defer d.frozen.RUnlock()
+	for _, name := range names {
+		if wipeErr := d.wipe(name); wipeErr != nil {
+			d.remember(name) // without a name nobody would find the key again
+			err = errors.Join(err, wipeErr)
+			continue
+		}
+		removeErr := d.Files.Remove(filepath.Join(d.path, name))
+		if removeErr != nil && !errors.Is(removeErr, fs.ErrNotExist) {
+			d.remember(name)
+		}
+	}
+	return err
+}
+
+// remember notes a file for the next removeAll.
+func (d *Dir) remember(name string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.leftover[name] = true
+}
+
+// Put is described at [store.Audio].
+func (d *Dir) Put(ctx context.Context, r io.Reader) (string, error) {
+	ref := rand.Text()
+	part, whole := ref+suffixPart, ref+Suffix
+	f, err := d.Files.Create(filepath.Join(d.path, part))
+	if err != nil {
+		return "", fmt.Errorf("store/audio: put: %w", err)
+	}
+	done := false
+	defer func() { // also when r panics
+		if !done {
+			_ = f.Close()
+			_ = d.removeAll([]string{part, whole})
+		}
+	}()
+	if err := d.fill(ctx, ref, f, r); err != nil {
+		return "", err
+	}
+	err = errors.Join(d.Files.Sync(f), f.Close())
+	if err == nil {
+		err = d.Files.Rename(filepath.Join(d.path, part), filepath.Join(d.path, whole))
+	}
+	if err == nil {
+		err = d.Files.SyncDir(d.path)
+	}
+	if err != nil {
+		return "", fmt.Errorf("store/audio: put: %w", err)
+	}
+	done = true
+	return ref, nil
+}
+
+// buffers are for Copy, of bufferLen bytes.
+var buffers = sync.Pool{New: func() any { return new([bufferLen]byte) }}
+
+// fill writes all that r gives to f, encrypted if there is a cipher. An error of r
+// is returned as it is.
+func (d *Dir) fill(ctx context.Context, ref string, f *os.File, r io.Reader) error {
+	file := fileWriter{f, d.Files.Write}
+	if d.cipher == nil {
+		return Copy(ctx, file, r)
+	}
+	w, err := d.cipher.Seal(ref, file)
+	if err == nil {
+		if err := Copy(ctx, w, r); err != nil {
+			return err
+		}
+		err = w.Close()
+	}
+	if err != nil {
+		return fmt.Errorf("store/audio: put: %w", err)
+	}
+	return nil
+}
+
+// fileWriter writes to a file as Files has it.
+type fileWriter struct {
+	f     *os.File
+	write func(f *os.File, p []byte) (int, error)
+}
+
+func (w fileWriter) Write(p []byte) (int, error) { return w.write(w.f, p) }
+
+// Copy writes all that r gives to w, until ctx is done. An error of r is returned
+// as it is.
+func Copy(ctx context.Context, w io.Writer, r io.Reader) error {
+	buf := buffers.Get().(*[bufferLen]byte)
+	defer buffers.Put(buf)
+	defer clear(buf[:]) // no voice stays in memory
+	for empty := 0; empty < 100; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n, err := r.Read(buf[:])
+		if n > 0 {
+			empty = -1
+			if _, err := w.Write(buf[:n]); err != nil {
+				return fmt.Errorf("store/audio: put: %w", err)
+			}
+		}
+		empty++
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return io.ErrNoProgress
+}
+
+// Probe returns nil if a file can be written to the directory now.
+func (d *Dir) Probe() error {
+	name := rand.Text() + suffixPart
+	f, err := d.Files.Create(filepath.Join(d.path, name))
+	if err != nil {
+		return err
+	}
+	_, err = d.Files.Write(f, []byte{0})
+	err = errors.Join(err, f.Close())
+	_ = d.removeAll([]string{name}) // a file that stays is no reason not to take others
+	return err
+}
+
+// Open is described at [store.Audio].
+func (d *Dir) Open(ctx context.Context, ref string) (io.ReadCloser, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if !IsRef(ref) {
+		return nil, store.ErrNotFound
+	}
+	f, err := os.Open(d.Path(ref))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, store.ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("store/audio: open: %w", err)
+	}
+	if d.cipher == nil {
+		return f, nil
+	}
+	return d.cipher.Open(ref, f)
+}
+
+// Remove is described at [store.Audio].
+func (d *Dir) Remove(ctx context.Context, ref string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if !IsRef(ref) {
+		return nil
+	}
+	name := ref + Suffix
+	d.frozen.RLock()
+	defer d.frozen.RUnlock()
+	err := d.wipe(name)
+	if err == nil {
+		err = d.Files.Remove(filepath.Join(d.path, name))
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = d.Files.SyncDir(d.path)
+	} else {
+		d.remember(name) // the caller may not call again
+	}
+	if err != nil {
+		return fmt.Errorf("store/audio: remove: %w", err)
+	}
+	return nil
+}
+
+// Freeze makes calls that remove audio wait until thaw is called.
+func (d *Dir) Freeze() (thaw func()) {
+	d.frozen.Lock()
+	return d.frozen.Unlock
+}
+
+// wipe overwrites the header of an encrypted file, and so its key.
+func (d *Dir) wipe(name string) error {
+	if d.cipher == nil {
+		return nil
+	}
+	f, err := os.OpenFile(filepath.Join(d.path, name), os.O_WRONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt(make([]byte, d.cipher.HeaderLen), 0)
+	if err == nil {
+		err = d.Files.Sync(f)
+	}
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,45 @@
+package store
+
+import (
+	"testing"
+	"time"
+)
+
+// TestTheClockDoesNotGoBack sets the machine's clock back and forward while a
+// monotonic one goes on.
+func TestTheClockDoesNotGoBack(t *testing.T) {
+	begin := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	shown, passed := begin, time.Duration(0)
+	f := &forward{read: func() (time.Time, time.Duration) { return shown, passed }}
+	for _, step := range []struct {
+		name          string
+		shown, passed time.Duration // how far both clocks go
+		want          time.Duration // since the beginning
+	}{
+		{"the first reading", 0, 0, 0},
+		{"a second", time.Second, time.Second, time.Second},
+		{"set back by an hour", -time.Hour, time.Second, 2 * time.Second},
+		{"a minute", time.Minute, time.Minute, 62 * time.Second},
+		{"set back once more", -time.Minute, 0, 62 * time.Second},
+		{"set right", time.Hour + time.Minute, time.Second, 63 * time.Second},
+		{"set ahead by an hour", time.Hour, time.Second, time.Hour + 61*time.Second},
+		{"set right again", -time.Hour, time.Second, time.Hour + 62*time.Second},
+	} {
+		shown, passed = shown.Add(step.shown), passed+step.passed
+		if got := f.now().Sub(begin); got != step.want {
+			t.Errorf("%s: got %v since the beginning, want %v", step.name, got, step.want)
+		}
+	}
+}
+
+func TestTheClockShowsMicrosecondsInUTC(t *testing.T) {
+	zone := time.FixedZone("elsewhere", 3600)
+	now := NewClock(func() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 1999, zone) })
+	if got, want := now(), time.Date(2026, 3, 1, 11, 0, 0, 1000, time.UTC); got != want {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	before := time.Now().Add(-time.Millisecond)
+	if got := NewClock(nil)(); got.Before(before) || got.After(time.Now()) || got.Location() != time.UTC {
+		t.Errorf("got %v, want the time of the machine in UTC", got)
+	}
+}
