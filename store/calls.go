@@ -9,12 +9,12 @@ import (
 // Close can wait for them. The zero value is open. It is safe for concurrent
 // use.
 type Calls struct {
-	mu     sync.Mutex // protects closed, and that none begins once it is set
+	mu     sync.Mutex // protects closed, and orders Begin and Close
 	closed bool
 	active sync.WaitGroup
 }
 
-// Begin counts a call in. It returns ErrClosed after Close, and the error of a
+// Begin counts a call. It returns ErrClosed after Close, and the error of a
 // context that is done. If it returns nil, End must follow.
 func (c *Calls) Begin(ctx context.Context) error {
 	c.mu.Lock()
@@ -29,10 +29,10 @@ func (c *Calls) Begin(ctx context.Context) error {
 	return nil
 }
 
-// End counts a call out.
+// End ends a call that Begin counted.
 func (c *Calls) End() { c.active.Done() }
 
-// Close lets no further call begin and waits until the last has ended. It
+// Close makes Begin fail from now on, and waits until the last call has ended. It
 // returns ErrClosed if it was called before.
 func (c *Calls) Close() error {
 	c.mu.Lock()

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// DamagedError says that records cannot be read and were passed over. It is
+// DamagedError says that records cannot be read and were skipped. It is
 // ErrDamaged.
 type DamagedError struct {
 	Records int   // how many, at least 1
@@ -13,7 +13,7 @@ type DamagedError struct {
 }
 
 func (e *DamagedError) Error() string {
-	return fmt.Sprintf("store: damaged records that were passed over: %d, the first: %v", e.Records, e.Err)
+	return fmt.Sprintf("store: damaged records that were skipped: %d, the first: %v", e.Records, e.Err)
 }
 
 // Is says whether target is ErrDamaged.
@@ -21,8 +21,8 @@ func (e *DamagedError) Is(target error) bool { return target == ErrDamaged }
 
 func (e *DamagedError) Unwrap() error { return e.Err }
 
-// Add counts in what err passed over, of the calls of one Scan, and returns
-// nil; an err that is no DamagedError it returns as it is.
+// Add adds the records that err, a DamagedError of another call of Scan, counts,
+// and returns nil. It returns any other error as it is.
 func (e *DamagedError) Add(err error) error {
 	var more *DamagedError
 	if !errors.As(err, &more) {

@@ -32,24 +32,22 @@ type Session struct {
 	Token    uint64    `json:"token,omitempty" cbor:"16,keyasint,omitempty"` // fencing token, one more for each lease
 	Attempts int       `json:"attempts,omitempty" cbor:"17,keyasint,omitempty"`
 
-	// The result. Changes are not given scores and features: see Store.Update.
+	// The result. A Change gets neither Scores nor Features: see Store.Update.
 	Scores   []screen.Score     `json:"scores,omitempty" cbor:"18,keyasint,omitempty"`
 	Features map[string]float64 `json:"features,omitempty" cbor:"19,keyasint,omitempty"` // of schema voice/1; undefined ones are absent
 	Failure  *screen.Failure    `json:"failure,omitempty" cbor:"20,keyasint,omitempty"`
 
 	Labels screen.Labels `json:"labels,omitzero" cbor:"21,keyasint,omitzero"`
 
-	// The notification that there is a result. Notify is when whoever the
-	// account wants told is told next, never if it is zero; Notices is how
-	// often it was tried.
+	// The notice that there is a result. Notify is when it is sent next, never if
+	// it is zero; Notices is how many attempts were made.
 	Notify  time.Time `json:"notify,omitzero" cbor:"22,keyasint,omitzero"`
 	Notices int       `json:"notices,omitempty" cbor:"23,keyasint,omitempty"`
 }
 
-// Kept returns since when the session is kept with nothing left to do: since
-// its UpdatedAt, so since it was made, got its result or was given a label. It
-// is the zero time while a recording waits or is being analysed. See
-// Store.Expire.
+// Kept returns the beginning of the session's retention: UpdatedAt, which is when
+// it was created, got its result or got a label. It is the zero time while a
+// recording waits or is being analysed. See Store.Expire.
 func (s *Session) Kept() time.Time {
 	if s.Status == screen.StatusProcessing {
 		return time.Time{}

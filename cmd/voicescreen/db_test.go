@@ -139,7 +139,7 @@ func TestDBWithADamagedRecord(t *testing.T) {
 		want []string
 		copy string // "" where none is made
 	}{
-		{[]string{"encrypt", in("plain.db"), in("encrypted.db"), "--store-key", in("store.key")}, []string{"encrypted.db: 2 sessions", "passed over: 1"}, "encrypted.db"},
+		{[]string{"encrypt", in("plain.db"), in("encrypted.db"), "--store-key", in("store.key")}, []string{"encrypted.db: 2 sessions", "skipped: 1"}, "encrypted.db"},
 		{[]string{"backup", in("plain.db"), in("backup.db")}, []string{"is damaged", "3 sessions"}, "backup.db"},
 		{[]string{"restore", in("plain.db"), in("restored.db")}, []string{"is not restored"}, ""},
 	} {

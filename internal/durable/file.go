@@ -40,9 +40,8 @@ type Value[T any] interface {
 // value is never changed but replaced by another. File is safe for concurrent
 // use.
 type File[T any] struct {
-	path    string // "" in memory
-	format  Format[T]
-	missing bool // whether there may be no file
+	path   string // "" in memory
+	format Format[T]
 
 	value  atomic.Pointer[T]
 	looked atomic.Int64 // time of the last look at the file, Unix nanoseconds
@@ -98,18 +97,6 @@ func CreateFile[T any](path string, value T, format Format[T]) (*File[T], error)
 	return OpenFile(path, format)
 }
 
-// OpenFileOr is OpenFile with a value for where there is no file: the first
-// Change makes it, readable by its owner alone, or another process does. If it
-// is removed later, the value that was last read stays.
-func OpenFileOr[T any](path string, value T, format Format[T]) (*File[T], error) {
-	f := &File[T]{path: path, format: format, missing: true}
-	f.value.Store(&value)
-	if _, err := f.Read(); err != nil {
-		return nil, err
-	}
-	return f, nil
-}
-
 // Get returns the value. It reads the file anew if that has changed, unless it
 // looked a moment ago. Where the file cannot be read the former value stays;
 // Read says why. It waits for no Change, which another process may hold up.
@@ -144,9 +131,6 @@ func (f *File[T]) read() (value T, err error) {
 	}
 	if err == nil {
 		value, err = f.parse(info)
-	}
-	if f.missing && errors.Is(err, fs.ErrNotExist) {
-		value, info, err = *f.value.Load(), nil, nil
 	}
 	f.err = err
 	if err != nil {

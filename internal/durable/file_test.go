@@ -148,56 +148,6 @@ func TestGetWaitsForNoChange(t *testing.T) {
 	}
 }
 
-// TestAFileThatIsMissingIsWaitedFor opens one that another process makes.
-func TestAFileThatIsMissingIsWaitedFor(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "n")
-	var files [2]*File[int]
-	for i := range files {
-		f, err := OpenFileOr(path, 5, number)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[i] = f
-	}
-	a, b := files[0], files[1]
-	fault := errors.New("no")
-	if err := a.Change(func(int) (int, error) { return 9, fault }); err != fault {
-		t.Errorf("got error %v, want the error itself", err)
-	}
-	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a change that was refused: got error %v, want %v", err, fs.ErrNotExist)
-	}
-	if got, err := b.Read(); got != 5 || err != nil {
-		t.Errorf("got %d and error %v, want 5", got, err)
-	}
-	if err := a.Change(increase); err != nil {
-		t.Fatal(err)
-	}
-	for end := time.Now().Add(30 * time.Second); b.Get() != 6; time.Sleep(10 * time.Millisecond) { // on a busy machine
-		if time.Now().After(end) {
-			t.Fatal("Get does not see the file")
-		}
-	}
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := b.Read(); got != 6 || err != nil {
-		t.Errorf("removed: got %d and error %v, want the former value, 6", got, err)
-	}
-	if err := b.Change(increase); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := a.Read(); got != 7 || err != nil {
-		t.Errorf("made again: got %d and error %v, want 7", got, err)
-	}
-	if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := OpenFileOr(path, 5, number); err == nil || !strings.Contains(err.Error(), path) {
-		t.Errorf("broken: got error %v, want one that names the file", err)
-	}
-}
-
 func TestAFileThatCannotBeReadKeepsItsValue(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "n")
 	f, err := CreateFile(path, 7, number)

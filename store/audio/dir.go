@@ -20,7 +20,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/voicescreen/voicescreen/internal/durable"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -51,50 +50,6 @@ type Dir struct {
 }
 
 var _ store.Audio = (*Dir)(nil)
-
-// Options are the options of Open. Nil and zero fields mean the default.
-type Options struct {
-	// Cipher encrypts the files. Default: they are not encrypted.
-	Cipher *Cipher
-}
-
-// Cipher encrypts audio with a key for each file, which stands sealed at the
-// file's beginning: Dir overwrites it with zeros, and syncs that, before it
-// removes the file. The functions must be safe for concurrent use.
-type Cipher struct {
-	// Seal returns a writer that encrypts to w, whose header it has written.
-	Seal func(ref string, w io.Writer) (io.WriteCloser, error)
-	// Open returns a reader of what f holds, which closes f, and takes f over,
-	// also when it fails. It returns store.ErrNotFound where the header is all
-	// zeros.
-	Open func(ref string, f io.ReadCloser) (io.ReadCloser, error)
-	// HeaderLen is the length of the header, in bytes.
-	HeaderLen int
-}
-
-// Files are the calls of the system that change files.
-type Files struct {
-	Create  func(name string) (*os.File, error)
-	Write   func(f *os.File, p []byte) (int, error)
-	Sync    func(f *os.File) error
-	Rename  func(from, to string) error
-	Remove  func(name string) error
-	SyncDir func(dir string) error
-}
-
-// SystemFiles returns the calls as they are.
-func SystemFiles() Files {
-	return Files{
-		Create: func(name string) (*os.File, error) {
-			return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		},
-		Write:   (*os.File).Write,
-		Sync:    (*os.File).Sync,
-		Rename:  os.Rename,
-		Remove:  os.Remove,
-		SyncDir: durable.SyncDir,
-	}
-}
 
 // Open uses the directory at path, or makes it; the directory above it must
 // exist. The Dir needs no closing.
@@ -299,7 +254,7 @@ func Copy(ctx context.Context, w io.Writer, r io.Reader) error {
 		if n > 0 {
 			empty = -1
 			if _, err := w.Write(buf[:n]); err != nil {
-				return fmt.Errorf("store/audio: put: %w", err)
+				return fmt.Errorf("store/audio: write: %w", err)
 			}
 		}
 		empty++

@@ -6,11 +6,17 @@
 //
 // The store at clinic.db consists of the file clinic.db and the directory
 // clinic.db.audio, and if it is encrypted of the file clinic.db.keyslots too.
-// They belong to their owner alone (0600, 0700), and to each other: audio that no
-// session of the file refers to is removed when the store is opened. While audio
-// comes in its name ends in .part; a new database, or key file, is made under a
-// name that ends in .new- and random letters. What a crash left of either is
-// swept at Open. Audio names are random.
+// Only their owner may read them (0600, 0700). They belong together: Open, which no
+// other process can be beside, removes audio that no session of the file refers
+// to. The name of audio that is being written ends in .part; a new database, or
+// key file, is made under a name that ends in .new- and random letters. Open
+// removes what a crash left of either. Audio names are random.
+//
+// # Clock
+//
+// All times are the store's ([store.NewClock]). No lease outlives the process: Open
+// makes due what an earlier process leased or put off, as [store.MaxDelay] says.
+// So neither a dead process nor a clock that was set back holds up the queue.
 //
 // # Durability
 //
@@ -50,8 +56,9 @@
 //	-------------------------------------------------------------------------------
 //	records: every field of a session    that it is a store, its format, a random id
 //	audio: the content                   IDs of sessions and audio, which are random
-//	data keys, under the store's         when sessions were made, are due, are reported
-//	secret; that, under Options.Key      of, and since when they are kept
+//	data keys, under the store's         when sessions were created, are due, are
+//	secret; that, under Options.Key      notified, and since when they are kept
+//	documents: the content               names, revisions and sizes of documents
 //	account and user: HMAC-SHA-256       which sessions are of one account or user
 //	in keys, in place of plain hashes    which have scores
 //	                                     sizes of records and audio, how many there are
@@ -106,12 +113,13 @@
 //	audio     reference → primary           which audio is referred to
 //	notices   SHA-256 of the account, notify, primary → nothing
 //	kept      kept since, primary → nothing  what may expire, longest kept first
+//	documents name → revision, content
 //	slots     state, slot → tag             of encrypted stores: what is not a session's
 //
 // The primary key names the account: the session of another account is not
 // refused but cannot be reached. A record is a version byte, a CRC-32C of key,
-// version and body, and the body, the fields in order. That of a session ends
-// with the checksum of the record of its scores and features. So a record that
+// version and body, and the body. That of a session begins with the checksum of the
+// record of its scores and features, if it has some. So a record that
 // was damaged, stands under another key, or beside one of another time, is an
 // error and never an answer.
 //
@@ -119,18 +127,15 @@
 // long as all else and are written once: feedback, leases and notices neither
 // read nor write them.
 //
+// Documents begin with a byte for their kind and their revision; a CRC-32C of
+// name, revision and content, and the content follow, or the content sealed under
+// a key that is derived from the store's secret.
+//
 // # Versions
 //
-// Format 1 had no notices and no kept; Open adds them in one transaction, and
-// from then on only programs that know format 2 can open the store. A record
-// has a version of its own. It stays as it is until its session changes, so an
-// upgrade takes a moment and not a rewrite of the file.
-//
-// Format 3 is format 2 of an encrypted store. Its records are a version byte,
-// the slot, a tag of these, and the record of format 2, sealed.
-//
-// Format 4, and format 5 of an encrypted store, brought analyses. Before, scores
-// and features stood in the record of the session, where they stay until it
-// changes. A sealed record of them is a version byte and the record, sealed with
-// the session's key.
+// This is format 1. Open refuses every other one and names it. A record has a
+// version of its own; the fields in it are CBOR with the keys of [store.Marshal],
+// so that a new field changes neither. A sealed record is a version byte, the
+// slot, a tag of these and the record, sealed; one of scores and features is a
+// version byte and the record, sealed with the session's key.
 package bolt

@@ -13,8 +13,8 @@ import (
 	"github.com/voicescreen/voicescreen/store"
 )
 
-// Expire is described at [store.Store]. It removes damaged records too, of which
-// nobody knows the names any more: their keys are empty.
+// Expire is described at [store.Store]. It removes damaged records too; their keys
+// cannot be read and are empty.
 func (s *Store) Expire(ctx context.Context, age time.Duration, limit int) (expired []screen.SessionKey, err error) {
 	if err := s.calls.Begin(ctx); err != nil {
 		return nil, err
@@ -24,7 +24,7 @@ func (s *Store) Expire(ctx context.Context, age time.Duration, limit int) (expir
 		return nil, nil
 	}
 	before := s.now().Add(-age)
-	err = s.view(func(tx *bbolt.Tx) error { // who looks in vain does not hold up who writes
+	err = s.view(func(tx *bbolt.Tx) error { // a call that finds nothing does not hold up writers
 		if k, _ := tx.Bucket(bucketKept).Cursor().First(); k == nil || len(k) > timeLen && keyTime(k).After(before) {
 			return store.ErrNoneDue
 		}
@@ -43,9 +43,9 @@ func (s *Store) Expire(ctx context.Context, age time.Duration, limit int) (expir
 	return expired[:n], err
 }
 
-// expired returns at most limit sessions, with their keys, and such entries of
-// the index before them as lie: of a session that is not there, or is kept since
-// another time. They are taken out, lest they stand before the others for ever.
+// expired returns at most limit sessions, with their keys, and the stale entries
+// of the index in front of them: of a session that is not there, or is kept since
+// another time. The caller removes those, else they would stay in front for ever.
 func (v *vault) expired(tx *bbolt.Tx, before time.Time, limit int) (primaries [][]byte, keys []screen.SessionKey, stale [][]byte) {
 	c := tx.Bucket(bucketKept).Cursor()
 	for k, _ := c.First(); k != nil && len(primaries) < limit; k, _ = c.Next() {
@@ -101,7 +101,8 @@ func keptKey(since time.Time, primary []byte) []byte {
 	return dueKey(since, primary)
 }
 
-// move replaces a key without a value; nil is none.
+// move replaces a key without a value. If from is nil there is no former key, if to
+// is nil no new one.
 func move(bucket *bbolt.Bucket, from, to []byte) error {
 	if from != nil {
 		if err := bucket.Delete(from); err != nil {

@@ -45,8 +45,8 @@ func keyTime(b []byte) time.Time {
 	return time.Unix(sec, int64(binary.BigEndian.Uint32(b[8:]))).UTC()
 }
 
-// sum is what stands in a key for strings of the caller: a SHA-256, or where v
-// is not nil, lest who reads the file tries names out, an HMAC-SHA-256.
+// sum stands in a key for strings of the caller: a SHA-256, or of an encrypted
+// store an HMAC-SHA-256, so that a reader of the file cannot test names.
 func (v *vault) sum(parts ...string) [sha256.Size]byte {
 	var room [128]byte // chosen: of most accounts and users
 	b := room[:0]

@@ -71,7 +71,7 @@ func open(path string, opts Options) (_ *Store, err error) {
 		if err := create(path, opts.Key); err != nil {
 			return nil, err
 		}
-	} else if err := durable.SyncDir(filepath.Dir(path)); err != nil { // who made the files may have been killed before it did
+	} else if err := durable.SyncDir(filepath.Dir(path)); err != nil { // the process that made the files may have been killed before its sync
 		return nil, err
 	}
 	s := &Store{path: path, now: store.NewClock(opts.Now)}

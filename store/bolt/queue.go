@@ -55,7 +55,7 @@ type queue struct {
 
 // next changes the first session of a queue if it is due.
 func (s *Store) next(q queue, change store.Change, check func(before, after *store.Session) error) (*store.Session, error) {
-	err := s.view(func(tx *bbolt.Tx) error { // workers that look for work do not hold up who writes
+	err := s.view(func(tx *bbolt.Tx) error { // workers that look for work do not hold up writers
 		for range q.dueBy(tx, s.now()) {
 			return nil
 		}

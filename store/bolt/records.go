@@ -10,7 +10,7 @@ import (
 	"github.com/voicescreen/voicescreen/store/audio"
 )
 
-// record returns the record under a key; a nil key is of none.
+// record returns the record under a key; it returns ErrNotFound for a nil key.
 func record(tx *bbolt.Tx, primary []byte) ([]byte, error) {
 	if primary == nil {
 		return nil, store.ErrNotFound
@@ -22,7 +22,7 @@ func record(tx *bbolt.Tx, primary []byte) ([]byte, error) {
 	return record, nil
 }
 
-// load reads a session; a nil key is of none.
+// load reads a session; it returns ErrNotFound for a nil key.
 func (v *vault) load(tx *bbolt.Tx, primary []byte) (*store.Session, error) {
 	record, err := record(tx, primary)
 	if err != nil {
@@ -78,7 +78,8 @@ type stored struct {
 	sum     string
 }
 
-// find reads a session without its scores and features; a nil key is of none.
+// find reads a session without its scores and features; it returns ErrNotFound for
+// a nil key.
 func (v *vault) find(tx *bbolt.Tx, primary []byte) (stored, error) {
 	record, err := record(tx, primary)
 	if err != nil {

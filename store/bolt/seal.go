@@ -98,8 +98,8 @@ func (v *vault) open(primary, record []byte) (_ []byte, key sessionKey, err erro
 // The sealed record follows.
 const analysisSealed = 0x82
 
-// analysisData is what such a record is bound to, so that none can stand for the
-// session's own: the store, the session and the slot.
+// analysisData is what a record of scores and features is bound to: the store, the
+// session and the slot.
 func (v *vault) analysisData(key sessionKey, primary []byte) []byte {
 	return v.recordData(primary, binary.BigEndian.AppendUint64([]byte{analysisSealed}, key.slot))
 }

@@ -24,7 +24,7 @@ func (s *Store) Create(ctx context.Context, session *store.Session) error {
 		return err
 	}
 	primary := s.vault.primaryKey(session.Account, session.ID)
-	to, err := recordsOf(primary, session, "") // not while others wait for their turn
+	to, err := recordsOf(primary, session, "") // outside the group commit, which is serial
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (c *changing) do(b *batch) error {
 	if err != nil {
 		return err
 	}
-	c.before, c.after = *found.session, found.session // what both refer to change may overwrite, and nobody asks before for it
+	c.before, c.after = *found.session, found.session // change may overwrite what both refer to: only fields of before that are values are used
 	if err := c.change(c.after, c.store.now()); err != nil {
 		return err
 	}
@@ -174,10 +174,9 @@ func (s *Store) Forget(ctx context.Context, account, userID string) (int, error)
 	})
 }
 
-// removeFound removes the sessions whose keys find returns, the entries of
-// bucketKept that it says lie, and then what the sessions leave behind. It
-// returns how many they were, 0 if they are not removed; with an error too if
-// erase has one.
+// removeFound removes the sessions whose keys find returns, the stale entries of
+// bucketKept, and then audio and keys of the sessions. It returns how many
+// sessions it removed. An error beside them is that of erase.
 func (s *Store) removeFound(find func(tx *bbolt.Tx) (primaries, stale [][]byte, err error)) (n int, err error) {
 	var left gone
 	err = s.group.do(func(b *batch) error {

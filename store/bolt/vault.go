@@ -29,8 +29,8 @@ const KeySize = 32
 // that a key was given for one that is not encrypted.
 var ErrKey = errors.New("the key does not fit the store")
 
-// vault holds the keys of an encrypted store; nil is that of one that is not.
-// It is safe for concurrent use but where it says so.
+// vault holds the keys of an encrypted store. It is nil for a plain one. It is safe
+// for concurrent use, except for the fields that say otherwise.
 type vault struct {
 	id    []byte      // of the store
 	slots cipher.AEAD // seals the data keys of sessions in the key file
@@ -40,7 +40,7 @@ type vault struct {
 	mac   []byte      // key of what says which slot is whose
 
 	file slotFile
-	gate sync.RWMutex // readers hold it for a transaction; who overwrites slots waits for them
+	gate sync.RWMutex // read-locked by read transactions, locked to overwrite a slot
 
 	// These are used in write transactions alone.
 	prepared uint64    // slots below it have a key that is durable
