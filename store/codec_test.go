@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -152,4 +153,36 @@ func FuzzUnmarshal(f *testing.F) {
 			t.Errorf("a session read and written again is another, or error %v", err)
 		}
 	})
+}
+
+// The features are encoded by hand, as the library encodes them in Marshal.
+func TestFeaturesAreEncodedAsTheLibraryDoes(t *testing.T) {
+	long := strings.Repeat("n", 300)
+	for name, numbers := range map[string]map[string]float64{
+		"none":    nil,
+		"one":     {"f0.mean_hz": 120.5},
+		"order":   {"b": 1, "a": 2, "aa": 3, "": 4, "Z": 5, "é": 6},
+		"lengths": {long: 1, long[:23]: 2, long[:24]: 3, long[:255]: 4, long[:256]: 5},
+		"values":  {"zero": 0, "minus": math.Copysign(0, -1), "small": 5e-324, "large": math.MaxFloat64, "nan": math.NaN(), "inf": math.Inf(-1)},
+		"hundreds": func() map[string]float64 {
+			m := map[string]float64{}
+			for i := range 300 {
+				m[fmt.Sprint("feature.", i)] = float64(i) / 7
+			}
+			return m
+		}(),
+	} {
+		s := &store.Session{Scores: []screen.Score{{Category: screen.Anxiety, Probability: 0.5}}, Features: numbers}
+		got, err := store.MarshalAnalysis(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := store.Marshal(&store.Session{Scores: s.Scores, Features: numbers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Contains(want, got[1:]) { // without the head of the map, which counts other fields
+			t.Errorf("%s: got %x, want a part of %x", name, got, want)
+		}
+	}
 }
