@@ -3,10 +3,9 @@ package voicescreen
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 
+	"github.com/voicescreen/voicescreen/internal/durable"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 )
@@ -34,16 +33,14 @@ type learnedFile[T any] struct {
 	Models map[screen.Category][]T `json:"models"`
 }
 
+// learnedText is how learned models stand in the document.
+var learnedText = durable.Format[*learnedModels]{Parse: parseLearned, Text: textOfLearned, MaxBytes: screen.MaxDocument}
+
 // parseLearned reads a document. It refuses unknown members and invalid models.
 func parseLearned(data []byte) (*learnedModels, error) {
 	var f learnedFile[json.RawMessage]
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&f); err != nil {
+	if err := durable.DecodeJSON(data, &f); err != nil {
 		return nil, fmt.Errorf("not a document of learned models: %w", err)
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return nil, errors.New("more follows the learned models")
 	}
 	if f.Format != learnedFormat {
 		return nil, fmt.Errorf("format is %.40q, want %q", f.Format, learnedFormat)

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/voicescreen/voicescreen/internal/document"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/models/learn"
 	"github.com/voicescreen/voicescreen/models/shipped"
@@ -24,32 +25,31 @@ type learner struct {
 	store   store.Store
 	opts    *ScoringOptions
 	log     *slog.Logger
-	now     func() time.Time        // dates the versions of models
-	current atomic.Pointer[scorers] // made with the learned models as they were read last
+	now     func() time.Time // dates the versions of models
+	learned *document.Document[*learnedModels]
+	current atomic.Pointer[scorers] // made with the learned models as they were last
 	damaged seldom                  // the document
 
 	calibrating sync.Mutex // one Calibrate at a time
-
-	mu       sync.Mutex // protects what follows, changes of current, and the order of changes
-	revision uint64     // of the document that current was made with
 }
 
 // newLearner returns a learner with the options of an Engine, without zero
 // fields. The store may have no learned models.
 func newLearner(st store.Store, o *Options) (*learner, error) {
 	l := &learner{store: st, opts: &o.Scoring, log: o.Logger, now: o.Store.Now}
-	if err := l.use(&learnedModels{}, 0); err != nil {
+	first, err := newScorers(l.opts, &learnedModels{})
+	if err != nil {
 		return nil, err
 	}
-	if err := l.load(context.Background()); err != nil {
+	l.current.Store(first)
+	if l.learned, err = document.Open(context.Background(), st, learnedDocument, first.from, learnedText); err != nil {
 		return nil, fmt.Errorf("voicescreen: learned models: %w", err)
 	}
 	return l, nil
 }
 
-// learnEvery is how often the document is read. Chosen: a change of another
-// process is seen well within a second, and two reads a second are less work
-// than an analysis.
+// learnEvery is how often the document is read to notice damage. Chosen as about
+// as often as it is read for changes.
 const learnEvery = 500 * time.Millisecond
 
 // Run follows the changes that other engines make, until stop is closed.
@@ -62,82 +62,41 @@ func (l *learner) Run(ctx context.Context, stop <-chan struct{}) {
 			return
 		case <-poll.C:
 		}
-		l.mu.Lock()
-		err := l.load(ctx)
-		l.mu.Unlock()
-		if err != nil && ctx.Err() == nil && l.damaged.due() {
+		if _, err := l.learned.Read(); err != nil && ctx.Err() == nil && l.damaged.due() {
 			l.log.Error("read the learned models; the former ones stay in use", "error", err)
 		}
 	}
 }
 
 // Scorers returns the scorers in use now.
-func (l *learner) Scorers() *scorers { return l.current.Load() }
-
-// load reads the document, and uses it if it changed. The caller holds mu, or
-// has the only reference to l.
-func (l *learner) load(ctx context.Context) error {
-	data, revision, err := l.store.Document(ctx, learnedDocument)
-	if err != nil || revision == l.revision {
-		return err
+func (l *learner) Scorers() *scorers {
+	learned, s := l.learned.Get(), l.current.Load()
+	if s.from == learned {
+		return s
 	}
-	learned := &learnedModels{}
-	if len(data) > 0 {
-		if learned, err = parseLearned(data); err != nil {
-			return err
-		}
+	next, err := newScorers(l.opts, learned)
+	if err != nil { // the document was checked when it was read
+		l.log.Error("use a learned model", "error", err)
+		return s
 	}
-	return l.use(learned, revision)
-}
-
-// use makes scorers with the learned models and uses them. The caller holds mu,
-// or has the only reference to l.
-func (l *learner) use(learned *learnedModels, revision uint64) error {
-	s, err := newScorers(l.opts, learned)
-	if err != nil {
-		return err
-	}
-	l.current.Store(s)
-	l.revision = revision
-	return nil
+	l.current.Store(next)
+	return next
 }
 
 // change replaces the list of models of a category by what change makes of it,
-// durably, and uses it. It calls change again where another engine was quicker.
-func (l *learner) change(ctx context.Context, c screen.Category, change func([]*models.BayesFile) ([]*models.BayesFile, error)) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for {
-		err := l.tryChange(ctx, c, change)
-		switch {
-		case err == nil || errors.Is(err, ErrConflict):
-			return err
-		case errors.Is(err, store.ErrConflict):
-		default:
-			return fmt.Errorf("voicescreen: learned models: %w", err)
+// durably.
+func (l *learner) change(c screen.Category, change func([]*models.BayesFile) ([]*models.BayesFile, error)) error {
+	err := l.learned.Change(func(learned *learnedModels) (*learnedModels, error) {
+		list, err := change(slices.Clone(learned.of[c]))
+		if err != nil {
+			return nil, err
 		}
+		return learned.with(c, list[:min(len(list), formerModels+1)]), nil
+	})
+	if err != nil && !errors.Is(err, ErrConflict) {
+		return fmt.Errorf("voicescreen: learned models: %w", err)
 	}
-}
-
-func (l *learner) tryChange(ctx context.Context, c screen.Category, change func([]*models.BayesFile) ([]*models.BayesFile, error)) error {
-	if err := l.load(ctx); err != nil {
-		return err
-	}
-	learned := l.current.Load().from
-	list, err := change(slices.Clone(learned.of[c]))
-	if err != nil {
-		return err
-	}
-	learned = learned.with(c, list[:min(len(list), formerModels+1)])
-	data, err := textOfLearned(learned)
-	if err != nil {
-		return err
-	}
-	revision, err := l.store.PutDocument(ctx, learnedDocument, l.revision, data)
-	if err != nil {
-		return err
-	}
-	return l.use(learned, revision)
+	return err
 }
 
 // Calibrate is Engine.Calibrate.
@@ -229,7 +188,7 @@ func (l *learner) calibrate(ctx context.Context, c screen.Category, sessions []*
 		out.Reason = "on held-out users it is not worse than the model in use; not activated, as asked"
 		return out, nil
 	}
-	err = l.change(context.WithoutCancel(ctx), c, func(list []*models.BayesFile) ([]*models.BayesFile, error) {
+	err = l.change(c, func(list []*models.BayesFile) ([]*models.BayesFile, error) {
 		return slices.Insert(list, 0, learned.File), nil
 	})
 	if err != nil {
@@ -241,11 +200,11 @@ func (l *learner) calibrate(ctx context.Context, c screen.Category, sessions []*
 }
 
 // Revert is Engine.Revert.
-func (l *learner) Revert(ctx context.Context, c screen.Category) error {
+func (l *learner) Revert(c screen.Category) error {
 	if err := l.Scorers().learns(c); err != nil {
 		return err
 	}
-	return l.change(ctx, c, func(list []*models.BayesFile) ([]*models.BayesFile, error) {
+	return l.change(c, func(list []*models.BayesFile) ([]*models.BayesFile, error) {
 		if len(list) == 0 {
 			return nil, fmt.Errorf("%w: the %v model in use was not learned from labels", ErrConflict, c)
 		}

@@ -65,7 +65,7 @@ var order = map[string][]string{
 	"audit":           {"internal/durable"},
 
 	".": {
-		"dsp", "dsp/wav", "features",
+		"dsp", "dsp/wav", "features", "internal/document", "internal/durable",
 		"models", "models/learn", "models/shipped", "screen", "store", "store/bolt",
 	},
 

@@ -12,10 +12,10 @@ import (
 // learned, or where the model is of ScoringOptions.Models; ErrClosed; or
 // internal.
 func (e *Engine) Revert(c screen.Category) error {
-	ctx, leave, err := e.life.enter(context.Background())
+	_, leave, err := e.life.enter(context.Background())
 	if err != nil {
 		return err
 	}
 	defer leave()
-	return e.learner.Revert(ctx, c)
+	return e.learner.Revert(c)
 }

@@ -12,7 +12,7 @@ import (
 func TestPlanInLittle(t *testing.T) {
 	var out bytes.Buffer
 	p := plan{
-		dir: t.TempDir(), measure: time.Second, steady: 3 * time.Second, overload: time.Second, rest: time.Second,
+		dir: t.TempDir(), measure: 500 * time.Millisecond, steady: 2 * time.Second, overload: 400 * time.Millisecond, rest: 500 * time.Millisecond,
 		every: 100 * time.Millisecond, growth: 2, seconds: 31, slack: 100,
 	}
 	if err := p.run(t.Context(), &out); err != nil {
