@@ -32,6 +32,7 @@ func readInterview(t testing.TB) []byte {
 }
 
 func TestInterviewIsScored(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t, newMemory(t), nil)
 	a, err := e.Analyze(t.Context(), bytes.NewReader(readInterview(t)), nil)
 	if err != nil {

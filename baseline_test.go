@@ -13,6 +13,7 @@ import (
 // TestBaselinePassesOverDamage submits three recordings of a user, damages the
 // record of the second, and compares others with what is left.
 func TestBaselinePassesOverDamage(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "test.db")
 	clock := newClock()
 	o := testOptions()
@@ -45,6 +46,7 @@ func TestBaselinePassesOverDamage(t *testing.T) {
 // TestBaselineIsTheUsersOwnSessions submits one recording three times, by two
 // users.
 func TestBaselineIsTheUsersOwnSessions(t *testing.T) {
+	t.Parallel()
 	clock := newClock()
 	o := testOptions()
 	o.Scoring.Models = nil
@@ -84,6 +86,7 @@ func TestBaselineIsTheUsersOwnSessions(t *testing.T) {
 
 // TestBaseRatesMoveProbabilities says that a base rate reaches the scores.
 func TestBaseRatesMoveProbabilities(t *testing.T) {
+	t.Parallel()
 	score := func(rate float64) screen.Score {
 		o := idle()
 		if rate > 0 {

@@ -118,6 +118,7 @@ func inUse(t *testing.T, e *voicescreen.Engine) screen.Score {
 // TestCalibrateSwitchesAndReverts goes all the way on a store on disk: learn,
 // score, restart, learn more, go back twice.
 func TestCalibrateSwitchesAndReverts(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "clinic.db")
 	st, err := bolt.Open(path, nil)
 	if err != nil {
@@ -185,6 +186,7 @@ func TestCalibrateSwitchesAndReverts(t *testing.T) {
 
 // TestCalibrateKeepsWhatIsBetter says when the model in use stays.
 func TestCalibrateKeepsWhatIsBetter(t *testing.T) {
+	t.Parallel()
 	st := newMemory(t)
 	addLabelled(t, st, "a", 200, 1)
 	addLabelled(t, st, "b", 120, 0)
@@ -269,6 +271,7 @@ func TestCalibrateErrors(t *testing.T) {
 // TestCalibrateLeavesGivenModels gives the engine a model of depression, of the
 // kind that learns, where another one was learned before.
 func TestCalibrateLeavesGivenModels(t *testing.T) {
+	t.Parallel()
 	st := newMemory(t)
 	addLabelled(t, st, "a", 100, 1)
 	opts := idle()
@@ -341,6 +344,7 @@ func TestCalibrateReturnsWhatWasDone(t *testing.T) {
 // TestOtherEnginesSwitch calibrates for the first time while another engine has
 // the same store, and that one reverts.
 func TestOtherEnginesSwitch(t *testing.T) {
+	t.Parallel()
 	st := newMemory(t)
 	addLabelled(t, st, "a", 100, 1)
 	opts := idle()

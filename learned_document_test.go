@@ -14,6 +14,7 @@ import (
 // TestLearnedDocumentsAreChecked reads as many models of all features as there
 // may be, and documents that are not of learned models.
 func TestLearnedDocumentsAreChecked(t *testing.T) {
+	t.Parallel()
 	const begin, end = `{"format":"voicescreen-learned/1","models":{"depression":[`, `]}}`
 	fill := func(begin, unit, end string) string {
 		return begin + strings.Repeat(unit, 1000) + end

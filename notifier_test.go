@@ -128,6 +128,7 @@ func submitTo(t *testing.T, a *voicescreen.Account, id string) error {
 // TestNoticesAreRetriedByTheSchedule walks through all attempts. After the
 // fourth the process is another one.
 func TestNoticesAreRetriedByTheSchedule(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "test.db")
 	in := inbox{fail: true}
 	now := newClock()

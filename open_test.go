@@ -24,6 +24,7 @@ func open(t *testing.T, path string, opts *voicescreen.Options) *voicescreen.Eng
 }
 
 func TestOpenReportsWhatIsWrong(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if _, err := voicescreen.Open(filepath.Join(dir, "no", "such", "folder", "test.db"), nil); err == nil {
 		t.Error("no folder: got nil, want an error")

@@ -97,6 +97,7 @@ func twoVoices(x []float64, _ *rand.Rand) []float64 {
 }
 
 func TestQualityOfDegradedSpeech(t *testing.T) {
+	t.Parallel()
 	f, err := os.Open("testdata/interview_en.wav")
 	if err != nil {
 		t.Fatal(err)
