@@ -25,4 +25,4 @@ func CheckDocument(name string, size int) error {
 }
 
 // isText says whether s is UTF-8 without NUL.
-func isText(s string) bool { return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 }
+func isText(s string) bool { return strings.IndexByte(s, 0) < 0 && utf8.ValidString(s) }
