@@ -115,12 +115,13 @@ func TestEveryLayerIsThatOfPyTorch(t *testing.T) {
 		w.normalize(&e.norm)
 		check("output", w.y)
 	}
+	if *full {
+		t.Run("published shape", isThatOfPyTorchWhole)
+	}
 }
 
-func TestFullNetworkIsThatOfPyTorch(t *testing.T) {
-	if !*full {
-		t.Skip("the published shape is run with -full")
-	}
+// isThatOfPyTorchWhole compares the network at its published shape.
+func isThatOfPyTorchWhole(t *testing.T) {
 	var want struct {
 		Rows      []int
 		Embedding []float32
