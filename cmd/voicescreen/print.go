@@ -102,7 +102,7 @@ func printSegments(p *command.Printer, s *screen.Score) {
 	}
 }
 
-// band says in words where a score lies.
+// band describes a score in words.
 func band(s *screen.Score) string {
 	var words []string
 	if s.Severity.Valid() {

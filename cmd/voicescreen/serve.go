@@ -25,7 +25,7 @@ import (
 )
 
 const (
-	// drainTime is how long a server that was told to end waits for requests
+	// drainTime is how long a server that gets a signal waits for requests
 	// and then for analyses. Chosen: a large upload's last part, and several
 	// analyses; what is not done by then is done after the next start.
 	drainTime = 20 * time.Second

@@ -18,12 +18,12 @@ import (
 func newWebhooks() *cobra.Command {
 	cmd := command.Group(&cobra.Command{
 		Use:   "webhooks",
-		Short: "Say which accounts are told of results, and where",
-		Long: `Keep the webhooks of "voicescreen serve --webhooks" in a file: for each account
-an https address that is told when a session has its result. Requests are
-signed as Standard Webhooks describes (www.standardwebhooks.com) and hold the
-session and its status alone; the receiver fetches the result. The file holds
-the secrets of the signatures. A running server takes up changes within seconds.`,
+		Short: "Set, list and remove the webhooks of accounts",
+		Long: `Keep the webhooks of "voicescreen serve --webhooks" in a file. An account's webhook
+is an https address, which is notified when a session has its result. Requests are
+signed as Standard Webhooks describes (www.standardwebhooks.com). They hold the
+identifier of the session and its status; the receiver fetches the result. The file
+holds the secrets of the signatures. A running server reads changes within seconds.`,
 		Example: "  voicescreen webhooks set --webhooks webhooks.json --account clinic-a --url https://clinic-a.example/hook",
 	})
 	cmd.AddCommand(newWebhooksSet(), newWebhooksRotate(), newWebhooksList(), newWebhooksRemove())
@@ -35,7 +35,7 @@ type webhookFlags struct{ file, account string }
 
 func (w *webhookFlags) add(cmd *cobra.Command) {
 	w.addFile(cmd)
-	cmd.Flags().StringVar(&w.account, "account", "", "the account that is told (required)")
+	cmd.Flags().StringVar(&w.account, "account", "", "the account to notify (required)")
 }
 
 func (w *webhookFlags) addFile(cmd *cobra.Command) {
@@ -74,12 +74,11 @@ func newWebhooksSet() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "set --webhooks FILE --account NAME --url URL",
-		Short: "Tell an account at an address, and print the secret once",
-		Long: `Set the address at which an account is told of results from now on, and make
-the file if there is none. The first time the secret by which the receiver
-checks the signatures is printed alone on standard output. Setting another
-address keeps the secret, and enables a webhook that was disabled because its
-receiver answered 410.`,
+		Short: "Notify an account at an address, and print the secret once",
+		Long: `Set the address at which an account is notified of new results, and create a
+missing file. The first call prints the secret by which the receiver checks the
+signatures, alone on standard output. Another address keeps the secret, and enables
+a webhook that was disabled because its receiver answered 410.`,
 		Example: "  voicescreen webhooks set --webhooks webhooks.json --account clinic-a --url https://clinic-a.example/hook",
 		Args:    command.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -105,7 +104,7 @@ receiver answered 410.`,
 		},
 	}
 	w.add(cmd)
-	cmd.Flags().StringVar(&url, "url", "", "where the account is told, https://… (required)")
+	cmd.Flags().StringVar(&url, "url", "", "the address to notify, https://… (required)")
 	return cmd
 }
 
@@ -174,7 +173,7 @@ func printWebhooks(out io.Writer, list []webhook.Endpoint) error {
 	tw := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "ACCOUNT\tSTATE\tSECRETS\tSET\tURL")
 	for _, e := range list {
-		state := "told"
+		state := "active"
 		if !e.DisabledAt.IsZero() {
 			state = "disabled, gone since " + e.DisabledAt.UTC().Format(time.DateTime)
 		}
@@ -187,7 +186,7 @@ func newWebhooksRemove() *cobra.Command {
 	var w webhookFlags
 	cmd := &cobra.Command{
 		Use:     "remove --webhooks FILE --account NAME",
-		Short:   "Tell an account no more",
+		Short:   "Stop notifying an account",
 		Example: "  voicescreen webhooks remove --webhooks webhooks.json --account clinic-a",
 		Args:    command.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -23,7 +23,7 @@ func TestWebhooks(t *testing.T) {
 		t.Errorf("rotate: got %+v, want another secret", o)
 	}
 	list := ok(t, "webhooks", "list", "--webhooks", file).stdout
-	if !strings.Contains(list, "clinic-a  told   2 ") || !strings.Contains(list, "https://a.example/other") || strings.Contains(list, "whsec") {
+	if !strings.Contains(list, "clinic-a  active  2 ") || !strings.Contains(list, "https://a.example/other") || strings.Contains(list, "whsec") {
 		t.Errorf("got list\n%s, want the account with two secrets, and not these", list)
 	}
 	ok(t, "webhooks", "remove", "--webhooks", file, "--account", "clinic-a")
