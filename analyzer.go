@@ -21,18 +21,20 @@ type analyzer struct {
 	log       *slog.Logger
 	measurers chan *features.Measurer // one for each analysis at a time; nil entries are made on first use
 	scorers   func() *scorers         // those in use now
+
+	thresholds *thresholds
 }
 
 // newAnalyzer returns an analyzer for as many analyses at a time as there are
 // workers, which bounds the memory, or processors where there are no workers.
-func newAnalyzer(st store.Store, o *Options, scorers func() *scorers) *analyzer {
+func newAnalyzer(st store.Store, o *Options, scorers func() *scorers, thresholds *thresholds) *analyzer {
 	n := o.Workers
 	if n <= 0 {
 		n = runtime.GOMAXPROCS(0)
 	}
 	return &analyzer{
 		store: st, audio: o.Audio, scoring: o.Scoring, log: o.Logger,
-		measurers: newMeasurers(make([]*features.Measurer, n)...), scorers: scorers,
+		measurers: newMeasurers(make([]*features.Measurer, n)...), scorers: scorers, thresholds: thresholds,
 	}
 }
 
@@ -144,7 +146,7 @@ func (a *analyzer) decide(account string) func(*screen.Score) {
 		if s.Category == screen.Deepfake {
 			s.SetPrior(a.scoring.DeepfakePrior)
 		}
-		a.scoring.Thresholds.Apply(account, s)
+		a.thresholds.get().Apply(account, s)
 	}
 }
 

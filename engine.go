@@ -80,9 +80,13 @@ func newEngine(st store.Store, opts *Options, owned bool) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	thresholds, err := newThresholds(st, o.Scoring.Thresholds)
+	if err != nil {
+		return nil, err
+	}
 	e := &Engine{opts: o, store: st, owned: owned, life: newLifetime(), learner: learner}
 	e.Account = e.Tenant("")
-	e.analyzer = newAnalyzer(st, &o, learner.Scorers)
+	e.analyzer = newAnalyzer(st, &o, learner.Scorers, thresholds)
 	e.notifier = newNotifier(st, &o)
 	e.sweeper = newSweeper(st, &o, e.waiters.wakeAll)
 	e.worker = newWorker(st, &o, e.analyzer.session, e.notifier.Wants, e.ended)

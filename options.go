@@ -99,7 +99,8 @@ type ScoringOptions struct {
 
 	// Thresholds replace the models' own, account by account. They are applied
 	// to the probabilities after DeepfakePrior and BaseRates: after a change of
-	// those, new thresholds must be chosen. New copies them.
+	// those, new thresholds must be chosen. New copies them. Default: those of
+	// Engine.SetThresholds, which the store keeps.
 	Thresholds screen.AccountThresholds
 
 	// DeepfakePrior is the share of synthetic recordings among those that are

@@ -183,6 +183,9 @@ func WriteThresholds(w io.Writer, a AccountThresholds) error {
 
 // Clone returns a deep copy of a.
 func (a AccountThresholds) Clone() AccountThresholds {
+	if a == nil {
+		return nil
+	}
 	out := make(AccountThresholds, len(a))
 	for account, of := range a {
 		out[account] = make(map[Category]Thresholds, len(of))

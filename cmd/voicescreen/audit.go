@@ -82,13 +82,13 @@ func newAudit() *cobra.Command {
 	cmd := command.Group(&cobra.Command{
 		Use:   "audit",
 		Short: "Verify the audit log of a service",
-		Long: `With "serve --audit FILE" a service records every call: the time, the account,
-the ID of the key, the action, the session and the status, one JSON object a
-line, and nothing of a patient. So it records each session that --retain erased,
-with the action "retention". Each record holds the hash of the one before it;
-with --audit-key hashes are made with a key, without which nobody can make them
-anew. One service at a time may write a file. "keys create" and "keys revoke"
-take --audit too, for a file of their own.
+		Long: `With "serve --audit FILE" a service records every call, one JSON object a line: the
+time, the account, the ID of the key, the action, the session and the status. A
+record holds nothing of a patient. Sessions that --retain erased are recorded with
+the action "retention". Each record holds the hash of the record before it. With
+--audit-key the hashes need a key, and cannot be computed again without it. One
+service at a time may write a file. "keys create" and "keys revoke" take --audit
+too, for a file of their own.
 
 FILE.head names the last record. To begin a new file, start the service with
 another --audit and with --audit-after FILE.`,
@@ -106,13 +106,13 @@ func newAuditVerify() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify FILE…",
 		Short: "Find records that were changed, deleted or moved",
-		Long: `Verify the files of an audit log, in their order, and say in which line one is
-not as it was written. Records that were deleted from the end are seen with the
-file's head, FILE.head, or with --head: who can write the file can put back an
-old copy of both, but cannot change the number and the hash that the service
-logs when it starts and ends, and that this command prints.
+		Long: `Verify the files of an audit log, in their order, and name the first line that
+differs from what was written. The file's head, FILE.head, or --head shows records
+that were deleted from the end. A person who can write the file can put back an old
+copy of both. The number and the hash that the service logs when it starts and ends,
+and that this command prints, show that too.
 
-Without a key, who can write the files can also compute all hashes anew.`,
+Without a key, a person who can write the files can compute all hashes again.`,
 		Example: "  voicescreen audit verify audit.log\n" +
 			"  voicescreen audit verify --audit-key audit.key --head 1234:0f3c… audit-2025.log audit-2026.log",
 		Args: command.Args(cobra.MinimumNArgs(1)),

@@ -33,14 +33,14 @@ func newCalibrate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "calibrate --db PATH [--task TASK]",
 		Short: "Learn from the labels that feedback brought",
-		Long: `Bring the depression and anxiety models up to all labels in the database: PHQ-9,
-interviews and PHQ-2 for depression, GAD-7 for anxiety. What was learned is used from
-then on if on held-out users it is not worse than the model in use, and is kept in the
-database with the former models; --revert goes back by one.
+		Long: `Learn the depression and anxiety models from all labels in the database: PHQ-9,
+interviews and PHQ-2 for depression, GAD-7 for anxiety. The learned model replaces the
+model in use if it is not worse on held-out users. The database keeps it and the former
+models; --revert goes back by one.
 
-It takes at least 20 users and 5 labels on either side of a score of 10. The server must not run on
-the database meanwhile; a running one learns by itself with "serve --calibrate". A model
-that it is given with --model stays in use in place of what is learned here.`,
+Learning needs at least 20 users, and 5 labels on either side of a score of 10. Stop the
+server first, or let it learn while it runs with "serve --calibrate". A model of
+"serve --model" stays in use in place of the learned one.`,
 		Example: "  voicescreen calibrate --db clinic.db\n" +
 			"  voicescreen calibrate --db clinic.db --task depression --dry-run --out learned.json\n" +
 			"  voicescreen calibrate --db clinic.db --task depression --revert",

@@ -16,14 +16,15 @@ import (
 func newDB() *cobra.Command {
 	cmd := command.Group(&cobra.Command{
 		Use:   "db",
-		Short: "Check, back up, compact and encrypt a database",
-		Long: `A database clinic.db consists of that file, of the directory clinic.db.audio with
-the recordings that wait, and if it is encrypted of the file clinic.db.keyslots: they
-belong together. The models that were learned from its labels stand in clinic.db.
-These commands need the database for themselves: a service that has it open must
-end first. A running one makes backups by itself with "serve --backup DIR
---backup-every 24h", and programs that embed the engine can back up its store
-while they use it (Engine.Backup); check and restore take those too.`,
+		Short: "Check, back up, restore, compact and encrypt a database",
+		Long: `A database clinic.db consists of three parts that belong together: the file, the
+directory clinic.db.audio with the recordings that wait, and, if it is encrypted, the
+file clinic.db.keyslots. The file also holds the models that were learned from labels.
+
+Stop the service before you use these commands: one process can have a database
+open. A running service makes backups with "serve --backup DIR --backup-every 24h",
+and a program that embeds the engine with Engine.Backup. "db check" and "db restore"
+take those too.`,
 		Example: "  voicescreen db check clinic.db\n" +
 			"  voicescreen db backup clinic.db /backup/monday.db\n" +
 			"  voicescreen db restore /backup/monday.db clinic.db\n" +

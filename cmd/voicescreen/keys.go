@@ -20,8 +20,8 @@ func newKeys() *cobra.Command {
 	cmd := command.Group(&cobra.Command{
 		Use:   "keys",
 		Short: "Create, list and revoke API keys",
-		Long: `Keep the API keys of "voicescreen serve" in a file. The file holds no key, only
-the SHA-256 of each. A running server takes up changes within a second.`,
+		Long: `Keep the API keys of "voicescreen serve" in a file. The file holds the SHA-256 of
+each key, and no key. A running server reads changes within a second.`,
 		Example: "  voicescreen keys create --keys keys.json --account clinic-a",
 	})
 	cmd.AddCommand(newKeysCreate(), newKeysList(), newKeysRevoke())
@@ -53,9 +53,9 @@ func newKeysCreate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "create --keys FILE --account NAME",
 		Short: "Create a key and print it, once",
-		Long: `Create a key for an account, and the file if there is none. The key alone is
-printed on standard output, this once: only its SHA-256 is kept. Keys of one
-account see the same sessions, and none of those of other accounts.`,
+		Long: `Create a key for an account, and a missing file. The key is printed once, alone on
+standard output; the file keeps its SHA-256. Keys of one account see the same
+sessions, and none of other accounts.`,
 		Example: "  voicescreen keys create --keys keys.json --account clinic-a\n" +
 			"  voicescreen keys create --keys keys.json --account clinic-a --scopes read --expires 720h",
 		Args: command.Args(cobra.NoArgs),
@@ -148,9 +148,9 @@ func newKeysList() *cobra.Command {
 	var k keyFlags
 	cmd := &cobra.Command{
 		Use:   "list --keys FILE [--account NAME]",
-		Short: "List the keys, without the keys themselves",
-		Long: `List the keys of all accounts, or of one, by the ID that stands between the
-underscores of the key, with those that expired or were revoked.`,
+		Short: "List keys by their IDs",
+		Long: `List the keys of all accounts, or of one, expired and revoked ones included. The ID
+of a key is the part between its underscores.`,
 		Example: "  voicescreen keys list --keys keys.json",
 		Args:    command.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -206,8 +206,8 @@ func newKeysRevoke() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "revoke --keys FILE (--account NAME | --id ID)",
 		Short: "Revoke all keys of an account, or one key",
-		Long: `Revoke every key of an account, or one by its ID. Requests with a revoked key are
-refused within a second, also by servers that run already.`,
+		Long: `Revoke all keys of an account, or one key by its ID. Running servers refuse requests
+with a revoked key within a second.`,
 		Example: "  voicescreen keys revoke --keys keys.json --account clinic-a\n" +
 			"  voicescreen keys revoke --keys keys.json --id 0123456789abcdef",
 		Args: command.Args(cobra.NoArgs),

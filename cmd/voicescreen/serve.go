@@ -58,26 +58,26 @@ func newServe() *cobra.Command {
 		Use:   "serve --db PATH --keys FILE [--addr HOST:PORT]",
 		Short: "Serve the screening service over HTTP",
 		Long: `Serve versions 1 and 2 of the service, with /healthz, /readyz, /openapi.json
-and, for people, /docs. The database is made if there is none. The address that
-the server listens on is the first line on standard output; with port 0 the
-system chooses one. An interrupt or SIGTERM ends it once the requests and
-analyses under way are done; what is queued is done after the next start.
+and, for people, /docs. A missing database is created. The first line on standard
+output is the address that the server listens on; with port 0 the system chooses
+one. After an interrupt or SIGTERM the server finishes the requests and analyses
+under way, and ends. Queued recordings are analysed after the next start.
 
-With --dev it makes a key and prints how to call the service with it. Without
---db the database is then a temporary one, and without --keys the key is kept in
-memory.
+With --dev the server creates a key and prints how to call the service with it. The
+database is then temporary unless --db is given, and the key is kept in memory unless
+--keys is given.
 
-With a key in the file that --store-key names, or in the environment variable
-VOICESCREEN_STORE_KEY, a new database is encrypted, and the recordings too, and
-opened again with that key: 64 hexadecimal digits, such as "openssl rand -hex 32"
-makes. Who loses it has lost the data.
+With a store key, a new database and its recordings are encrypted. The key is 64
+hexadecimal digits, such as "openssl rand -hex 32" prints, in the file that
+--store-key names or in the environment variable VOICESCREEN_STORE_KEY. Every later
+start needs it. Without the key the data are lost.
 
-With --backup DIR and --backup-every 24h it backs up the database at each midnight
-UTC, while calls and analyses go on: to DIR/20261122T000000Z.db, by the time, and
-the files beside it that belong to it (see "voicescreen db"), encrypted with the
-same key if the database is. DIR must be there at the start. After an error, which
-is logged, the next period tries again. A backup is there when its .db is: what has
-none broke off. Removing is up to you: old backups hold sessions erased since.
+With --backup DIR and --backup-every 24h the server backs up the database at each
+midnight UTC, while calls and analyses go on. The backup is DIR/20261122T000000Z.db,
+named by the time, and the files beside it that belong to it (see "voicescreen db").
+It is encrypted with the same key if the database is. DIR must exist at the start. An
+error is logged, and the next period tries again. A backup without its .db is
+incomplete. Remove old backups yourself: they hold sessions that were erased since.
 
 The connection is not encrypted: put a proxy that speaks TLS before it.`,
 		Example: "  voicescreen serve --dev\n" +
