@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/screen"
 )
 
@@ -12,7 +13,7 @@ import (
 // has no member baseline: version 1 of the service never changes.
 func TestDetailSaysWhetherABaselineWasUsed(t *testing.T) {
 	for baseline, want := range map[int]string{0: "", 3: `"baseline":3`} {
-		b, err := json.Marshal(newScoreDetail(&screen.Score{Category: screen.Anxiety, Decision: screen.Negative, Baseline: baseline}))
+		b, err := json.Marshal(newDetail(&voicescreen.Result{Scores: []screen.Score{{Category: screen.Anxiety, Decision: screen.Negative, Baseline: baseline}}}, true))
 		if err != nil {
 			t.Fatal(err)
 		}

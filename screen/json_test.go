@@ -25,14 +25,14 @@ func TestJSONRoundTrips(t *testing.T) {
 			Contributions: []screen.Contribution{{Feature: "f0.sd_st", Value: 2.5, Unit: "st", Logits: -0.5}},
 			Segments:      []screen.Segment{{Start: 0, End: 4, Probability: 0.5}},
 			Cautions:      []screen.Caution{screen.Noisy, screen.SeveralVoices},
-		}, `{"category":"anxiety","model":"m","version":"1","calibrated":true,"prior":0.1,"probability":0.25,"low":0.125,"high":0.5,` +
+		}, `{"category":"anxiety","model":"m","version":"1","calibrated":true,"probability":0.25,"low":0.125,"high":0.5,` +
 			`"decision":"negative","severity":"moderate","coverage":0.75,"baseline":2,` +
 			`"contributions":[{"feature":"f0.sd_st","value":2.5,"unit":"st","logits":-0.5}],` +
-			`"segments":[{"start_s":0,"end_s":4,"probability":0.5}],"cautions":["noisy","several_voices"]}`},
+			`"prior":0.1,"segments":[{"start_seconds":0,"end_seconds":4,"probability":0.5}],"cautions":["noisy","several_voices"]}`},
 		{"score without optional parts", &screen.Score{Category: screen.Deepfake, Decision: screen.Indeterminate}, `{"category":"deepfake",` +
-			`"model":"","version":"","calibrated":false,"probability":0,"low":0,"high":0,"decision":"indeterminate","coverage":0,"baseline":0}`},
-		{"contribution without a unit", &screen.Contribution{Feature: "f"}, `{"feature":"f","value":0,"logits":0}`},
-		{"segment", &screen.Segment{Start: 4, End: 7.5, Probability: 0.125}, `{"start_s":4,"end_s":7.5,"probability":0.125}`},
+			`"model":"","version":"","calibrated":false,"probability":0,"low":0,"high":0,"decision":"indeterminate","severity":null,"coverage":0,"contributions":[]}`},
+		{"contribution without a unit", &screen.Contribution{Feature: "f"}, `{"feature":"f","value":0,"unit":"","logits":0}`},
+		{"segment", &screen.Segment{Start: 4, End: 7.5, Probability: 0.125}, `{"start_seconds":4,"end_seconds":7.5,"probability":0.125}`},
 		{"metadata", &screen.Metadata{
 			Age: 40, Gender: screen.TransgenderMale, Race: screen.Black, Ethnicity: screen.NotHispanic, Zipcode: "01234", English: &no, Weight: 150,
 		}, `{"age":40,"gender":"Transgender Male","race":"Black or African American",` +
@@ -75,7 +75,7 @@ func TestUndefinedNumbersAreNull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`"low":null`, `"high":null`, `"segments":[{"start_s":0,"end_s":0,"probability":null}]`} {
+	for _, want := range []string{`"low":null`, `"high":null`, `"segments":[{"start_seconds":0,"end_seconds":0,"probability":null}]`} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("got %s, want %s in it", text, want)
 		}

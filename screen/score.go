@@ -26,39 +26,62 @@ type Score struct {
 	Cautions      []Caution      `cbor:"15,keyasint,omitempty"` // reasons to trust the score less; ascending
 }
 
-// scoreJSON is a Score in JSON.
+// scoreJSON is a Score in JSON: in the answers of the service and in the output
+// of the programs.
 type scoreJSON struct {
 	Category      Category       `json:"category"`
 	Model         string         `json:"model"`
 	Version       string         `json:"version"`
 	Calibrated    bool           `json:"calibrated"`
-	Prior         float64        `json:"prior,omitempty"`
 	Probability   float64        `json:"probability"`
 	Low           *float64       `json:"low"`
 	High          *float64       `json:"high"`
 	Decision      Decision       `json:"decision"`
-	Severity      Severity       `json:"severity,omitempty"`
+	Severity      *Severity      `json:"severity"`
 	Coverage      float64        `json:"coverage"`
-	Baseline      int            `json:"baseline"`
-	Contributions []Contribution `json:"contributions,omitempty"`
+	Baseline      int            `json:"baseline,omitempty"`
+	Contributions []Contribution `json:"contributions"`
+	Prior         float64        `json:"prior,omitempty"`
 	Segments      []Segment      `json:"segments,omitempty"`
 	Cautions      []Caution      `json:"cautions,omitempty"`
 }
 
-// MarshalJSON writes a bound that is NaN as null.
+// MarshalJSON writes a bound that is NaN, and a severity that the model does not
+// give, as null.
 func (s Score) MarshalJSON() ([]byte, error) {
-	return json.Marshal(scoreJSON{s.Category, s.Model, s.Version, s.Calibrated, s.Prior, s.Probability, orNull(s.Low), orNull(s.High),
-		s.Decision, s.Severity, s.Coverage, s.Baseline, s.Contributions, s.Segments, s.Cautions})
+	out := scoreJSON{
+		Category: s.Category, Model: s.Model, Version: s.Version, Calibrated: s.Calibrated,
+		Probability: s.Probability, Low: orNull(s.Low), High: orNull(s.High),
+		Decision: s.Decision, Coverage: s.Coverage, Baseline: s.Baseline,
+		Contributions: s.Contributions, Prior: s.Prior, Segments: s.Segments, Cautions: s.Cautions,
+	}
+	if s.Severity != 0 {
+		out.Severity = &s.Severity
+	}
+	if s.Contributions == nil {
+		out.Contributions = []Contribution{}
+	}
+	return json.Marshal(out)
 }
 
-// UnmarshalJSON reads a bound that is null or missing as NaN.
+// UnmarshalJSON reads a bound that is null or missing as NaN, and an empty list as
+// nil.
 func (s *Score) UnmarshalJSON(b []byte) error {
 	var in scoreJSON
 	if err := json.Unmarshal(b, &in); err != nil {
 		return err
 	}
-	*s = Score{in.Category, in.Model, in.Version, in.Calibrated, in.Prior, in.Probability, orNaN(in.Low), orNaN(in.High),
-		in.Decision, in.Severity, in.Coverage, in.Baseline, in.Contributions, in.Segments, in.Cautions}
+	*s = Score{
+		Category: in.Category, Model: in.Model, Version: in.Version, Calibrated: in.Calibrated, Prior: in.Prior,
+		Probability: in.Probability, Low: orNaN(in.Low), High: orNaN(in.High), Decision: in.Decision,
+		Coverage: in.Coverage, Baseline: in.Baseline, Segments: in.Segments, Cautions: in.Cautions,
+	}
+	if in.Severity != nil {
+		s.Severity = *in.Severity
+	}
+	if len(in.Contributions) > 0 {
+		s.Contributions = in.Contributions
+	}
 	return nil
 }
 
@@ -114,6 +137,29 @@ func (s *Score) Doubtful() bool {
 type Contribution struct {
 	Feature string  `json:"feature" cbor:"1,keyasint"`
 	Value   float64 `json:"value" cbor:"2,keyasint"` // in Unit
-	Unit    string  `json:"unit,omitempty" cbor:"3,keyasint"`
+	Unit    string  `json:"unit" cbor:"3,keyasint"`
 	Logits  float64 `json:"logits" cbor:"4,keyasint"`
+}
+
+// contributionJSON is a Contribution in JSON.
+type contributionJSON struct {
+	Feature string   `json:"feature"`
+	Value   *float64 `json:"value"`
+	Unit    string   `json:"unit"`
+	Logits  float64  `json:"logits"`
+}
+
+// MarshalJSON writes a value that is NaN as null.
+func (c Contribution) MarshalJSON() ([]byte, error) {
+	return json.Marshal(contributionJSON{c.Feature, orNull(c.Value), c.Unit, c.Logits})
+}
+
+// UnmarshalJSON reads a value that is null or missing as NaN.
+func (c *Contribution) UnmarshalJSON(b []byte) error {
+	var in contributionJSON
+	if err := json.Unmarshal(b, &in); err != nil {
+		return err
+	}
+	*c = Contribution{in.Feature, orNaN(in.Value), in.Unit, in.Logits}
+	return nil
 }

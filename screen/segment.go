@@ -13,8 +13,8 @@ type Segment struct {
 
 // segmentJSON is a Segment in JSON.
 type segmentJSON struct {
-	Start       float64  `json:"start_s"`
-	End         float64  `json:"end_s"`
+	Start       float64  `json:"start_seconds"`
+	End         float64  `json:"end_seconds"`
 	Probability *float64 `json:"probability"`
 }
 
