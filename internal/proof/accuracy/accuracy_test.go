@@ -105,3 +105,21 @@ func TestRowsCanFail(t *testing.T) {
 		}
 	}
 }
+
+// A figure that was not measured is not missed, whatever the sign of its goal.
+func TestRowsThatWereNotMeasuredAreNotMissed(t *testing.T) {
+	r := row{name: "a level", goal: -120}
+	for name, c := range map[string]struct {
+		got  map[string]float64
+		want bool
+	}{
+		"not measured": {map[string]float64{}, false},
+		"undefined":    {map[string]float64{"a level": math.NaN()}, false},
+		"met":          {map[string]float64{"a level": -141}, false},
+		"missed":       {map[string]float64{"a level": -100}, true},
+	} {
+		if got := r.missed(c.got); got != c.want {
+			t.Errorf("%s: got missed %v, want %v", name, got, c.want)
+		}
+	}
+}

@@ -105,7 +105,10 @@ func (r row) cell(got map[string]float64) string {
 }
 
 // missed reports whether the row was measured and is above its goal.
-func (r row) missed(got map[string]float64) bool { return got[r.name] > r.goal }
+func (r row) missed(got map[string]float64) bool {
+	v, measured := got[r.name]
+	return measured && v > r.goal
+}
 
 // number prints three significant digits, and a dash for NaN.
 func number(v float64) string {
