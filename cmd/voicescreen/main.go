@@ -8,11 +8,7 @@
 package main
 
 import (
-	"context"
 	"errors"
-	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -21,11 +17,7 @@ import (
 	"github.com/voicescreen/voicescreen/screen"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	os.Exit(command.Run(ctx, newRoot(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
-}
+func main() { command.Main(newRoot()) }
 
 func newRoot() *cobra.Command {
 	root := command.Group(&cobra.Command{

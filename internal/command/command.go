@@ -8,7 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 )
@@ -18,6 +21,15 @@ const (
 	ExitError = 1
 	ExitUsage = 2 // an error in the command line
 )
+
+// Main runs the command line of the process and ends it. The first interrupt or
+// SIGTERM cancels the context of the command, a second one ends the process at
+// once.
+func Main(root *cobra.Command) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	os.Exit(Run(ctx, root, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
 
 // Run runs the command line args of root and returns the exit code. Errors are
 // printed to stderr.
