@@ -48,11 +48,11 @@ func newLearner(st store.Store, o *Options) (*learner, error) {
 	return l, nil
 }
 
-// learnEvery is how often the document is read to notice damage. Chosen as about
-// as often as it is read for changes.
+// learnEvery is how often Run looks at the document, unless the scorers were asked
+// for a moment ago. Chosen: damage is logged within a second.
 const learnEvery = 500 * time.Millisecond
 
-// Run follows the changes that other engines make, until stop is closed.
+// Run logs that the document cannot be read, until stop is closed.
 func (l *learner) Run(ctx context.Context, stop <-chan struct{}) {
 	poll := time.NewTicker(learnEvery)
 	defer poll.Stop()
@@ -62,7 +62,8 @@ func (l *learner) Run(ctx context.Context, stop <-chan struct{}) {
 			return
 		case <-poll.C:
 		}
-		if _, err := l.learned.Read(); err != nil && ctx.Err() == nil && l.damaged.due() {
+		l.learned.Get()
+		if err := l.learned.Err(); err != nil && ctx.Err() == nil && l.damaged.due() {
 			l.log.Error("read the learned models; the former ones stay in use", "error", err)
 		}
 	}

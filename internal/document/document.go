@@ -44,6 +44,7 @@ type Document[T any] struct {
 
 	mu       sync.Mutex // protects what follows, and the order of reads
 	revision uint64     // of value
+	err      error      // of the last read
 }
 
 // Open reads the document of the name. The value of a document that was never
@@ -58,7 +59,7 @@ func Open[T any](ctx context.Context, st store.Store, name string, empty T, form
 }
 
 // Get returns the value. It reads the document if a moment has passed since the
-// last time. Where it cannot be read, the former value stays; Read returns the
+// last time. Where it cannot be read, the former value stays; Err returns the
 // error. It does not wait for a read or a change that is under way.
 func (d *Document[T]) Get() T {
 	now, last := time.Now().UnixNano(), d.looked.Load()
@@ -69,6 +70,13 @@ func (d *Document[T]) Get() T {
 		_, _, _ = d.read(ctx, false)
 	}
 	return *d.value.Load()
+}
+
+// Err returns why the document could not be read the last time, nil if it could.
+func (d *Document[T]) Err() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.err
 }
 
 // Read returns the value as the store has it now.
@@ -87,7 +95,10 @@ func (d *Document[T]) read(ctx context.Context, wait bool) (value T, revision ui
 	} else if !d.mu.TryLock() {
 		return *d.value.Load(), 0, nil
 	}
-	defer d.mu.Unlock()
+	defer func() {
+		d.err = err
+		d.mu.Unlock()
+	}()
 	d.looked.Store(time.Now().UnixNano())
 	data, revision, err := d.st.Document(ctx, d.name)
 	switch {

@@ -104,8 +104,8 @@ func TestADocumentThatCannotBeReadKeepsTheFormerValue(t *testing.T) {
 		if _, err := d.Read(); err == nil {
 			t.Errorf("%s: got no error", name)
 		}
-		if got := d.Get(); got != 0 {
-			t.Errorf("%s: got %d, want the former value 0", name, got)
+		if got := d.Get(); got != 0 || d.Err() == nil {
+			t.Errorf("%s: got %d, error %v, want the former value 0 and an error", name, got, d.Err())
 		}
 		if _, err := document.Open(context.Background(), st, "number", -1, numbers); err == nil {
 			t.Errorf("%s: got no error when it is opened", name)
