@@ -24,11 +24,12 @@ func TestLearnedDocumentsAreChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	widest, schema := *prior, features.VoiceSchema()
+	widest.Speech.By = nil
 	widest.Features, widest.Correlation, widest.Covariance = nil, identity(schema.Len()), identity(schema.Len()+3)
 	for i := range schema.Len() {
 		name, unit := schema.Feature(i)
 		one := models.Spread{Center: 1, Scale: 1}
-		widest.Features = append(widest.Features, models.BayesFeature{Name: name, Unit: unit, Female: one, Male: one})
+		widest.Features = append(widest.Features, models.BayesFeature{Name: name, Unit: unit, Transform: models.Identity, Norms: models.Alike(models.Norm{Female: one, Male: one})})
 	}
 	b, err := json.Marshal(widest)
 	if err != nil {

@@ -102,18 +102,19 @@ func (p *population) voice() ([]float64, *features.Recording) {
 	for j := range v.Values {
 		v.Values[j] = math.NaN()
 	}
-	for j, x := range p.file.Features {
+	for j := range p.file.Features {
+		x := &p.file.Features[j]
 		for k := range j + 1 {
 			z[j] += p.root.At(j, k) * e[k]
 		}
 		if p.shift != nil {
 			z[j] += p.shift[j]
 		}
-		norm := x.Male
+		norm := x.Norms.Free.Male
 		if female {
-			norm = x.Female
+			norm = x.Norms.Free.Female
 		}
-		v.Values[schema.Index(x.Name)] = norm.Center + norm.Scale*z[j]
+		x.Put(v, norm.Center+norm.Scale*z[j])
 	}
 	for _, x := range p.file.Sex {
 		if i := schema.Index(x.Name); math.IsNaN(v.Values[i]) {
@@ -124,7 +125,7 @@ func (p *population) voice() ([]float64, *features.Recording) {
 			v.Values[i] = math.Exp(norm.Center + norm.Scale*p.rng.NormFloat64())
 		}
 	}
-	in := &features.Recording{Features: v, FixedGain: true}
+	in := &features.Recording{Features: v, FixedGain: true, Speech: screen.FreeSpeech}
 	if p.rng.IntN(5) > 0 {
 		in.Metadata.Gender = screen.Male
 		if female {
