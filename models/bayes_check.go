@@ -44,6 +44,7 @@ func (f *BayesFile) Check() error {
 		{f.IsCalibrated == (f.CalibratedOn != ""), "calibrated_on", "want a text if, and only if, is_calibrated"},
 		{len(f.TrainedOn) > 0, "trained_on", "is empty"},
 		{f.Licence != "", "licence", "is empty"},
+		{f.Adapted == nil || f.Adapted.ok(), "adapted", "want numbers that are not negative, and a base_rate of 0 to below 1"},
 	} {
 		if !c.ok {
 			return &FileError{c.path, c.reason}
@@ -69,6 +70,10 @@ func (f *BayesFile) Check() error {
 		}
 	}
 	return checkMatrix(&c, "covariance", f.Covariance, n+numShared)
+}
+
+func (a *Adapted) ok() bool {
+	return min(a.Sessions, a.People, a.Accounts) >= 0 && a.BaseRate >= 0 && a.BaseRate < 1
 }
 
 // ascending reports whether x ascends strictly, with all values within ±most.

@@ -57,12 +57,17 @@ type BayesFile struct {
 	// 0 to 1; see Bayes.
 	Baseline float64 `json:"baseline"`
 
-	IsCalibrated bool     `json:"is_calibrated"` // on labelled recordings
-	CalibratedOn string   `json:"calibrated_on"` // which ones, in words; "" if not calibrated
-	Labels       *Labels  `json:"labels"`        // their numbers; null if none
-	TrainedOn    []Data   `json:"trained_on"`
-	Metrics      []Metric `json:"metrics"`
-	Licence      string   `json:"licence"` // of the weights
+	IsCalibrated bool    `json:"is_calibrated"` // on labelled recordings
+	CalibratedOn string  `json:"calibrated_on"` // which ones, in words; "" if not calibrated
+	Labels       *Labels `json:"labels"`        // their numbers; null if none
+
+	// Adapted says which recordings without labels the norms and the correlation
+	// were adapted to; absent if to none.
+	Adapted *Adapted `json:"adapted,omitempty"`
+
+	TrainedOn []Data   `json:"trained_on"`
+	Metrics   []Metric `json:"metrics"`
+	Licence   string   `json:"licence"` // of the weights
 
 	Features []BayesFeature `json:"features"`
 
@@ -132,6 +137,17 @@ type Labels struct {
 	Interview int    `json:"interview"`
 	From      string `json:"from"` // days of the first and the last submission, as 2006-01-02; "" if unknown
 	To        string `json:"to"`
+}
+
+// Adapted counts the recordings without labels that the norms of a model were adapted
+// to. It contains no identifiers.
+type Adapted struct {
+	Sessions int     `json:"sessions"`
+	People   int     `json:"people"`
+	Accounts int     `json:"accounts"`
+	From     string  `json:"from"` // days of the first and the last submission, as 2006-01-02; "" if unknown
+	To       string  `json:"to"`
+	BaseRate float64 `json:"base_rate"` // stated share of these people with a score of 10 or more; 0 if not stated
 }
 
 // ReadBayes reads and checks a model file of BayesFormat. An error about the
