@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"gonum.org/v1/gonum/mat"
@@ -21,6 +22,9 @@ const studentNu = 5
 // and former on the others, and decides.
 func (a *adapter) compare(ctx context.Context, out *Adapted, former *models.Bayes, seed uint64) error {
 	was := former.File()
+	if !sameFeatures(a.prior, was) { // norms of an earlier version of the engine
+		was = a.prior
+	}
 	overPrior, overFormer := make([]float64, len(a.voices)), make([]float64, len(a.voices))
 	for _, fold := range stats.Folds(a.group, adaptFolds, seed) {
 		if err := ctx.Err(); err != nil {
@@ -46,6 +50,13 @@ func (a *adapter) compare(ctx context.Context, out *Adapted, former *models.Baye
 	}
 	out.decide(was.Adapted != nil)
 	return nil
+}
+
+// sameFeatures reports whether two models measure the same features alike.
+func sameFeatures(a, b *models.BayesFile) bool {
+	return slices.EqualFunc(a.Features, b.Features, func(x, y models.BayesFeature) bool {
+		return x.Name == y.Name && x.Unit == y.Unit && x.Transform == y.Transform && x.FixedGain == y.FixedGain && slices.Equal(x.Of, y.Of) && x.Noise == y.Noise
+	})
 }
 
 // decide sets Better and Reason. formerAdapted is whether the former norms were

@@ -337,9 +337,11 @@ func TestAdaptFollowsPermutationAndScale(t *testing.T) {
 	other.Features = slices.Clone(prior.Features)
 	for g := range numGroups {
 		s := spreadOf(&other.Features[k], g)
-		s.Center, s.Scale = s.Center+math.Log(unit), s.Scale
-		if other.Features[k].Transform == models.Identity {
-			*s = models.Spread{Center: (s.Center - math.Log(unit)) * unit, Scale: s.Scale * unit}
+		switch other.Features[k].Transform {
+		case models.Identity:
+			s.Center, s.Scale = s.Center*unit, s.Scale*unit
+		case models.Log:
+			s.Center += math.Log(unit)
 		}
 	}
 	scaled := slices.Clone(voices)
