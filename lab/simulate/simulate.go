@@ -1,5 +1,5 @@
-// Package simulate shows in simulated populations, whose truth is known, what
-// labels give the depression and anxiety models.
+// Package simulate shows in simulated populations, whose truth is known, what labels
+// give the depression and anxiety models, and what recordings without labels give.
 package simulate
 
 import (
@@ -28,6 +28,8 @@ type Result struct {
 	Category screen.Category `json:"category"`
 	Rows     []Row           `json:"rows"`
 	Coverage []Coverage      `json:"coverage"`
+
+	Unlabelled []Unlabelled `json:"unlabelled,omitempty"` // of Adapt
 }
 
 // Coverage says how often the truth lies in the 90 % interval.

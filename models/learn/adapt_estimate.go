@@ -44,15 +44,25 @@ const (
 	// deviations, and the greatest ratio of standard deviations. Chosen: what differs
 	// by more is another measure.
 	mostMoved, mostScaled = 3.0, 4.0
-
-	// unknownShare is the standard deviation of the threshold, in logits, in a
-	// population that is not that of the norms, with a base rate that is not stated.
-	// It is the root mean square of the distance, in logits, of six published shares
-	// of people with PHQ-9 or PHQ-8 ≥ 10 from the 0.080 of the shipped model: 0.076
-	// (NHANES 2009–2012), 0.108 (general population), 0.143 (primary care), 0.203
-	// (MMPsy, pupils), 0.316 (E-DAIC) and 0.39 (recruited): 1.19.
-	unknownShare = 1.19
 )
+
+// publishedShares are published shares of people with PHQ-9 or PHQ-8 ≥ 10, beside the
+// 0.080 of the shipped depression model: NHANES 2009–2012, the general population,
+// primary care, pupils (MMPsy), E-DAIC, and people recruited for a study (n = 7,034).
+var publishedShares = []float64{0.076, 0.108, 0.143, 0.203, 0.316, 0.39}
+
+// unknownShare returns the standard deviation of the threshold, in logits, in a
+// population that is not that of the norms and whose base rate is not stated: the root
+// mean square of the distances of publishedShares from the share of the norms. It is
+// 1.19 for depression and 1.43 for anxiety, of which so many shares are not published.
+func unknownShare(ofNorms float64) float64 {
+	var square float64
+	for _, share := range publishedShares {
+		d := math.Log(share/(1-share)) - math.Log(ofNorms/(1-ofNorms))
+		square += d * d / float64(len(publishedShares))
+	}
+	return math.Sqrt(square)
+}
 
 // estimate returns the prior with the norms of some voices, how far its means moved,
 // and whether the correlation was adapted.
@@ -237,14 +247,15 @@ func (a *adapter) level(f *models.BayesFile) error {
 	if err != nil {
 		return err
 	}
+	share := shareOf(was)
 	if a.baseRate == 0 {
-		f.Covariance = withThreshold(f.Covariance, len(f.Features), unknownShare*unknownShare)
+		sd := unknownShare(share)
+		f.Covariance = withThreshold(f.Covariance, len(f.Features), stats.Significant(sd*sd, normDigits))
 	}
 	ratio := is.Spread() / was.Spread()
 	if !(ratio > 0) || math.IsInf(ratio, 0) || ratio == 1 {
 		return nil
 	}
-	share := shareOf(was)
 	move := models.NormalThreshold(is.Spread(), share) - models.NormalThreshold(was.Spread(), share)
 	f.Thresholds = slices.Clone(f.Thresholds)
 	for k := range f.Thresholds {

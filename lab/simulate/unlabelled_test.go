@@ -1,0 +1,83 @@
+package simulate
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/voicescreen/voicescreen/screen"
+)
+
+// TestRecordingsWithoutLabels is the study of what they give, in small: in a population
+// that is measured otherwise than that of the norms, 200 recordings bring the intervals
+// to the truth, and cost nothing in an ordinary one.
+func TestRecordingsWithoutLabels(t *testing.T) {
+	t.Parallel()
+	const (
+		people      = 200
+		leastCover  = 0.85
+		mostECE     = 0.03
+		mostLost    = 0.002 // AUC in an ordinary population
+		populations = 24
+	)
+	for _, c := range []screen.Category{screen.Depression, screen.Anxiety} {
+		got, err := Adapt(t.Context(), shippedModel(t, c).File(), &AdaptOptions{Recordings: []int{0, people}, Populations: populations, Test: 300, Seed: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, u := range got {
+			t.Logf("%v: %+v", c, u)
+			switch {
+			case u.Recordings == 0:
+				if u.Used.Value != 0 || u.More.Value != 0 {
+					t.Errorf("%v, no recordings: got %+v, want the prior", c, u)
+				}
+				if u.Scenario == ScenarioMeasured && !u.Stated && u.Covered.Value > 0.5 {
+					t.Errorf("%v: got coverage %+v of the prior's norms, want a population in which they fail", c, u.Covered)
+				}
+			case u.Scenario == ScenarioOrdinary:
+				if u.More.Value < -mostLost || u.Covered.Value < leastCover {
+					t.Errorf("%v, ordinary: got %+v, want an AUC that is at most %v lower, and coverage of %v", c, u, mostLost, leastCover)
+				}
+			default:
+				if u.Covered.Value < leastCover || u.More.Value+u.More.SE < 0 || u.Stated && u.ECE.Value > mostECE || u.Used.Value < 0.9 {
+					t.Errorf("%v, measured otherwise: got %+v, want coverage of %v, an AUC not below the prior's, and where the base rate is stated a calibration error of at most %v", c, u, leastCover, mostECE)
+				}
+			}
+		}
+	}
+}
+
+// TestMeasuredOtherwise compares what is drawn with what the population is to be.
+func TestMeasuredOtherwise(t *testing.T) {
+	const people, tolerance = 20_000, 0.04
+	f := shippedModel(t, screen.Depression).File()
+	p := newPopulation(f, rand.New(rand.NewPCG(1, 1))).measuredOtherwise()
+	if got := p.share(); math.Abs(got-driftShare) > 1e-6 {
+		t.Errorf("got a share of %v, want %v", got, driftShare)
+	}
+	var sum, square, n, truth float64
+	const a, b = 0, 3 // features
+	x := &f.Features[a]
+	for _, who := range p.people(people) {
+		norm := x.Norms.Free.Male
+		if who.Recording.Metadata.Gender == screen.Female {
+			norm = x.Norms.Free.Female
+		}
+		truth += who.truth / people
+		if who.Recording.Metadata.Gender == 0 {
+			continue
+		}
+		z := (x.Value(who.Recording.Features) - norm.Center) / norm.Scale
+		sum, square = sum+z, square+z*z
+		n++
+	}
+	mean := sum / n
+	sd := math.Sqrt(square/n - mean*mean)
+	if math.Abs(mean-driftShift) > tolerance || math.Abs(sd/p.drift.spread[a]-1) > tolerance || math.Abs(truth-driftShare) > 0.01 {
+		t.Errorf("got mean %.3f, spread %.3f and share %.3f, want %.2f, %.3f and %.2f", mean, sd, truth, driftShift, p.drift.spread[a], driftShare)
+	}
+	if p.correlation[a][b] == f.Correlation[a][b] {
+		t.Error("the correlation is that of the norms")
+	}
+}
