@@ -9,7 +9,8 @@ import (
 	"github.com/voicescreen/voicescreen"
 )
 
-// calibrateEvery calibrates the models again and again until ctx is done.
+// calibrateEvery adapts the norms and then calibrates the models, which begins with
+// them, again and again until ctx is done.
 func calibrateEvery(ctx context.Context, e *voicescreen.Engine, every time.Duration, log *slog.Logger) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -18,6 +19,13 @@ func calibrateEvery(ctx context.Context, e *voicescreen.Engine, every time.Durat
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+		}
+		adapted, err := e.Adapt(ctx, nil)
+		if err != nil && ctx.Err() == nil && !errors.Is(err, voicescreen.ErrClosed) {
+			log.Error("adapt", "error", err)
+		}
+		for _, a := range adapted {
+			log.Info("adapted", "category", a.Category.String(), "activated", a.Activated, "reason", a.Reason)
 		}
 		found, err := e.Calibrate(ctx, nil)
 		if err != nil && ctx.Err() == nil && !errors.Is(err, voicescreen.ErrClosed) {

@@ -31,6 +31,7 @@ func newRoot() *cobra.Command {
 		newAnalyze(), newFeatures(),
 		newServe(), newKeys(), newDB(), newWebhooks(), newAudit(),
 		newCalibrate(),
+		newAdapt(),
 		command.NewVersion("voicescreen"),
 	)
 	return root
