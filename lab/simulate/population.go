@@ -97,6 +97,9 @@ func (p *population) people(n int) []person {
 	return out
 }
 
+// endless is a duration of speech, in seconds, that leaves no sampling error.
+const endless = 1e9
+
 // voice draws standardised features and the recording that has them.
 func (p *population) voice() ([]float64, *features.Recording) {
 	n := len(p.weight)
@@ -110,6 +113,7 @@ func (p *population) voice() ([]float64, *features.Recording) {
 	for j := range v.Values {
 		v.Values[j] = math.NaN()
 	}
+	v.Values[schema.Index("speech.duration_s")] = endless
 	for j := range p.file.Features {
 		x := &p.file.Features[j]
 		for k := range j + 1 {

@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -19,7 +20,7 @@ type crowd struct {
 	correlation  [][]float64
 	ways         []screen.Speech // in turn; 0 for free speech that is not given
 	unsexed      int             // of so many people one does not give the sex; 0 for none
-	seconds      float64
+	seconds      float64         // of speech; 0 for so much that there is no sampling error
 }
 
 // voices draws n people with one recording each.
@@ -58,9 +59,8 @@ func (c *crowd) voices(t testing.TB, f *models.BayesFile, n int, seed uint64) []
 		for k := range e {
 			e[k] = rng.NormFloat64()
 		}
-		if c.seconds > 0 {
-			in.Features.Values[in.Features.Schema.Index("speech.duration_s")] = c.seconds
-		}
+		const endless = 1e9
+		in.Features.Values[in.Features.Schema.Index("speech.duration_s")] = cmp.Or(c.seconds, endless)
 		for k := range f.Features {
 			x := &f.Features[k]
 			var z float64
