@@ -91,10 +91,10 @@ type Gain struct {
 // that the prior gives it. Mean and standard deviation of each group are Huber's
 // M-estimates, in standard deviations of the prior's norm, and then shrunk towards
 // the prior: a difference that all groups share is expected to have a standard
-// deviation of 0.5, and one of a group's own 0.25, so that the prior counts as about
-// 3 people of the group; see shrink. The logarithm of a spread is expected within
-// 0.3 and 0.15. A group without people gets what the others share. The correlation
-// of the prior counts as 50 people.
+// deviation of 0.5, as if 4 people had been seen to have the prior's mean, and one of
+// a group's own 0.25, as if 16 had. The logarithm of a spread is expected within 0.3
+// and 0.15. A group of fewer than 5 people gets what the others share. The
+// correlation of the prior counts as 50 people.
 //
 // With a BaseRate p the prior expects the means of these people not at its own,
 // which are of people of whom p₀ are ill, but (p − p₀)·d away, with d = R·w the

@@ -37,8 +37,10 @@ const (
 	// is taken to have. Chosen: far below any that voices have.
 	leastScale = 0.05
 
-	// scalePeople is how many people of a group its standard deviation needs.
-	scalePeople = 5
+	// leastGroup is how many people of a group its own norm needs; otherwise it gets
+	// what the others share. Chosen: a standard deviation of fewer is noise, and a norm
+	// of one or two people would be about these.
+	leastGroup = 5
 
 	// mostMoved and mostScaled are the greatest difference of a mean, in standard
 	// deviations, and the greatest ratio of standard deviations. Chosen: what differs
@@ -117,17 +119,11 @@ func (a *adapter) adapted(index []int, norms []models.Spread, expected float64, 
 		}
 		l := huber(s, leastScale)
 		meanVar[g], scaleVar[g] = math.Inf(1), math.Inf(1)
-		if !dsp.Finite(l.mean) {
+		if !(l.people >= leastGroup && dsp.Finite(l.mean)) {
 			continue
 		}
-		mean[g] = l.mean
-		variance := 1.0
-		if l.people >= scalePeople && dsp.Finite(l.sd) {
-			variance = l.sd * l.sd
-			scale[g] = math.Log(l.sd / math.Sqrt(1+noise/l.people))
-			scaleVar[g] = scaleVariance / (l.people - 1)
-		}
-		meanVar[g] = meanVariance * variance / l.people
+		mean[g], meanVar[g] = l.mean, meanVariance*l.sd*l.sd/l.people
+		scale[g], scaleVar[g] = math.Log(l.sd/math.Sqrt(1+noise/l.people)), scaleVariance/(l.people-1)
 	}
 	mean, scale = meanLevel.shrink(mean, meanVar, expected), scaleLevel.shrink(scale, scaleVar, 0)
 	out := make([]models.Spread, n)

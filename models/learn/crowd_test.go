@@ -16,7 +16,8 @@ import (
 
 // crowd is people whose voices differ from the norms in a known way.
 type crowd struct {
-	shift, scale float64 // of every feature, in standard deviations of the norm
+	shift, scale float64   // of every feature, in standard deviations of the norm
+	more         []float64 // shift of each feature besides; may be nil
 	correlation  [][]float64
 	ways         []screen.Speech // in turn; 0 for free speech that is not given
 	unsexed      int             // of so many people one does not give the sex; 0 for none
@@ -70,8 +71,12 @@ func (c *crowd) voices(t testing.TB, f *models.BayesFile, n int, seed uint64) []
 			if c.seconds > 0 {
 				z += math.Sqrt(noiseOf(f, x, in)) * rng.NormFloat64()
 			}
+			z = c.shift + c.scale*z
+			if c.more != nil {
+				z += c.more[k]
+			}
 			norm := spreadOf(x, g)
-			x.Put(in.Features, norm.Center+norm.Scale*(c.shift+c.scale*z))
+			x.Put(in.Features, norm.Center+norm.Scale*z)
 		}
 		for _, x := range f.Sex {
 			if at := in.Features.Schema.Index(x.Name); math.IsNaN(in.Features.Values[at]) {

@@ -4,7 +4,8 @@ import "math"
 
 // A level is what is known beforehand about the differences of several groups from
 // one value: all groups share a difference with the standard deviation common, and
-// each has one of its own with the standard deviation own.
+// each has one of its own with the standard deviation own. For n people of a group
+// alone and unit variance, it counts as 1/(common² + own²) people.
 type level struct {
 	common, own float64
 }
@@ -37,8 +38,3 @@ func (l level) shrink(x, variance []float64, mean float64) []float64 {
 	}
 	return out
 }
-
-// priorPeople returns how many people of one group the prior counts as against those
-// of the group itself, where every group has as many: the weight of the group's own
-// mean is n/(n + priorPeople) for n → ∞ and unit standard deviation.
-func (l level) priorPeople() float64 { return 1 / (l.common*l.common + l.own*l.own) }
