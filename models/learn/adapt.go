@@ -90,10 +90,12 @@ type Gain struct {
 // recording without sex or way of speaking counts for each norm by the probability
 // that the prior gives it. Mean and standard deviation of each group are Huber's
 // M-estimates, in standard deviations of the prior's norm, and then shrunk towards
-// the prior: a difference that all groups share is expected to have a standard
-// deviation of 0.5, as if 4 people had been seen to have the prior's mean, and one of
-// a group's own 0.25, as if 16 had. The logarithm of a spread is expected within 0.3
-// and 0.15. A group of fewer than 5 people gets what the others share. The
+// the prior by empirical Bayes. A difference of a mean that all groups share is expected
+// to have a standard deviation of 0.5, as if 4 people had been seen to have the
+// prior's mean, and one of a group's own 0.25, as if 16 had; of the logarithm of a
+// spread 0.3 and 0.15. These expectations count as 3 features, and the differences of
+// the model's features that are found count besides: where they are small, all are
+// shrunk more. A group of fewer than 5 people gets what the others share. The
 // correlation of the prior counts as 50 people.
 //
 // With a BaseRate p the prior expects the means of these people not at its own,

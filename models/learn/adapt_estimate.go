@@ -18,7 +18,7 @@ const LeastCorrelated = 100
 
 var (
 	// meanLevel is what is expected of the differences of means from the norms, in
-	// standard deviations. Chosen: another microphone, language or prompt moves a
+	// standard deviations, before any voice. Chosen: another microphone, language or prompt moves a
 	// feature by half a standard deviation, for both sexes and all ways of speaking
 	// alike, and by half of that for each apart.
 	meanLevel = level{common: 0.5, own: 0.25}
@@ -71,24 +71,29 @@ func unknownShare(ofNorms float64) float64 {
 func (a *adapter) estimate(index []int) (f *models.BayesFile, moved float64, correlated bool, err error) {
 	out := *a.prior
 	out.Features, out.Sex = slices.Clone(a.prior.Features), slices.Clone(a.prior.Sex)
+	n := len(out.Features)
+	norms, found := make([][]models.Spread, n), make([]differences, n)
 	for i := range out.Features {
-		x := &a.prior.Features[i]
-		var norms [numGroups]models.Spread
-		for g := range norms {
-			norms[g] = *spreadOf(x, g)
+		for g := range numGroups {
+			norms[i] = append(norms[i], *spreadOf(&a.prior.Features[i], g))
 		}
-		got := a.adapted(index, norms[:], a.expected[i], func(r *row) (value, noise float64) { return r.value[i], r.noise[i] },
-			func(r *row, g int) float64 { return r.share[g] })
-		for g := range norms {
-			off := (got[g].Center - norms[g].Center) / norms[g].Scale
+		found[i] = a.differences(index, norms[i], func(r *row) (value, noise float64) { return r.value[i], r.noise[i] }, (*row).ofGroup)
+	}
+	means, scales := levelsOf(found, a.expected)
+	for i := range out.Features {
+		got := found[i].norms(norms[i], means, scales, a.expected[i])
+		for g, is := range got {
+			off := (is.Center - norms[i][g].Center) / norms[i][g].Scale
 			moved += off * off
-			*spreadOf(&out.Features[i], g) = got[g]
+			*spreadOf(&out.Features[i], g) = is
 		}
 	}
-	moved = math.Sqrt(moved / float64(len(out.Features)*numGroups))
+	moved = math.Sqrt(moved / float64(n*numGroups))
 	for i := range out.Sex {
 		x := &out.Sex[i]
-		got := a.adapted(index, []models.Spread{x.Female, x.Male}, 0, func(r *row) (value, noise float64) { return r.sex[i], 0 }, (*row).ofSex)
+		norms := []models.Spread{x.Female, x.Male}
+		found := a.differences(index, norms, func(r *row) (value, noise float64) { return r.sex[i], 0 }, (*row).ofSex)
+		got := found.norms(norms, meanLevel, scaleLevel, 0)
 		x.Female, x.Male = got[0], got[1]
 	}
 	if out.Correlation, correlated, err = a.correlation(&out, index); err != nil {
@@ -100,12 +105,18 @@ func (a *adapter) estimate(index []int) (f *models.BayesFile, moved float64, cor
 	return &out, moved, correlated, nil
 }
 
-// adapted returns the norms of one feature, in place of norms, given the values of
-// some voices and the share of each voice in each group. Expected is the shift of
-// the means before any voice, in standard deviations.
-func (a *adapter) adapted(index []int, norms []models.Spread, expected float64, value func(*row) (value, noise float64), share func(*row, int) float64) []models.Spread {
+// differences is what some voices say about the difference of each norm of a feature
+// from the prior's: of the mean, in standard deviations, and of the logarithm of the
+// standard deviation, with the variances of both, which are +Inf without data.
+type differences struct {
+	mean, meanVar, scale, scaleVar []float64
+}
+
+// differences measures the differences from norms, given the value of each voice with
+// the variance of its sampling error, and its share in each norm.
+func (a *adapter) differences(index []int, norms []models.Spread, value func(*row) (value, noise float64), share func(*row, int) float64) differences {
 	n := len(norms)
-	mean, meanVar, scale, scaleVar := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	d := differences{make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)}
 	for g, norm := range norms {
 		var s weighted
 		var noise float64
@@ -118,15 +129,32 @@ func (a *adapter) adapted(index []int, norms []models.Spread, expected float64, 
 			}
 		}
 		l := huber(s, leastScale)
-		meanVar[g], scaleVar[g] = math.Inf(1), math.Inf(1)
+		d.meanVar[g], d.scaleVar[g] = math.Inf(1), math.Inf(1)
 		if !(l.people >= leastGroup && dsp.Finite(l.mean)) {
 			continue
 		}
-		mean[g], meanVar[g] = l.mean, meanVariance*l.sd*l.sd/l.people
-		scale[g], scaleVar[g] = math.Log(l.sd/math.Sqrt(1+noise/l.people)), scaleVariance/(l.people-1)
+		d.mean[g], d.meanVar[g] = l.mean, meanVariance*l.sd*l.sd/l.people
+		d.scale[g], d.scaleVar[g] = math.Log(l.sd/math.Sqrt(1+noise/l.people)), scaleVariance/(l.people-1)
 	}
-	mean, scale = meanLevel.shrink(mean, meanVar, expected), scaleLevel.shrink(scale, scaleVar, 0)
-	out := make([]models.Spread, n)
+	return d
+}
+
+// levelsOf returns how far means and scales of all features are found to differ. The
+// features' means are expected at the given differences.
+func levelsOf(found []differences, expected []float64) (means, scales level) {
+	var mean, meanVar, scale, scaleVar [][]float64
+	for _, d := range found {
+		mean, meanVar = append(mean, d.mean), append(meanVar, d.meanVar)
+		scale, scaleVar = append(scale, d.scale), append(scaleVar, d.scaleVar)
+	}
+	return meanLevel.fit(mean, meanVar, expected), scaleLevel.fit(scale, scaleVar, make([]float64, len(found)))
+}
+
+// norms returns the norms of the feature, in place of norms. Expected is the difference
+// of the means before any voice.
+func (d *differences) norms(norms []models.Spread, means, scales level, expected float64) []models.Spread {
+	mean, scale := means.shrink(d.mean, d.meanVar, expected), scales.shrink(d.scale, d.scaleVar, 0)
+	out := make([]models.Spread, len(norms))
 	for g, norm := range norms {
 		ratio := math.Exp(min(max(scale[g], -math.Log(mostScaled)), math.Log(mostScaled)))
 		out[g] = models.Spread{
@@ -288,6 +316,9 @@ func withThreshold(m [][]float64, i int, variance float64) [][]float64 {
 	out[i][i] = variance
 	return out
 }
+
+// ofGroup returns the probability of a norm given a row.
+func (r *row) ofGroup(g int) float64 { return r.share[g] }
 
 // ofSex returns the probability of a sex, 0 for female, given a row.
 func (r *row) ofSex(sex int) float64 {

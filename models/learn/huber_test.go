@@ -157,3 +157,29 @@ func TestShrinkIsThePosteriorMean(t *testing.T) {
 		t.Errorf("one group with much data: got %v, want its own value, and for the other what is shared", got)
 	}
 }
+
+// TestFitFindsTheLevels draws differences of features with known levels.
+func TestFitFindsTheLevels(t *testing.T) {
+	const features, groups, tolerance = 4000, 4, 0.03
+	rng := rand.New(rand.NewPCG(7, 8))
+	for _, want := range []level{{0.5, 0.25}, {0, 0}, {0.2, 0.6}} {
+		x, v, expected := make([][]float64, features), make([][]float64, features), make([]float64, features)
+		for j := range x {
+			expected[j] = rng.NormFloat64()
+			shared := expected[j] + want.common*rng.NormFloat64()
+			for g := range groups {
+				variance := 0.01 * float64(1+g)
+				x[j] = append(x[j], shared+want.own*rng.NormFloat64()+math.Sqrt(variance)*rng.NormFloat64())
+				v[j] = append(v[j], variance)
+			}
+			x[j][j%groups], v[j][j%groups] = 0, math.Inf(1) // no data
+		}
+		if got := meanLevel.fit(x, v, expected); math.Abs(got.common-want.common) > tolerance || math.Abs(got.own-want.own) > tolerance {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+	}
+	inf := math.Inf(1)
+	if got := meanLevel.fit([][]float64{{0, 0}}, [][]float64{{inf, inf}}, []float64{0}); got != meanLevel {
+		t.Errorf("no data: got %+v, want %+v", got, meanLevel)
+	}
+}
