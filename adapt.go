@@ -50,7 +50,7 @@ type Adaptation struct {
 // features by sex and way of speaking and, from 100 people on, their correlation. It
 // needs 30 people. See learn.Adapt for the method: each person has one vote, outliers
 // are held back, and ScoringOptions.BaseRates, if it states the share of people with
-// a score of 10 or more, is allowed for. Without it intervals become wider: these
+// a score of 10 or more, is allowed for. Without it the intervals become wider: these
 // people are not those of the shipped base rate, and theirs is not known.
 //
 // If held-out people are more probable under the adapted norms than under the shipped
@@ -68,6 +68,11 @@ type Adaptation struct {
 // that are kept, five at most, as they are replaced or removed by RevertNorms. At most 20,000 recordings
 // count, of people drawn by a hash of their names; each needs 1 KB of memory.
 //
+// Where fewer than 30 people are left, the norms stay until RevertNorms. After an
+// upgrade of this module the norms stay with the weights that they were adapted with,
+// until the next Adapt. Thresholds of an account that were chosen on scores by other
+// norms must be chosen again.
+//
 // Of Adapt and Calibrate one runs at a time; others are ErrConflict. The other errors
 // are those of Calibrate. Too few people are no error: see Adaptation.
 func (e *Engine) Adapt(ctx context.Context, opts *AdaptOptions) ([]*Adaptation, error) {
@@ -81,18 +86,4 @@ func (e *Engine) Adapt(ctx context.Context, opts *AdaptOptions) ([]*Adaptation, 
 		o = *opts
 	}
 	return e.learner.Adapt(ctx, &o)
-}
-
-// RevertNorms goes back from the adapted norms of a category to those before them, in
-// the end to the shipped ones. The norms that were in use are removed. A model that
-// was learned from labels keeps its own: see Revert. Existing scores stay. The error
-// is ErrConflict where the norms were not adapted, or where the model is of
-// ScoringOptions.Models; ErrClosed; or internal.
-func (e *Engine) RevertNorms(c screen.Category) error {
-	_, leave, err := e.life.enter(context.Background())
-	if err != nil {
-		return err
-	}
-	defer leave()
-	return e.learner.RevertNorms(c)
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 )
 
@@ -79,5 +80,47 @@ func TestMeasuredOtherwise(t *testing.T) {
 	}
 	if p.correlation[a][b] == f.Correlation[a][b] {
 		t.Error("the correlation is that of the norms")
+	}
+}
+
+// TestLabelsOnAdaptedNorms learns from labels in populations that are measured
+// otherwise, at a base rate that is stated, with the shipped norms and with norms that
+// were adapted to these people and as many others before: the labels are worth no less.
+func TestLabelsOnAdaptedNorms(t *testing.T) {
+	t.Parallel()
+	const populations, people, labels, test = 16, 300, 150, 400
+	base := shippedModel(t, screen.Depression)
+	var shipped, adapted struct{ auc, ece, covered float64 }
+	for rep := range populations {
+		p := newPopulation(base.File(), rand.New(rand.NewPCG(12, uint64(rep)))).measuredOtherwise()
+		tested, recorded := p.people(test), p.people(people)
+		norms, _, err := adaptedTo(t.Context(), base, recorded, p.share())
+		if err != nil {
+			t.Fatal(err)
+		}
+		former, err := base.WithBaseRate(p.share())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for b, sum := range map[*models.Bayes]*struct{ auc, ece, covered float64 }{former: &shipped, norms: &adapted} {
+			learned, err := inUse(t.Context(), b, examplesOf(recorded[:labels]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var truth, probability []float64
+			for _, who := range tested {
+				s := learned.ScoreRow(learned.Row(who.Recording), who.Recording.Features)
+				truth, probability = append(truth, who.truth), append(probability, s.Probability)
+				if s.Low <= who.truth && who.truth <= s.High {
+					sum.covered += 1. / test / populations
+				}
+			}
+			sum.auc += expectedAUC(probability, truth) / populations
+			sum.ece += expectedECE(probability, truth) / populations
+		}
+	}
+	t.Logf("%d labels on the shipped norms %+v, on adapted ones %+v", labels, shipped, adapted)
+	if adapted.auc < shipped.auc-0.002 || adapted.ece > shipped.ece || adapted.covered < 0.88 {
+		t.Errorf("%d labels: got %+v on adapted norms, want an AUC and a calibration error not worse than on the shipped ones, %+v, and a coverage of 0.88", labels, adapted, shipped)
 	}
 }
