@@ -71,3 +71,27 @@ func identity(n int) [][]float64 {
 	}
 	return m
 }
+
+// TestAdaptedModelsDecideAsTheShippedOnes leaves open what the shipped model does.
+func TestAdaptedModelsDecideAsTheShippedOnes(t *testing.T) {
+	file, err := shipped.Bayes(screen.Anxiety)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := *file
+	open.Indeterminate = models.Band{Low: 0, High: 1}
+	for _, f := range []*models.BayesFile{file, &open} {
+		b, err := models.NewBayes(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := decidesAs(file, []models.Scorer{b}); got.Indeterminate != f.Indeterminate {
+			t.Errorf("got the band %+v, want that of the shipped model, %+v", got.Indeterminate, f.Indeterminate)
+		}
+	}
+	other := open
+	other.Category = screen.Depression
+	if got := decidesAs(&other, nil); got != &other {
+		t.Error("a category that has no shipped model: got another model")
+	}
+}

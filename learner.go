@@ -91,6 +91,11 @@ func (l *learner) Scorers() *scorers {
 	return next
 }
 
+// change is changeModels of the learned models.
+func (l *learner) change(c screen.Category, change func([]*models.BayesFile) ([]*models.BayesFile, error)) error {
+	return changeModels(l.learned, c, change)
+}
+
 // changeModels replaces the list of models of a category in a document by what change
 // makes of it, durably.
 func changeModels(in *document.Document[*learnedModels], c screen.Category, change func([]*models.BayesFile) ([]*models.BayesFile, error)) error {
@@ -222,7 +227,7 @@ func (l *learner) calibrate(ctx context.Context, c screen.Category, sessions []*
 		out.Reason = "on held-out users it is not worse than the model in use; not activated, as asked"
 		return out, nil
 	}
-	err = changeModels(l.learned, c, func(list []*models.BayesFile) ([]*models.BayesFile, error) {
+	err = l.change(c, func(list []*models.BayesFile) ([]*models.BayesFile, error) {
 		return slices.Insert(list, 0, learned.File), nil
 	})
 	if err != nil {
@@ -238,7 +243,7 @@ func (l *learner) Revert(c screen.Category) error {
 	if err := l.Scorers().learns(c); err != nil {
 		return err
 	}
-	return changeModels(l.learned, c, func(list []*models.BayesFile) ([]*models.BayesFile, error) {
+	return l.change(c, func(list []*models.BayesFile) ([]*models.BayesFile, error) {
 		if len(list) == 0 {
 			return nil, fmt.Errorf("%w: the %v model in use was not learned from labels", ErrConflict, c)
 		}

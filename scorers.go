@@ -41,6 +41,9 @@ func newScorers(o *ScoringOptions, from sources) (*scorers, error) {
 			if f == nil {
 				continue
 			}
+			if made == from.adapted {
+				f = decidesAs(f, shipped)
+			}
 			b, err := models.NewBayes(f)
 			if err != nil {
 				return nil, fmt.Errorf("voicescreen: learned models: %w", err)
@@ -62,6 +65,21 @@ func newScorers(o *ScoringOptions, from sources) (*scorers, error) {
 		}
 	}
 	return s, nil
+}
+
+// decidesAs returns an adapted model with its decision open for every recording, if the
+// shipped scorer of its category leaves it open: norms are no evidence that a model is
+// better than the base rate.
+func decidesAs(f *models.BayesFile, shipped []models.Scorer) *models.BayesFile {
+	open := models.Band{Low: 0, High: 1}
+	for _, s := range shipped {
+		if b, ok := s.(*models.Bayes); ok && b.File().Category == f.Category && b.File().Indeterminate == open {
+			out := *f
+			out.Indeterminate = open
+			return &out
+		}
+	}
+	return f
 }
 
 // learns returns ErrConflict where the model of a category was given: a learned
