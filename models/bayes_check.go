@@ -44,13 +44,15 @@ func (f *BayesFile) Check() error {
 		{f.IsCalibrated == (f.CalibratedOn != ""), "calibrated_on", "want a text if, and only if, is_calibrated"},
 		{len(f.TrainedOn) > 0, "trained_on", "is empty"},
 		{f.Licence != "", "licence", "is empty"},
-		{f.Adapted == nil || f.Adapted.ok(), "adapted", "want numbers that are not negative, and a base_rate of 0 to below 1"},
 	} {
 		if !c.ok {
 			return &FileError{c.path, c.reason}
 		}
 	}
 	if err := f.checkCuts(); err != nil {
+		return err
+	}
+	if err := f.Adapted.check(); err != nil {
 		return err
 	}
 	if err := checkRecords(f.TrainedOn, f.Metrics); err != nil {
@@ -72,8 +74,21 @@ func (f *BayesFile) Check() error {
 	return checkMatrix(&c, "covariance", f.Covariance, n+numShared)
 }
 
-func (a *Adapted) ok() bool {
-	return min(a.Sessions, a.People, a.Accounts) >= 0 && a.BaseRate >= 0 && a.BaseRate < 1
+// check verifies the counts of an adaptation; nil is valid.
+func (a *Adapted) check() error {
+	switch {
+	case a == nil:
+		return nil
+	case a.Sessions < 0:
+		return &FileError{"adapted.sessions", "want at least 0"}
+	case a.People < 0:
+		return &FileError{"adapted.people", "want at least 0"}
+	case a.Accounts < 0:
+		return &FileError{"adapted.accounts", "want at least 0"}
+	case !(a.BaseRate >= 0 && a.BaseRate < 1):
+		return &FileError{"adapted.base_rate", "want 0 to below 1"}
+	}
+	return nil
 }
 
 // ascending reports whether x ascends strictly, with all values within ±most.

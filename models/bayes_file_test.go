@@ -16,6 +16,7 @@ import (
 func TestBayesFileRoundTrip(t *testing.T) {
 	f := bayesFile()
 	f.IsCalibrated, f.CalibratedOn, f.Labels = true, "labels", &models.Labels{Sessions: 3, Users: 2, Accounts: 1, PHQ9: 3, From: "2026-01-01", To: "2026-02-01"}
+	f.Adapted = &models.Adapted{Sessions: 50, People: 40, Accounts: 2, From: "2026-01-01", To: "2026-02-01", BaseRate: 0.3}
 	var first, second bytes.Buffer
 	if err := f.Write(&first); err != nil {
 		t.Fatal(err)
@@ -79,6 +80,10 @@ func TestBayesFileFaultsAreNamed(t *testing.T) {
 		"correlation[0][1]":             func(f *models.BayesFile) { f.Correlation[0][1] = 0.5 },
 		"covariance":                    func(f *models.BayesFile) { f.Covariance = f.Covariance[:5] },
 		"covariance[5]":                 func(f *models.BayesFile) { f.Covariance[5] = nil },
+		"adapted.sessions":              func(f *models.BayesFile) { f.Adapted = &models.Adapted{Sessions: -1} },
+		"adapted.people":                func(f *models.BayesFile) { f.Adapted = &models.Adapted{People: -1} },
+		"adapted.accounts":              func(f *models.BayesFile) { f.Adapted = &models.Adapted{Accounts: -1} },
+		"adapted.base_rate":             func(f *models.BayesFile) { f.Adapted = &models.Adapted{BaseRate: math.NaN()} },
 		"trained_on":                    func(f *models.BayesFile) { f.TrainedOn = nil },
 		"metrics[0]":                    func(f *models.BayesFile) { f.Metrics = []models.Metric{{}} },
 	} {
