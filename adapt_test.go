@@ -1,6 +1,7 @@
 package voicescreen_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -248,5 +249,62 @@ func TestAdaptErrors(t *testing.T) {
 		if _, err := voicescreen.New(st, nil); err == nil || !strings.Contains(err.Error(), "adapted models") {
 			t.Errorf("adapted models %q: got error %v", text, err)
 		}
+	}
+}
+
+// TestOtherEnginesUseAdaptedNorms adapts while another engine has the same store, and
+// that one goes back.
+func TestOtherEnginesUseAdaptedNorms(t *testing.T) {
+	t.Parallel()
+	st := newMemory(t)
+	addRecorded(t, st, "a", 60, 1, labelledAt)
+	a, b := newEngine(t, st, idle()), newEngine(t, st, idle())
+	shipped := inUse(t, b).Version
+	switches := func(e *voicescreen.Engine, want string) {
+		t.Helper()
+		for end := time.Now().Add(soon); inUse(t, e).Version != want; time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("got version %s in use, want %s", inUse(t, e).Version, want)
+			}
+		}
+	}
+	first := adapt(t, a, voicescreen.AdaptOptions{})
+	if !first.Activated {
+		t.Fatalf("got %+v, want it activated", first)
+	}
+	switches(b, first.Adapted.File.Version)
+	if err := b.RevertNorms(screen.Depression); err != nil {
+		t.Fatal(err)
+	}
+	switches(a, shipped)
+}
+
+// scanStore calls during in Scan.
+type scanStore struct {
+	store.Store
+	during func()
+}
+
+func (s *scanStore) Scan(ctx context.Context, after string, limit int) ([]*store.Session, error) {
+	s.during()
+	return s.Store.Scan(ctx, after, limit)
+}
+
+// TestOneAdaptationAtATime calls Adapt and Calibrate while an Adapt reads the store.
+func TestOneAdaptationAtATime(t *testing.T) {
+	t.Parallel()
+	var errs []error
+	st := &scanStore{Store: newMemory(t)}
+	e := newEngine(t, st, idle())
+	st.during = func() {
+		_, err := e.Adapt(t.Context(), nil)
+		_, other := e.Calibrate(t.Context(), nil)
+		errs = append(errs, err, other)
+	}
+	if _, err := e.Adapt(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if len(errs) != 2 || !errors.Is(errs[0], voicescreen.ErrConflict) || !errors.Is(errs[1], voicescreen.ErrConflict) {
+		t.Errorf("got errors %v, want ErrConflict twice", errs)
 	}
 }
