@@ -71,6 +71,16 @@ func (p *population) withShare(share float64) *population {
 	return p
 }
 
+// drifted shifts all features, and moves the base rate that the people would have
+// without the shift.
+func (p *population) drifted() {
+	p.withShare(driftShare)
+	p.shift = make([]float64, len(p.weight))
+	for i := range p.shift {
+		p.shift[i] = driftShift
+	}
+}
+
 // person is one drawn person: an example, and what only the maker knows.
 type person struct {
 	learn.Example

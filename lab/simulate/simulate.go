@@ -195,11 +195,7 @@ func (row *Row) add(ctx context.Context, base *models.Bayes, scenario string, n,
 		}
 		p.theta = [3]float64(prior.Thresholds)
 	case ScenarioDrift:
-		p.withShare(driftShare)
-		p.shift = make([]float64, len(p.weight))
-		for i := range p.shift {
-			p.shift[i] = driftShift
-		}
+		p.drifted()
 	}
 	tested := p.people(test)
 	p.noise = scenario == ScenarioNoSignal

@@ -34,7 +34,7 @@ type Mean struct {
 	SE    float64 `json:"se"`
 }
 
-// The scenarios of Adapt.
+// The scenarios of Adapt, beside ScenarioDrift.
 const (
 	ScenarioOrdinary = "ordinary"           // as the prior says: its norms, with effects, thresholds and base rate drawn from it
 	ScenarioMeasured = "measured otherwise" // besides, means, spreads and correlation of the features are others, and the base rate is 0.30
@@ -100,14 +100,17 @@ func (p *population) measuredOtherwise() *population {
 
 // share returns the share of people with a score of 10 or more.
 func (p *population) share() float64 {
-	var variance, share float64
+	var mean, variance, share float64
 	for i := range p.weight {
+		if p.shift != nil {
+			mean += p.weight[i] * p.shift[i]
+		}
 		for j := range p.weight {
 			variance += p.weight[i] * p.correlation[i][j] * p.weight[j]
 		}
 	}
 	models.OverNormal(math.Sqrt(max(variance, 0)), func(eta, w float64) {
-		share += w / (1 + math.Exp(p.theta[models.DecisionBand]-eta))
+		share += w / (1 + math.Exp(p.theta[models.DecisionBand]-mean-eta))
 	})
 	return share
 }
@@ -122,8 +125,8 @@ type AdaptOptions struct {
 	Progress func(done, total int) // may be nil
 }
 
-// Adapt draws ordinary populations, and such as are measured otherwise, adapts the
-// norms of the prior to recordings without labels, and measures the model with them on
+// Adapt draws ordinary populations, drifted ones, and such as are measured otherwise,
+// adapts the norms of the prior to recordings without labels, and measures the model with them on
 // new people, with and without a stated base rate. AUC and calibration error are
 // expected values given the known probabilities. Equal options give equal results.
 func Adapt(ctx context.Context, prior *models.BayesFile, opts *AdaptOptions) ([]Unlabelled, error) {
@@ -145,8 +148,8 @@ func Adapt(ctx context.Context, prior *models.BayesFile, opts *AdaptOptions) ([]
 		return nil, err
 	}
 	var out []Unlabelled
-	done, total := 0, 4*len(o.Recordings)*o.Populations
-	for s, scenario := range []string{ScenarioOrdinary, ScenarioMeasured} {
+	done, total := 0, 6*len(o.Recordings)*o.Populations
+	for s, scenario := range []string{ScenarioOrdinary, ScenarioDrift, ScenarioMeasured} {
 		for _, stated := range []bool{true, false} {
 			for _, n := range o.Recordings {
 				u := &unlabelled{Unlabelled: Unlabelled{Scenario: scenario, Stated: stated, Recordings: n, Populations: o.Populations}}
@@ -180,7 +183,10 @@ type unlabelled struct {
 // add adds one population.
 func (u *unlabelled) add(ctx context.Context, base *models.Bayes, n, test int, rng *rand.Rand) error {
 	p := newPopulation(base.File(), rng)
-	if u.Scenario == ScenarioMeasured {
+	switch u.Scenario {
+	case ScenarioDrift:
+		p.drifted()
+	case ScenarioMeasured:
 		p.measuredOtherwise()
 	}
 	tested := p.people(test)
