@@ -103,9 +103,9 @@ type Gain struct {
 // difference between ill and well people that correlation and weights of the prior
 // imply. The norms are those of the people recorded, ill ones included, which is what
 // models.Bayes.WithBaseRate supposes. Thresholds and cuts move so that base rate and
-// shares of the classes under the norms stay those of the prior. Without a BaseRate,
-// the variance of the threshold is raised to that of a deployment whose share is
-// unknown.
+// shares of the classes under the norms stay those of the prior. The variance of the
+// threshold is raised to that of a deployment whose share is unknown; where it is
+// known, WithBaseRate replaces both.
 //
 // The new norms are compared with the prior's on held-out people, a fifth of them at
 // a time, by the density of all features together, which is that of Student's t so

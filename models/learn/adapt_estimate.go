@@ -260,8 +260,8 @@ func (a *adapter) standard(f *models.BayesFile, r *row) []float64 {
 
 // level moves thresholds and cuts of f, whose correlation is new, so that in its
 // population of norms the base rate and the shares of the classes are those of the
-// prior. Without a stated base rate it raises the variance of the threshold to that
-// of an unknown population.
+// prior. It raises the variance of the threshold to that of an unknown population, for
+// which models.Bayes.WithBaseRate puts that of a known one.
 func (a *adapter) level(f *models.BayesFile) error {
 	was, err := models.NewBayes(a.prior)
 	if err != nil {
@@ -272,10 +272,8 @@ func (a *adapter) level(f *models.BayesFile) error {
 		return err
 	}
 	share := shareOf(was)
-	if a.baseRate == 0 {
-		sd := unknownShare(share)
-		f.Covariance = withThreshold(f.Covariance, len(f.Features), stats.Significant(sd*sd, normDigits))
-	}
+	sd := unknownShare(share)
+	f.Covariance = withThreshold(f.Covariance, len(f.Features), stats.Significant(sd*sd, normDigits))
 	ratio := is.Spread() / was.Spread()
 	if !(ratio > 0) || math.IsInf(ratio, 0) || ratio == 1 {
 		return nil

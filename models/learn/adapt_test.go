@@ -150,11 +150,17 @@ func TestAdaptAllowsForTheBaseRate(t *testing.T) {
 	voices := (&crowd{scale: 1}).voices(t, prior, 60, 5)
 	n := len(prior.Features)
 	unknown, stated := adapt(t, prior, voices, nil), adapt(t, prior, voices, &AdaptOptions{BaseRate: 0.3})
-	if v := math.Sqrt(unknown.File.Covariance[n][n]); math.Abs(v-1.19) > 0.01 {
-		t.Errorf("base rate not stated: got a standard deviation of the threshold of %.3f, want 1.19", v)
+	for _, f := range []*models.BayesFile{unknown.File, stated.File} {
+		if v := math.Sqrt(f.Covariance[n][n]); math.Abs(v-1.19) > 0.01 {
+			t.Errorf("got a standard deviation of the threshold of %.3f, want 1.19", v)
+		}
 	}
-	if v := stated.File.Covariance[n][n]; v != prior.Covariance[n][n] || stated.File.Adapted.BaseRate != 0.3 {
-		t.Errorf("base rate stated: got a variance of the threshold of %.3f and %+v, want that of the prior", v, stated.File.Adapted)
+	known, err := scorerOf(t, stated.File).WithBaseRate(0.3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := math.Sqrt(known.File().Covariance[n][n]); v > 0.25 || stated.File.Adapted.BaseRate != 0.3 || unknown.File.Adapted.BaseRate != 0 {
+		t.Errorf("with a base rate: got a standard deviation of the threshold of %.3f and %+v, want that of a known share, and the rate of 0.3", v, stated.File.Adapted)
 	}
 	if got := shareOf(scorerOf(t, unknown.File)); math.Abs(got-p0) > 1e-4 {
 		t.Errorf("got a base rate of %.5f under the new norms, want that of the prior, %.5f", got, p0)
