@@ -105,7 +105,7 @@ func printAdaptation(w io.Writer, a *voicescreen.Adaptation) error {
 		f.Adapted.People, command.Count(f.Adapted.Accounts, "account"), f.Adapted.From, f.Adapted.To)
 	rate := "the base rate is not stated: intervals become wider; see --base-rate"
 	if f.Adapted.BaseRate > 0 {
-		rate = fmt.Sprintf("a base rate of %g is allowed for", f.Adapted.BaseRate)
+		rate = fmt.Sprintf("a base rate of %g is allowed for; \"serve\" needs it too, or its intervals become wider", f.Adapted.BaseRate)
 	}
 	correlation := "their correlation was adapted too"
 	if !a.Adapted.Correlated {
