@@ -103,7 +103,7 @@ func (o *exportOptions) run(cmd *cobra.Command, path string, opts *bolt.Options)
 			}
 			return err
 		}
-		if o.out == "" {
+		if o.out == "" || o.out == "-" {
 			if err := write(cmd.OutOrStdout()); err != nil {
 				return err
 			}

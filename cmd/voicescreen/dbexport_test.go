@@ -366,3 +366,29 @@ func TestDBTablesUsage(t *testing.T) {
 		}
 	}
 }
+
+// Every column of a table stands in the help of its command, those of "analyze" in
+// the README too.
+func TestTablesAreDocumented(t *testing.T) {
+	readme := string(read(t, "../../README.md"))
+	export := exportOptions{parts: []string{partSessions, partResults, partLabels}}
+	for line, head := range map[string]csvRow{"analyze": analysisHeader(), "features": featuresHeader()[:2], "db export": export.header()} {
+		help := ok(t, append(strings.Fields(line), "--help")...).stdout
+		for _, name := range head {
+			for _, c := range scoredCategories {
+				if suffix, is := strings.CutPrefix(name, c.String()); is && name != "depression_binary" {
+					name = suffix
+				}
+			}
+			if line == "db export" && strings.HasPrefix(name, "_") {
+				continue // "as in analyze --csv"
+			}
+			if !strings.Contains(help, name) {
+				t.Errorf("%s: the help lacks the column %s", line, name)
+			}
+			if line == "analyze" && !strings.Contains(readme, "`"+name+"`") {
+				t.Errorf("README.md lacks the column %s of %s", name, line)
+			}
+		}
+	}
+}

@@ -65,7 +65,7 @@ type newestSessions struct {
 func (n *newestSessions) add(s *store.Session) error {
 	n.seen++
 	s.Scores, s.Features = nil, nil
-	if n.list = append(n.list, s); len(n.list) >= 2*n.limit {
+	if n.list = append(n.list, s); len(n.list)-n.limit >= n.limit {
 		n.cut()
 	}
 	return nil
