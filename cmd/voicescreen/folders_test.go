@@ -177,7 +177,7 @@ func TestFeaturesCSV(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", name, got, cell[0])
 		}
 	}
-	if got := column(t, rows, 4, "error"); column(t, rows, 4, "file") != "site/bad.wav" || !strings.Contains(got, "RIFF") {
+	if got := column(t, rows, 4, "error"); column(t, rows, 4, "file") != filepath.Join("site", "bad.wav") || !strings.Contains(got, "RIFF") {
 		t.Errorf("got the error %q, want why the file could not be read", got)
 	}
 }
