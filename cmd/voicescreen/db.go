@@ -23,8 +23,8 @@ file clinic.db.keyslots. The file also holds the models that were learned from l
 
 Stop the service before you use these commands: one process can have a database
 open. A running service makes backups with "serve --backup DIR --backup-every 24h",
-and a program that embeds the engine with Engine.Backup. "db check" and "db restore"
-take those too.`,
+and a program that embeds the engine with Engine.Backup. "db check", "db restore",
+"db list" and "db export" take those too.`,
 		Example: "  voicescreen db check clinic.db\n" +
 			"  voicescreen db list clinic.db --account clinic-a\n" +
 			"  voicescreen db export clinic.db --csv -o clinic.csv\n" +
