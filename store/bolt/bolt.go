@@ -14,9 +14,10 @@ import (
 )
 
 var (
-	// ErrLocked says that the store is open already, in another process or in
-	// this one, and was not closed within the time-out.
-	ErrLocked = errors.New("store already open by another process")
+	// ErrLocked says that the store is open already and was not closed within the
+	// time-out. The error that wraps it says whether this process or another one
+	// has it open.
+	ErrLocked = errors.New("store already open")
 	// ErrFormat says that a file is no store of this program, or is one of a
 	// version that this program does not know.
 	ErrFormat = errors.New("not a store that this program can open")
@@ -69,7 +70,7 @@ func (s *Store) Close() error {
 	if err := s.calls.Close(); err != nil {
 		return err
 	}
-	if err := errors.Join(guard(s.db.Close), s.vault.close()); err != nil {
+	if err := errors.Join(s.closeDatabase(), s.vault.close()); err != nil {
 		return fmt.Errorf("store/bolt: close %s: %w", s.path, err)
 	}
 	return nil

@@ -55,6 +55,9 @@ func TestASecondOpenerIsTold(t *testing.T) {
 		if !errors.Is(err, bolt.ErrLocked) {
 			t.Errorf("time-out %v: got error %v, want %v", timeout, err, bolt.ErrLocked)
 		}
+		if err != nil && !strings.Contains(err.Error(), "already open by this process") {
+			t.Errorf("time-out %v: got error %v, want it to name this process", timeout, err)
+		}
 		if waited := time.Since(began); waited < least {
 			t.Errorf("time-out %v: gave up after %v", timeout, waited)
 		}

@@ -80,7 +80,7 @@ func open(path string, opts Options) (_ *Store, err error) {
 	}
 	defer func() {
 		if err != nil {
-			_ = guard(s.db.Close)
+			_ = s.closeDatabase()
 			_ = s.vault.close()
 		}
 	}()
@@ -150,13 +150,20 @@ func (s *Store) openDatabase(timeout time.Duration) error {
 	var system syscall.Errno
 	switch {
 	case err == nil:
+		noteOpened(s.file)
 		return nil
 	case errors.Is(err, bolterrors.ErrTimeout):
-		return ErrLocked
+		return lockedBy(s.path)
 	case errors.Is(err, ErrCorrupt), errors.Is(err, ErrFormat), errors.As(err, &system):
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrFormat, err)
+}
+
+// closeDatabase closes and unlocks what openDatabase opened.
+func (s *Store) closeDatabase() error {
+	defer noteClosed(s.file)
+	return guard(s.db.Close)
 }
 
 // check returns an error unless the database is a store of formatVersion.
@@ -181,7 +188,7 @@ func (s *Store) check(tx *bbolt.Tx) error {
 		return err
 	}
 	if !os.SameFile(s.file, now) {
-		return fmt.Errorf("%w: it was replaced meanwhile", ErrLocked)
+		return fmt.Errorf("%w by another process: it was replaced meanwhile", ErrLocked)
 	}
 	if now.Size() < tx.Size() {
 		return fmt.Errorf("%w: the file has %d bytes, want at least %d", ErrCorrupt, now.Size(), tx.Size())
