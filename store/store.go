@@ -55,7 +55,8 @@ type Change = func(s *Session, now time.Time) error
 // future, as [MaxDelay] describes.
 //
 // Package storetest has a case for each promise made here. Stores that tell
-// other processes of changes implement [Watcher] too.
+// other processes of changes implement [Watcher] too; those that count notices,
+// [NoticeCounter].
 type Store interface {
 	// Create adds a session. Account, ID, UserID and Status are set by the
 	// caller; account and user may be "". CreatedAt and UpdatedAt, where they
@@ -182,6 +183,15 @@ type Watcher interface {
 	// means that any session may have changed, as after a lost connection.
 	// Changed must return soon.
 	Watch(ctx context.Context, changed func(key screen.SessionKey)) error
+}
+
+// NoticeCounter is implemented by stores that can count the notices that wait.
+// An Engine on another store does not know how many there are.
+type NoticeCounter interface {
+	// Notices counts, by account, the sessions whose Notify is not zero. Accounts
+	// without one are absent. A session whose record is damaged may be counted
+	// or not.
+	Notices(ctx context.Context) (map[string]int, error)
 }
 
 // Cursor is a place in a listing: behind the session of this time and ID.

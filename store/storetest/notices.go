@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"maps"
 	"testing"
 	"time"
 
@@ -71,6 +72,30 @@ var noticeCases = []testCase{
 		_, err := st.nextAt(t.Context(), at(9), never(t))
 		wantErr(t, "Next", err, store.ErrNoneDue)
 		wantDue(t, st, 0)
+	}},
+	{"Notices counts, by account, those that wait, due or not", func(t *testing.T, st *subject) {
+		counter, ok := st.Store.(store.NoticeCounter)
+		if !ok {
+			t.Log("the store does not count notices")
+			return
+		}
+		want := func(want map[string]int) {
+			t.Helper()
+			if got, err := counter.Notices(t.Context()); err != nil || !maps.Equal(got, want) {
+				t.Errorf("got %v and error %v, want %v", got, err, want)
+			}
+		}
+		want(map[string]int{})
+		create(t, st, noticed("a", "s1", at(30)), noticed("a", "s2", at(9_000_000)), noticed("", "s3", at(5)), noticed("b", "s4", at(1)))
+		create(t, st, session("c", "s5", "u"), queued("a", "s6", at(1)))
+		want(map[string]int{"a": 2, "": 1, "b": 1})
+		_, err := st.noticeAt(t.Context(), []string{"", "a"}, at(30), func(s *store.Session, _ time.Time) error { s.Notify = time.Time{}; return nil })
+		wantErr(t, "NextNotice", err, nil)
+		wantErr(t, "Delete", st.Delete(t.Context(), "a", "s2"), nil)
+		want(map[string]int{"a": 1, "": 1})
+		wantErr(t, "Close", st.Close(), nil)
+		_, err = counter.Notices(t.Context())
+		wantErr(t, "Notices of a closed store", err, store.ErrClosed)
 	}},
 	{"a session that gets its result is out of the queue and due for a notice in one step", func(t *testing.T, st *subject) {
 		create(t, st, queued("a", "s", at(1)))
