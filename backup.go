@@ -1,10 +1,6 @@
 package voicescreen
 
-import (
-	"context"
-	"errors"
-	"fmt"
-)
+import "context"
 
 // Backup copies the store, as it is at one moment, to a new store at path, while
 // calls and analyses go on: see [bolt.Store.Backup], which says what may be at
@@ -16,11 +12,5 @@ func (e *Engine) Backup(ctx context.Context, path string) error {
 		return err
 	}
 	defer leave()
-	st, ok := e.store.(interface {
-		Backup(ctx context.Context, path string) error
-	})
-	if !ok {
-		return fmt.Errorf("voicescreen: back up the store: %w", errors.ErrUnsupported)
-	}
-	return internal("back up the store", st.Backup(ctx, path))
+	return internal("back up the store", e.store.Backup(ctx, path))
 }

@@ -24,7 +24,7 @@ type Engine struct {
 	*Account // the account ""
 
 	opts    Options // without zero fields
-	store   store.Store
+	store   *countedStore
 	owned   bool         // whether Close closes the store
 	uploads atomic.Int64 // submissions under way
 	waiters watchers
@@ -76,20 +76,21 @@ func newEngine(st store.Store, opts *Options, owned bool) (*Engine, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	learner, err := newLearner(st, &o)
+	counted := newCountedStore(st)
+	learner, err := newLearner(counted, &o)
 	if err != nil {
 		return nil, err
 	}
-	thresholds, err := newThresholds(st, o.Scoring.Thresholds)
+	thresholds, err := newThresholds(counted, o.Scoring.Thresholds)
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{opts: o, store: st, owned: owned, life: newLifetime(), learner: learner}
+	e := &Engine{opts: o, store: counted, owned: owned, life: newLifetime(), learner: learner}
 	e.Account = e.Tenant("")
-	e.analyzer = newAnalyzer(st, &o, learner.Scorers, thresholds)
-	e.notifier = newNotifier(st, &o)
-	e.sweeper = newSweeper(st, &o, e.waiters.wakeAll)
-	e.worker = newWorker(st, &o, e.analyzer.session, e.notifier.Wants, e.ended)
+	e.analyzer = newAnalyzer(counted, &o, learner.Scorers, thresholds)
+	e.notifier = newNotifier(counted, &o)
+	e.sweeper = newSweeper(counted, &o, e.waiters.wakeAll)
+	e.worker = newWorker(counted, &o, e.analyzer.session, e.notifier.Wants, e.ended)
 	return e, nil
 }
 
@@ -103,7 +104,7 @@ func (e *Engine) start() {
 	}
 	e.life.run(e.sweeper.Run)
 	e.life.run(e.learner.Run)
-	if st, ok := e.store.(store.Watcher); ok {
+	if st, ok := e.store.Store.(store.Watcher); ok {
 		e.life.run(func(ctx context.Context, stop <-chan struct{}) { e.waiters.watch(ctx, stop, st, e.opts.Logger) })
 	}
 }

@@ -50,6 +50,19 @@ func (e *Engine) Queued(ctx context.Context) (int, error) {
 	return n, internal("count the queue", err)
 }
 
+// Notices returns how many notices wait to be sent, by account: those of the
+// first attempt, and those that failed and are sent again. The error wraps
+// errors.ErrUnsupported if the store is no [store.NoticeCounter].
+func (e *Engine) Notices(ctx context.Context) (map[string]int, error) {
+	ctx, leave, err := e.life.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	n, err := e.store.Notices(ctx)
+	return n, internal("count the notices", err)
+}
+
 // checkQueue returns ErrBusy if the queue is at its limit, counting so many
 // submissions on their way.
 func (e *Engine) checkQueue(ctx context.Context, coming int) error {
