@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -36,7 +37,7 @@ func TestServe(t *testing.T) {
 	t.Run("second opener", func(t *testing.T) {
 		out, err := exec.Command(built, "serve", "--addr", "127.0.0.1:0", "--db", db, "--keys", keyFile).CombinedOutput()
 		exit, ok := err.(*exec.ExitError)
-		if !ok || exit.ExitCode() != command.ExitError || !strings.Contains(string(out), "open") {
+		if !ok || exit.ExitCode() != command.ExitError || !strings.Contains(string(out), "already open by another process") {
 			t.Errorf("got %v, %s, want an error that says that the database is open", err, out)
 		}
 	})
@@ -271,12 +272,13 @@ func TestServeWithoutKeys(t *testing.T) {
 }
 
 // A server tells the accounts of its file: here one whose address is not
-// public, so that the attempt fails before anything leaves the machine.
+// public to the server, so that the attempt fails before anything leaves the
+// machine.
 func TestServeTellsAccounts(t *testing.T) {
 	dir := t.TempDir()
 	keyFile, hooks := filepath.Join(dir, "keys.json"), filepath.Join(dir, "webhooks.json")
 	key := strings.TrimSpace(ok(t, "keys", "create", "--keys", keyFile, "--account", "clinic-a").stdout)
-	ok(t, "webhooks", "set", "--webhooks", hooks, "--account", "clinic-a", "--url", "https://localhost/canary")
+	ok(t, "webhooks", "set", "--webhooks", hooks, "--account", "clinic-a", "--url", "https://localhost/canary", "--webhook-allow-private", "127.0.0.0/8")
 	start := func() *server {
 		return startServer(t, "--db", filepath.Join(dir, "clinic.db"), "--keys", keyFile, "--webhooks", hooks, "--retain", "720h")
 	}
@@ -289,6 +291,10 @@ func TestServeTellsAccounts(t *testing.T) {
 		}
 		s = start()
 		time.Sleep(time.Second)
+	}
+	list := ok(t, "webhooks", "list", "--webhooks", hooks).stdout
+	if !regexp.MustCompile(`clinic-a  failing  .*  1 +https://localhost/canary  20..-.*: the address is not a public one\n`).MatchString(list) {
+		t.Errorf("got list\n%s, want the failure, why, and one notice that waits", list)
 	}
 	for _, secret := range []string{"canary", "localhost", "patient-19"} {
 		if strings.Contains(s.stderr.String(), secret) {

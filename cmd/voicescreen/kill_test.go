@@ -71,7 +71,8 @@ func newSiege(t *testing.T, program string, storeKey []byte, seed uint64) *siege
 		s.args = append(s.args, "--store-key", file("store.key"))
 	}
 	key := strings.TrimSpace(ok(t, "keys", "create", "--keys", file("keys.json"), "--account", "clinic-a", "--scopes", "initiate,submit,read,feedback,admin").stdout)
-	ok(t, "webhooks", "set", "--webhooks", file("webhooks.json"), "--account", "clinic-a", "--url", "https://localhost/none") // is not called: it is not public
+	ok(t, "webhooks", "set", "--webhooks", file("webhooks.json"), "--account", "clinic-a", "--url", "https://localhost/none",
+		"--webhook-allow-private", "127.0.0.0/8") // is not called: to the server it is not public
 	speech := read(t, short)
 	recordings := [][]byte{clip(speech, 0.5), clip(speech, 3.5)} // a failure and a result
 	for i := range visitors + 1 {

@@ -20,6 +20,7 @@ import (
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/audit"
 	"github.com/voicescreen/voicescreen/httpadapter"
+	"github.com/voicescreen/voicescreen/httpadapter/webhook"
 	"github.com/voicescreen/voicescreen/internal/command"
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
@@ -143,6 +144,12 @@ func (o *serveOptions) check() error {
 }
 
 func runServe(ctx context.Context, o serveOptions, stdout, stderr io.Writer) (err error) {
+	on, err := listen(ctx, o.addr, o.metrics) // before a file is made
+	if err != nil {
+		return err
+	}
+	defer on.Close()
+	warnReadable(stderr, o.keys, o.storeKey.file, o.audit.key, o.results.webhooks)
 	keys, key, err := serveKeys(o)
 	if err != nil {
 		return err
@@ -164,51 +171,52 @@ func runServe(ctx context.Context, o serveOptions, stdout, stderr io.Writer) (er
 		return err
 	}
 	defer func() { err = errors.Join(err, endTrail()) }()
+	sender, err := o.results.sender(logger)
+	if err != nil {
+		return err
+	}
+	if sender != nil {
+		defer sender.Close() // after the engine, which sends until it is closed
+	}
 	var metrics httpadapter.Metrics
-	engine, err := openEngine(o, logger, trail, metrics.OnResult)
+	engine, err := openEngine(o, logger, trail, sender, &metrics)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeEngine(engine)) }()
 	chores, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
-	defer func() { stop(); running.Wait() }()
+	counting, stopCounting := context.WithCancel(context.WithoutCancel(ctx)) // until the last request
+	defer func() { stop(); stopCounting(); running.Wait() }()
 	if o.calibrate > 0 {
-		running.Go(func() { calibrateEvery(chores, engine, o.calibrate, logger) })
+		running.Go(func() { calibrateEvery(chores, engine, o.calibrate, logger, &metrics) })
 	}
 	if o.backup.dir != "" {
-		running.Go(func() { backupEvery(chores, engine, o.backup, logger) })
+		running.Go(func() { backupEvery(chores, engine, o.backup, logger, &metrics) })
 	}
-	metrics.Queue = engine.Queued
+	if sender != nil {
+		running.Go(func() { sender.Watch(counting, engine.Notices) })
+	}
+	metrics.Queue, metrics.Notices, metrics.StoreErrors = engine.Queued, engine.Notices, engine.StoreErrors
 	handler := httpadapter.New(engine, keys, o.limits.handler(&httpadapter.Options{Logger: logger, Rate: o.rate, Audit: trail, Observe: metrics.Observe}))
-	return listenAndServe(ctx, o, key, handler, &metrics, stdout)
+	return announceAndServe(ctx, o, on, key, handler, &metrics, stdout)
 }
 
-// listenAndServe serves the handler on the address of o, and the metrics on
-// theirs, until ctx is done. It prints the addresses and, for a trial, the calls
-// with the key.
-func listenAndServe(ctx context.Context, o serveOptions, key string, handler http.Handler, metrics *httpadapter.Metrics, stdout io.Writer) error {
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", o.addr)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(stdout, "listening on http://%s\n", l.Addr())
+// announceAndServe serves the handler and the metrics on their listeners until ctx
+// is done. It prints the addresses and, for a trial, the calls with the key.
+func announceAndServe(ctx context.Context, o serveOptions, on *listeners, key string, handler http.Handler, metrics *httpadapter.Metrics, stdout io.Writer) error {
+	fmt.Fprintf(stdout, "listening on http://%s\n", on.calls.Addr())
 	if o.dev {
-		printCalls(stdout, "http://"+l.Addr().String(), key)
+		printCalls(stdout, "http://"+on.calls.Addr().String(), key)
 	}
-	if o.metrics != "" {
-		stop, err := serveMetrics(ctx, o.metrics, metrics, stdout)
-		if err != nil {
-			return errors.Join(err, l.Close())
-		}
-		defer stop()
+	if on.metrics != nil {
+		defer serveMetrics(on.metrics, metrics, stdout)()
 	}
-	return serve(ctx, l, o.limits.server(httpadapter.NewServer(o.addr, handler)))
+	return serve(ctx, on.calls, o.limits.server(httpadapter.NewServer(o.addr, handler)))
 }
 
 // openEngine opens the database as the flags say.
-func openEngine(o serveOptions, logger *slog.Logger, trail *audit.Log, onResult func(context.Context, string, *voicescreen.Result)) (*voicescreen.Engine, error) {
+func openEngine(o serveOptions, logger *slog.Logger, trail *audit.Log, sender *webhook.Sender, metrics *httpadapter.Metrics) (*voicescreen.Engine, error) {
 	storeKey, err := o.storeKey.read()
 	if err != nil {
 		return nil, err
@@ -226,31 +234,13 @@ func openEngine(o serveOptions, logger *slog.Logger, trail *audit.Log, onResult 
 		return nil, err
 	}
 	opts := o.limits.engine(&voicescreen.Options{
-		Store: bolt.Options{Key: storeKey}, Scoring: scoring, Logger: logger, Results: voicescreen.ResultOptions{OnResult: onResult},
+		Store: bolt.Options{Key: storeKey}, Scoring: scoring, Logger: logger,
 	})
-	if err := o.results.engine(opts, logger); err != nil {
-		return nil, err
-	}
+	o.results.engine(opts, sender, metrics)
 	if trail != nil {
 		opts.Results.Erased = httpadapter.AuditErased(trail)
 	}
 	return voicescreen.Open(o.db, opts)
-}
-
-// serveMetrics serves /metrics on a listener of its own until stop is called.
-// Its address is printed.
-func serveMetrics(ctx context.Context, addr string, m *httpadapter.Metrics, stdout io.Writer) (stop func() error, err error) {
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", addr)
-	if err != nil {
-		return nil, err
-	}
-	fmt.Fprintf(stdout, "metrics on http://%s/metrics\n", l.Addr())
-	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", m)
-	server := httpadapter.NewServer(addr, mux)
-	go server.Serve(l) // ends with Close
-	return server.Close, nil
 }
 
 // serve serves until ctx is done, and then until the requests under way are.

@@ -95,7 +95,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		for account, r := range s.records {
-			if r.Account != account || checkURL(r.URL) != nil || len(r.Secrets) == 0 {
+			if r.Account != account || checkURL(r.URL, r.AllowPrivate...) != nil || len(r.Secrets) == 0 {
 				t.Errorf("record %q is not valid", account)
 			}
 		}
