@@ -125,6 +125,7 @@ Without a key, a person who can write the files can compute all hashes again.`,
 				}
 				opts.Heads = append(opts.Heads, h)
 			}
+			warnReadable(cmd.ErrOrStderr(), key)
 			var err error
 			if opts.Key, err = readSecret(key, auditEnv); err != nil {
 				return err

@@ -86,6 +86,7 @@ func runCalibrate(cmd *cobra.Command, o calibrateOptions) (err error) {
 			return command.Usagef("--since is %q, want a day as 2026-01-31", o.since)
 		}
 	}
+	warnReadable(cmd.ErrOrStderr(), o.storeKey.file)
 	key, err := o.storeKey.read()
 	if err != nil {
 		return err

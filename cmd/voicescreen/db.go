@@ -45,6 +45,7 @@ func dbCommand(use, short, long, example string, args int, run func(cmd *cobra.C
 		Use: use, Short: short, Long: long, Example: "  voicescreen db " + example,
 		Args: command.Args(cobra.ExactArgs(args)),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			warnReadable(cmd.ErrOrStderr(), storeKey.file)
 			key, err := storeKey.read()
 			if err != nil {
 				return err
@@ -197,6 +198,7 @@ somebody who has the old key and a copy of the key file from before.`,
 			if file == "" {
 				return command.Usagef("--new-key is missing")
 			}
+			warnReadable(cmd.ErrOrStderr(), file)
 			key, err := readSecret(file, "")
 			if err != nil {
 				return err

@@ -161,6 +161,7 @@ of a key is the part between its underscores.`,
 			if err != nil {
 				return err
 			}
+			warnReadable(cmd.ErrOrStderr(), k.file)
 			list, err := keys.List()
 			if err != nil {
 				return err

@@ -83,8 +83,14 @@ func cli(t *testing.T, args ...string) outcome {
 
 func cliStdin(t *testing.T, stdin string, args ...string) outcome {
 	t.Helper()
+	return cliContext(t, t.Context(), stdin, args...)
+}
+
+// cliContext is cliStdin with a context, whose end interrupts the command.
+func cliContext(t *testing.T, ctx context.Context, stdin string, args ...string) outcome {
+	t.Helper()
 	var stdout, stderr bytes.Buffer
-	code := command.Run(t.Context(), newRoot(), args, strings.NewReader(stdin), &stdout, &stderr)
+	code := command.Run(ctx, newRoot(), args, strings.NewReader(stdin), &stdout, &stderr)
 	return outcome{stdout.String(), stderr.String(), code}
 }
 
@@ -199,6 +205,12 @@ func TestUsageErrors(t *testing.T) {
 		"webhooks rotate --webhooks w.json --account a --keep -1h",
 		"webhooks remove --webhooks w.json",
 		"webhooks list",
+		"webhooks test",
+		"webhooks test --webhooks w.json",
+		"webhooks test --webhooks w.json --account a --webhook-allow-private nowhere",
+		"webhooks set --webhooks w.json --account a --url https://a.example/ --webhook-allow-private 10.0.0.0/33",
+		"serve --dev --webhook-allow-private 10.0.0.0/8",
+		"serve --dev --webhooks w.json --webhook-allow-private 10.0.0",
 		"keys crate",
 		"keys create",
 		"keys create --keys k.json",

@@ -150,6 +150,14 @@ func runServe(ctx context.Context, o serveOptions, stdout, stderr io.Writer) (er
 	}
 	defer on.Close()
 	warnReadable(stderr, o.keys, o.storeKey.file, o.audit.key, o.results.webhooks)
+	logger := slog.New(slog.NewTextHandler(stderr, nil))
+	sender, err := o.results.sender(logger)
+	if err != nil {
+		return err
+	}
+	if sender != nil {
+		defer sender.Close() // after the engine, which sends until it is closed
+	}
 	keys, key, err := serveKeys(o)
 	if err != nil {
 		return err
@@ -165,19 +173,11 @@ func runServe(ctx context.Context, o serveOptions, stdout, stderr io.Writer) (er
 	if err := warnWithoutKey(keys, o.keys, stderr); err != nil {
 		return err
 	}
-	logger := slog.New(slog.NewTextHandler(stderr, nil))
 	trail, endTrail, err := o.audit.open(logger)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, endTrail()) }()
-	sender, err := o.results.sender(logger)
-	if err != nil {
-		return err
-	}
-	if sender != nil {
-		defer sender.Close() // after the engine, which sends until it is closed
-	}
 	var metrics httpadapter.Metrics
 	engine, err := openEngine(o, logger, trail, sender, &metrics)
 	if err != nil {

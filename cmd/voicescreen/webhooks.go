@@ -143,7 +143,6 @@ func setWebhook(cmd *cobra.Command, w *webhookFlags, url string, networks []neti
 	if errors.Is(statErr, fs.ErrNotExist) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "The file %s is new.\n", w.file)
 	}
-	warnReadable(cmd.ErrOrStderr(), w.file)
 	if unresolved != nil {
 		fmt.Fprintln(cmd.ErrOrStderr(), "voicescreen: warning: the name of the host is not resolved now; nothing is delivered before it is")
 	}
