@@ -190,6 +190,8 @@ func TestNoticesAreAsTheDocumentSays(t *testing.T) {
 	}
 	operation := doc.Webhooks["session.completed"].Post
 	schema := operation.RequestBody.Value.Content.Get("application/json").Schema.Value
+	tested := doc.Webhooks["webhook.test"].Post
+	testSchema := tested.RequestBody.Value.Content.Get("application/json").Schema.Value
 	r := newReceiver(t)
 	for _, status := range []screen.Status{screen.StatusSuccess, screen.StatusFailed} {
 		n := notice()
@@ -198,7 +200,13 @@ func TestNoticesAreAsTheDocumentSays(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, g := range r.requests() {
+	if _, err := r.sender.Test(t.Context(), "clinic"); err != nil {
+		t.Fatal(err)
+	}
+	for i, g := range r.requests() {
+		if i == 2 {
+			operation, schema = tested, testSchema
+		}
 		var body any
 		if err := json.Unmarshal(g.body, &body); err != nil {
 			t.Fatal(err)
