@@ -23,6 +23,6 @@ func warnReadable(stderr io.Writer, files ...string) {
 		if err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o077 == 0 {
 			continue
 		}
-		fmt.Fprintf(stderr, "voicescreen: warning: others than its owner can use %s, which holds keys or secrets (mode %#o); run \"chmod 600 %s\"\n", name, info.Mode().Perm(), name)
+		fmt.Fprintf(stderr, "voicescreen: warning: %s holds keys or secrets, and other users than its owner can access it (mode %#o); run \"chmod 600 %s\"\n", name, info.Mode().Perm(), name)
 	}
 }

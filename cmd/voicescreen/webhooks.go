@@ -27,12 +27,12 @@ is an https address, which is notified when a session has its result. Requests a
 signed as Standard Webhooks describes (www.standardwebhooks.com). They hold the
 identifier of the session and its status; the receiver fetches the result. The file
 holds the secrets of the signatures. A running server reads changes within seconds,
-and writes beside it, in FILE.deliveries, what became of the notices.
+and writes the delivery state into FILE.deliveries beside it.
 
 Addresses must be public. For a receiver on premises, or for development, allow its
 network with --webhook-allow-private, in "set", in "test" and in "serve". A receiver
 with a certificate of a private authority needs that authority in the trust store of
-the system, or in the file that the environment variable SSL_CERT_FILE names.`,
+the system, or on Linux in the file that the environment variable SSL_CERT_FILE names.`,
 		Example: "  voicescreen webhooks set --webhooks webhooks.json --account clinic-a --url https://clinic-a.example/hook",
 	})
 	cmd.AddCommand(newWebhooksSet(), newWebhooksTest(), newWebhooksRotate(), newWebhooksList(), newWebhooksRemove())
@@ -192,7 +192,7 @@ func newWebhooksList() *cobra.Command {
 	var w webhookFlags
 	cmd := &cobra.Command{
 		Use:   "list --webhooks FILE",
-		Short: "List the webhooks, without their secrets, and what became of their notices",
+		Short: "List the webhooks and their delivery state, without their secrets",
 		Long: `List the webhooks with the time of the last notice that was delivered, the time of
 the last attempt that failed and why, and how many notices wait. They are those since
 the address was set. A running server writes them every two seconds; the state is

@@ -12,7 +12,7 @@ import (
 	"github.com/voicescreen/voicescreen/internal/durable"
 )
 
-// Delivery is what became of the notices of an account since the last Set. It
+// Delivery is the delivery state of an account's endpoint since the last Set. It
 // holds nothing of a session.
 type Delivery struct {
 	Account     string    `json:"account"`
@@ -52,7 +52,7 @@ func (d Delivery) since(at time.Time) Delivery {
 	return d
 }
 
-// Deliveries returns what became of the notices of each account with an endpoint,
+// Deliveries returns the delivery state of each account with an endpoint,
 // in the order of List. A Sender in any process writes it within two seconds; what
 // it would have written in the last second before a crash is missing.
 func (e *Endpoints) Deliveries() ([]Delivery, error) {
@@ -92,34 +92,34 @@ func (e *Endpoints) add(news deliveries) error {
 	})
 }
 
-// deliveries holds what became of notices, by account. It is never changed.
+// deliveries holds the delivery state by account. It is never changed.
 type deliveries map[string]Delivery
 
-// ledger is where deliveries are kept: a file beside that of the endpoints, which
+// deliveryStore is where deliveries are kept: a file beside that of the endpoints, which
 // the first change makes, or a value.
-type ledger struct {
+type deliveryStore struct {
 	path  string
 	value durable.Value[deliveries] // if there is no path
 }
 
 const (
-	ledgerName     = "voicescreen-webhook-deliveries/1"
-	ledgerSuffix   = ".deliveries"
-	ledgerDocument = "webhook-deliveries"
+	deliveriesName     = "voicescreen-webhook-deliveries/1"
+	deliveriesSuffix   = ".deliveries"
+	deliveriesDocument = "webhook-deliveries"
 
 	// maxReason is the maximum length of a reason in bytes. Chosen: more than
 	// the longest of the package.
 	maxReason = 200
 )
 
-// ledgerFormat is that of the file and of the document.
-var ledgerFormat = durable.Format[deliveries]{Parse: parseLedger, Text: ledgerText, MaxBytes: maxFile}
+// deliveriesFormat is that of the file and of the document.
+var deliveriesFormat = durable.Format[deliveries]{Parse: parseDeliveries, Text: deliveriesText, MaxBytes: maxFile}
 
-func (l *ledger) read() (deliveries, error) {
+func (l *deliveryStore) read() (deliveries, error) {
 	if l.path == "" {
 		return l.value.Read()
 	}
-	f, err := durable.OpenFile(l.path, ledgerFormat)
+	f, err := durable.OpenFile(l.path, deliveriesFormat)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -129,30 +129,30 @@ func (l *ledger) read() (deliveries, error) {
 	return f.Get(), nil
 }
 
-func (l *ledger) change(change func(deliveries) (deliveries, error)) error {
+func (l *deliveryStore) change(change func(deliveries) (deliveries, error)) error {
 	if l.path == "" {
 		return l.value.Change(change)
 	}
-	f, err := durable.CreateFile(l.path, deliveries{}, ledgerFormat)
+	f, err := durable.CreateFile(l.path, deliveries{}, deliveriesFormat)
 	if err != nil {
 		return err
 	}
 	return f.Change(change)
 }
 
-// ledgerFile is the form of the file.
-type ledgerFile struct {
+// deliveriesFile is the form of the file.
+type deliveriesFile struct {
 	Format   string     `json:"format"`
 	Accounts []Delivery `json:"accounts"`
 }
 
-func parseLedger(data []byte) (deliveries, error) {
-	var file ledgerFile
+func parseDeliveries(data []byte) (deliveries, error) {
+	var file deliveriesFile
 	if err := durable.DecodeJSON(data, &file); err != nil {
 		return nil, fmt.Errorf("not a file of deliveries: %w", err)
 	}
-	if file.Format != ledgerName {
-		return nil, fmt.Errorf("format is %.40q, want %q", file.Format, ledgerName)
+	if file.Format != deliveriesName {
+		return nil, fmt.Errorf("format is %.40q, want %q", file.Format, deliveriesName)
 	}
 	all := make(deliveries, len(file.Accounts))
 	for i, d := range file.Accounts {
@@ -167,9 +167,9 @@ func parseLedger(data []byte) (deliveries, error) {
 	return all, nil
 }
 
-// ledgerText is the inverse of parseLedger.
-func ledgerText(all deliveries) ([]byte, error) {
-	file := ledgerFile{Format: ledgerName, Accounts: []Delivery{}}
+// deliveriesText is the inverse of parseDeliveries.
+func deliveriesText(all deliveries) ([]byte, error) {
+	file := deliveriesFile{Format: deliveriesName, Accounts: []Delivery{}}
 	for _, account := range slices.Sorted(maps.Keys(all)) {
 		file.Accounts = append(file.Accounts, all[account])
 	}

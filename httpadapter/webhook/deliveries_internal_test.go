@@ -5,12 +5,12 @@ import (
 	"testing"
 )
 
-// FuzzParseLedger wants what is read to be written and read as it was.
-func FuzzParseLedger(f *testing.F) {
+// FuzzParseDeliveries wants what is read to be written and read as it was.
+func FuzzParseDeliveries(f *testing.F) {
 	f.Add([]byte(`{"format":"voicescreen-webhook-deliveries/1","accounts":[{"account":"a","delivered_at":"2026-01-02T03:04:05Z",` +
 		`"failed_at":"2026-01-02T03:04:06Z","reason":"the receiver answered with status 503","waiting":2,"counted_at":"2026-01-02T03:04:07Z"}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		all, err := parseLedger(data)
+		all, err := parseDeliveries(data)
 		if err != nil {
 			return
 		}
@@ -19,11 +19,11 @@ func FuzzParseLedger(f *testing.F) {
 				t.Errorf("record %q is not valid: %+v", account, d)
 			}
 		}
-		written, err := ledgerText(all)
+		written, err := deliveriesText(all)
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := parseLedger(written)
+		again, err := parseDeliveries(written)
 		if err != nil {
 			t.Fatalf("what was read and written cannot be read: %v", err)
 		}

@@ -16,8 +16,8 @@ import (
 	"github.com/voicescreen/voicescreen/store/memory"
 )
 
-// ledgerReceiver is a receiver whose endpoints stand in a file.
-func ledgerReceiver(t *testing.T) (r *receiver, path string) {
+// fileReceiver is a receiver whose endpoints stand in a file.
+func fileReceiver(t *testing.T) (r *receiver, path string) {
 	t.Helper()
 	r = newReceiver(t)
 	var now *time.Time
@@ -48,8 +48,8 @@ func deliveriesIn(t *testing.T, path string) map[string]webhook.Delivery {
 	return all
 }
 
-func TestDeliveriesAreWrittenDown(t *testing.T) {
-	r, path := ledgerReceiver(t)
+func TestDeliveriesAreStored(t *testing.T) {
+	r, path := fileReceiver(t)
 	if got := deliveriesIn(t, path)["clinic"]; got != (webhook.Delivery{Account: "clinic"}) || got.Failing() {
 		t.Errorf("got %+v before the first notice, want nothing", got)
 	}
@@ -103,7 +103,7 @@ func TestDeliveriesAreWrittenDown(t *testing.T) {
 
 // What Close of an engine interrupts says nothing about the receiver.
 func TestACallThatIsInterruptedIsNoFailure(t *testing.T) {
-	r, path := ledgerReceiver(t)
+	r, path := fileReceiver(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := r.sender.Send(ctx, notice()); !errors.Is(err, context.Canceled) {
@@ -115,7 +115,7 @@ func TestACallThatIsInterruptedIsNoFailure(t *testing.T) {
 	}
 }
 
-func TestADamagedLedgerHoldsNothingUp(t *testing.T) {
+func TestADamagedFileOfDeliveriesHoldsNothingUp(t *testing.T) {
 	for name, text := range map[string]string{
 		"no JSON":  "hello",
 		"format":   `{"format":"voicescreen-webhooks/1","accounts":[]}`,
@@ -124,7 +124,7 @@ func TestADamagedLedgerHoldsNothingUp(t *testing.T) {
 		"number":   `{"format":"voicescreen-webhook-deliveries/1","accounts":[{"account":"a","waiting":-1}]}`,
 		"terminal": `{"format":"voicescreen-webhook-deliveries/1","accounts":[{"account":"a","reason":"\u001b[2J","waiting":1}]}`,
 	} {
-		r, path := ledgerReceiver(t)
+		r, path := fileReceiver(t)
 		if err := os.WriteFile(path+".deliveries", []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -142,7 +142,7 @@ func TestADamagedLedgerHoldsNothingUp(t *testing.T) {
 }
 
 func TestWatchCountsWhatWaits(t *testing.T) {
-	r, path := ledgerReceiver(t)
+	r, path := fileReceiver(t)
 	var mu sync.Mutex // protects counts
 	counts := map[string]int{"clinic": 3, "nobody": 9}
 	ctx, cancel := context.WithCancel(t.Context())

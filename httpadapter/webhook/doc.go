@@ -44,16 +44,16 @@
 // Options.AllowPrivate adds networks for receivers on premises and for development.
 // [Endpoints.Set] refuses an address that is in no such network, and [Resolve] a
 // name that has no other address now. A receiver with a certificate of a private
-// authority needs that authority in the trust store of the system, or in the file
-// that SSL_CERT_FILE names.
+// authority needs that authority in the trust store of the system, or, except on
+// macOS and Windows, in the file that the environment variable SSL_CERT_FILE names.
 //
-// # What became of notices
+// # Delivery state
 //
-// A Sender writes down when it last delivered a notice of an account, when an
+// A Sender stores when it last delivered a notice of an account, when an
 // attempt last failed and why; with [Sender.Watch] also how many notices wait. It
 // stands in a file beside that of the endpoints, with the suffix .deliveries, or in
-// the store, where [Endpoints.Deliveries] of any process reads it. It is for people:
-// the truth about what is to be sent is in the store of the engine.
+// the store. [Endpoints.Deliveries] reads it in any process. It is information for
+// people: which notices are sent again is decided by the store of the engine.
 //
 // [Sender.Test] sends one event that is about no session, and returns the answer:
 //

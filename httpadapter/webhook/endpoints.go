@@ -99,13 +99,13 @@ func newSet(records map[string]*record) *set {
 // use.
 type Endpoints struct {
 	file       durable.Value[*set]
-	deliveries ledger
+	deliveries deliveryStore
 	now        func() time.Time
 }
 
 // Memory returns an empty set of endpoints in memory.
 func Memory() *Endpoints {
-	return &Endpoints{durable.Memory(newSet(nil)), ledger{value: durable.Memory(deliveries{})}, time.Now}
+	return &Endpoints{durable.Memory(newSet(nil)), deliveryStore{value: durable.Memory(deliveries{})}, time.Now}
 }
 
 // Open reads a file of endpoints, and creates a missing one. The error describes the
@@ -115,7 +115,7 @@ func Open(path string) (*Endpoints, error) {
 	if err != nil {
 		return nil, fmt.Errorf("httpadapter/webhook: open endpoints: %w", err)
 	}
-	return &Endpoints{f, ledger{path: path + ledgerSuffix}, time.Now}, nil
+	return &Endpoints{f, deliveryStore{path: path + deliveriesSuffix}, time.Now}, nil
 }
 
 // Stored returns the endpoints that are kept in a store, which all replicas of a
@@ -126,11 +126,11 @@ func Stored(ctx context.Context, st store.Store) (*Endpoints, error) {
 	if err != nil {
 		return nil, fmt.Errorf("httpadapter/webhook: endpoints: %w", err)
 	}
-	became, err := document.Open(ctx, st, ledgerDocument, deliveries{}, ledgerFormat)
+	outcomes, err := document.Open(ctx, st, deliveriesDocument, deliveries{}, deliveriesFormat)
 	if err != nil {
 		return nil, fmt.Errorf("httpadapter/webhook: deliveries: %w", err)
 	}
-	return &Endpoints{d, ledger{value: became}, time.Now}, nil
+	return &Endpoints{d, deliveryStore{value: outcomes}, time.Now}, nil
 }
 
 // documentName is the name of the document of endpoints in a store.

@@ -24,7 +24,7 @@ const (
 	warnEvery = time.Minute
 )
 
-// recorder collects what becomes of notices and writes it a moment later. Its
+// recorder collects the outcomes of notices and stores them a moment later. Its
 // methods may be called concurrently.
 type recorder struct {
 	endpoints *Endpoints
@@ -71,7 +71,7 @@ func (r *recorder) write() {
 	defer r.mu.Unlock()
 	if err != nil && time.Since(r.warned) > warnEvery {
 		r.warned = time.Now()
-		r.log.Warn("what became of notices to webhooks is not written down", "error", err)
+		r.log.Warn("store the deliveries of webhooks", "error", err)
 	}
 }
 
@@ -96,7 +96,7 @@ func reason(err error) string {
 }
 
 // Watch counts the notices that wait with count, which is Engine.Notices, and
-// writes the number of each account down for Endpoints.Deliveries, until ctx is
+// stores the number of each account for Endpoints.Deliveries, until ctx is
 // done or count returns an error that wraps errors.ErrUnsupported. It counts a last
 // time when ctx is done: the engine must still be open.
 func (s *Sender) Watch(ctx context.Context, count func(context.Context) (map[string]int, error)) {

@@ -101,8 +101,8 @@ func (s *Sender) NotifyOptions() voicescreen.NotifyOptions {
 	return voicescreen.NotifyOptions{Accounts: s.endpoints.Accounts, Send: s.Send}
 }
 
-// Close closes the connections that are kept for the next notice, and writes down
-// what became of the last ones. The Sender can still be used.
+// Close closes the connections that are kept for the next notice, and stores the
+// outcomes of the last notices. The Sender can still be used.
 func (s *Sender) Close() {
 	s.client.CloseIdleConnections()
 	s.recorder.write()
