@@ -57,7 +57,7 @@ func newKeysCreate() *cobra.Command {
 standard output; the file keeps its SHA-256. Keys of one account see the same
 sessions, and none of other accounts.`,
 		Example: "  voicescreen keys create --keys keys.json --account clinic-a\n" +
-			"  voicescreen keys create --keys keys.json --account clinic-a --scopes read --expires 720h",
+			"  voicescreen keys create --keys keys.json --account clinic-a --scopes read --expires 30d",
 		Args: command.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := k.check(); err != nil {
@@ -101,7 +101,7 @@ sessions, and none of other accounts.`,
 	trail.add(cmd)
 	cmd.Flags().StringSliceVar(&scopes, "scopes", nil,
 		fmt.Sprintf("what the key may be used for, of %s,admin (default all but admin)", scopeList(httpadapter.DefaultScopes())))
-	cmd.Flags().DurationVar(&expires, "expires", 0, "how long the key is valid, such as 720h (default for ever)")
+	command.DurationVar(cmd, &expires, "expires", "how long the key is valid, such as 90d (default for ever)")
 	return cmd
 }
 

@@ -186,6 +186,8 @@ func TestUsageErrors(t *testing.T) {
 		"serve --dev --backup-every 24h",
 		"serve --dev --backup . --backup-every 0s",
 		"serve --dev --backup . --backup-every -24h",
+		"serve --dev --retain 0.5d",
+		"serve --dev --retain 30days",
 		"serve --dev --backup main.go --backup-every 24h",
 		"serve --dev --backup none --backup-every 24h",
 		"webhooks lst",

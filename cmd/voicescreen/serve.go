@@ -110,7 +110,7 @@ The connection is not encrypted: put a proxy that speaks TLS before it.`,
 	o.results.add(cmd)
 	o.scoring.Add(cmd)
 	cmd.Flags().BoolVar(&o.baseline, "baseline", false, "compare each recording with the same user's earlier ones")
-	cmd.Flags().DurationVar(&o.calibrate, "calibrate", 0, "how often to learn from the labels that came, such as 24h; 0 for never; a model given with --model stays as it is")
+	command.DurationVar(cmd, &o.calibrate, "calibrate", "how often to learn from the labels that came, such as 24h; 0 for never; a model given with --model stays as it is")
 	o.backup.add(cmd)
 	cmd.Flags().BoolVar(&o.dev, "dev", false, "make a key and print how to call the service with it")
 	return cmd

@@ -109,10 +109,8 @@ a webhook that was disabled because its receiver answered 410.`,
 }
 
 func newWebhooksRotate() *cobra.Command {
-	var (
-		w    webhookFlags
-		keep time.Duration
-	)
+	var w webhookFlags
+	keep := 24 * time.Hour
 	cmd := &cobra.Command{
 		Use:   "rotate --webhooks FILE --account NAME [--keep 24h]",
 		Short: "Make a new secret for an account's webhook and print it, once",
@@ -139,7 +137,7 @@ too until --keep is over, so that the receiver can be changed meanwhile.`,
 		},
 	}
 	w.add(cmd)
-	cmd.Flags().DurationVar(&keep, "keep", 24*time.Hour, "how long the former secret signs too")
+	command.DurationVar(cmd, &keep, "keep", "how long the former secret signs too")
 	return cmd
 }
 
