@@ -103,7 +103,7 @@ func TestInterrupt(t *testing.T) {
 	cancel()
 	var stdout, stderr bytes.Buffer
 	code := command.Run(ctx, newRoot(), []string{"evaluate", "--task", "anxiety", "--manifest", labelled(t, 2, "0", "1")}, strings.NewReader(""), &stdout, &stderr)
-	if code != command.ExitError || stdout.Len() > 0 || stderr.String() != "voicelab: interrupted\n" {
+	if code != command.ExitInterrupted || stdout.Len() > 0 || stderr.String() != "voicelab: interrupted\n" {
 		t.Errorf("got code %d, %q, want a message about the interrupt", code, &stderr)
 	}
 }

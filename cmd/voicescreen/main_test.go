@@ -238,7 +238,7 @@ func TestInterrupt(t *testing.T) {
 	for _, line := range []string{"features " + short, "analyze " + short} {
 		var stdout, stderr bytes.Buffer
 		code := command.Run(ctx, newRoot(), strings.Fields(line), strings.NewReader(""), &stdout, &stderr)
-		if code != command.ExitError || stdout.Len() > 0 || stderr.String() != "voicescreen: interrupted\n" {
+		if code != command.ExitInterrupted || stdout.Len() > 0 || stderr.String() != "voicescreen: interrupted\n" {
 			t.Errorf("%s: got code %d, %q, want to be told of the interrupt", line, code, &stderr)
 		}
 	}
