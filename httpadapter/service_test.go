@@ -83,7 +83,7 @@ func newServiceWith(t testing.TB, eo func(*voicescreen.Options), ho *httpadapter
 	if s.opts.TempDir == "" {
 		s.opts.TempDir = t.TempDir()
 	}
-	s.opts.Logger = slog.New(slog.NewTextHandler(s.log, nil))
+	s.opts.Logger = slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	s.engine = e
 	s.use(e)
 	s.key = s.newKey("clinic", httpadapter.ScopeInitiate, httpadapter.ScopeSubmit, httpadapter.ScopeRead, httpadapter.ScopeFeedback, httpadapter.ScopeAdmin)
