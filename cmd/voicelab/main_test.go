@@ -107,3 +107,20 @@ func TestInterrupt(t *testing.T) {
 		t.Errorf("got code %d, %q, want a message about the interrupt", code, &stderr)
 	}
 }
+
+// A flag whose help lists its values completes them.
+func TestValuesAreCompleted(t *testing.T) {
+	for line, want := range map[string]string{
+		"train --task ":         "deepfake",
+		"evaluate --corpus ":    "modma",
+		"thresholds --classes ": "macro-f1",
+		"simulate --task ":      "anxiety",
+		"priors --dir ":         ":16", // folders
+		"help pri":              "priors",
+	} {
+		o := ok(t, append([]string{"__complete"}, strings.Split(line, " ")...)...)
+		if !strings.Contains(o.stdout, want) {
+			t.Errorf("%s: got %q, want %q in it", line, o.stdout, want)
+		}
+	}
+}

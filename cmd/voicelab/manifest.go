@@ -20,10 +20,14 @@ source_repo, system, speaker, licence and use are read if they are there, and by
 evaluate also kind, language, gender, age, race and ethnicity. Recordings are mono
 WAV files at 8 to 192 kHz.`
 
+// taskNames are the values of --task.
+var taskNames = []string{"depression", "anxiety", "deepfake"}
+
 // addTask adds the flags of the commands that read a manifest.
 func addTask(cmd *cobra.Command, task, manifest *string) {
 	cmd.Flags().StringVar(task, "task", "", "depression, anxiety or deepfake (required)")
 	cmd.Flags().StringVar(manifest, "manifest", "", "the manifest (required without --corpus)")
+	command.Values(cmd, "task", taskNames...)
 }
 
 // maxReported is how many bad files of a manifest are named. Chosen: enough to

@@ -58,6 +58,7 @@ FILE may be "-" for standard input, once.`,
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON, one object a line")
 	cmd.Flags().BoolVar(&o.frames, "frames", false, "print the tracks of one file as CSV")
 	cmd.Flags().IntVar(&o.channel, "channel", 0, "the channel to take of a recording with several, from 1 on")
+	command.FileArgs(cmd, "wav")
 	return cmd
 }
 

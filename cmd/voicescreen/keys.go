@@ -34,6 +34,7 @@ type keyFlags struct{ file, account string }
 func (k *keyFlags) add(cmd *cobra.Command, account string) {
 	cmd.Flags().StringVar(&k.file, "keys", "", "the key file (required)")
 	cmd.Flags().StringVar(&k.account, "account", "", account)
+	command.NoValues(cmd, "account")
 }
 
 func (k *keyFlags) check() error {
@@ -101,6 +102,7 @@ sessions, and none of other accounts.`,
 	trail.add(cmd)
 	cmd.Flags().StringSliceVar(&scopes, "scopes", nil,
 		fmt.Sprintf("what the key may be used for, of %s,admin (default all but admin)", scopeList(httpadapter.DefaultScopes())))
+	command.Values(cmd, "scopes", append(strings.Split(scopeList(httpadapter.DefaultScopes()), ","), httpadapter.ScopeAdmin.String())...)
 	command.DurationVar(cmd, &expires, "expires", "how long the key is valid, such as 90d (default for ever)")
 	return cmd
 }
@@ -244,6 +246,7 @@ with a revoked key within a second.`,
 	trail.add(cmd)
 	k.add(cmd, "the account whose keys are revoked")
 	cmd.Flags().StringVar(&id, "id", "", "the ID of one key, as listed")
+	command.NoValues(cmd, "id")
 	return cmd
 }
 

@@ -36,6 +36,7 @@ type webhookFlags struct{ file, account string }
 func (w *webhookFlags) add(cmd *cobra.Command) {
 	w.addFile(cmd)
 	cmd.Flags().StringVar(&w.account, "account", "", "the account to notify (required)")
+	command.NoValues(cmd, "account")
 }
 
 func (w *webhookFlags) addFile(cmd *cobra.Command) {
@@ -105,6 +106,7 @@ a webhook that was disabled because its receiver answered 410.`,
 	}
 	w.add(cmd)
 	cmd.Flags().StringVar(&url, "url", "", "the address to notify, https://… (required)")
+	command.NoValues(cmd, "url")
 	return cmd
 }
 

@@ -38,6 +38,7 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdin io.Reade
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpCommand(newHelp())
 	setVersion(root)
+	completeNumbers(root)
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
