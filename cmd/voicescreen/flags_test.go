@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -32,5 +33,26 @@ func TestDurationsTakeDays(t *testing.T) {
 	})
 	if n == 0 {
 		t.Error("no command has a duration")
+	}
+}
+
+// A flag whose help lists its values completes them.
+func TestValuesAreCompleted(t *testing.T) {
+	for line, want := range map[string]string{
+		"analyze --gender Tr":        "Transgender Female",
+		"analyze --base-rate ":       "anxiety=",
+		"serve --log ":               "json",
+		"serve --log-level ":         "debug",
+		"keys create --scopes read,": "read,admin",
+		"calibrate --task ":          "anxiety",
+		"completion ":                "bash",
+		"help key":                   "keys",
+		"serve --backup ":            ":16", // folders
+		"analyze ":                   "wav",
+	} {
+		args := append([]string{"__complete"}, strings.Split(line, " ")...)
+		if o := ok(t, args...); !strings.Contains(o.stdout, want) {
+			t.Errorf("%s: got %q, want %q in it", line, o.stdout, want)
+		}
 	}
 }
