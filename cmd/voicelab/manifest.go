@@ -48,7 +48,7 @@ func each[T any](m *manifest.File, cmd *cobra.Command, what string, work func(ct
 		return func(i int) (r result) {
 			c, err := command.ReadFile(cmd.Context(), m.Path(m.Rows[i].Path), nil, 0)
 			if err != nil {
-				return result{err: err}
+				return result{err: command.HelpChannel(err, false)}
 			}
 			r.warnings = command.Warnings(c)
 			r.v, r.err = work(cmd.Context(), &m.Rows[i], measurer.Measure(c))

@@ -144,7 +144,7 @@ func (o *analyzeOptions) about(ctx context.Context) (*voicescreen.AnalyzeOptions
 	for _, path := range o.earlier {
 		c, err := command.ReadFile(ctx, path, nil, o.channel)
 		if err != nil {
-			return nil, fmt.Errorf("baseline %s: %w", path, err)
+			return nil, fmt.Errorf("baseline %s: %w", path, command.HelpChannel(err, true))
 		}
 		a.Earlier = append(a.Earlier, m.Measure(c).Features)
 	}
@@ -161,7 +161,7 @@ type fileError struct {
 func analyzeFile(ctx context.Context, e *voicescreen.Engine, path string, stdin io.Reader, channel int, about *voicescreen.AnalyzeOptions) (*voicescreen.Analysis, error) {
 	c, err := command.ReadFile(ctx, path, stdin, channel)
 	if err != nil {
-		return nil, err
+		return nil, command.HelpChannel(err, true)
 	}
 	return e.AnalyzeChannel(ctx, c, about)
 }

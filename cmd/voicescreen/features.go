@@ -82,7 +82,7 @@ func runFeatures(cmd *cobra.Command, files []string, o featuresOptions) error {
 		return func(i int) measured {
 			c, err := command.ReadFile(cmd.Context(), files[i], cmd.InOrStdin(), o.channel)
 			if err != nil {
-				return measured{err: err}
+				return measured{err: command.HelpChannel(err, true)}
 			}
 			var buf bytes.Buffer
 			err = write(&buf, files[i], m.Measure(c))

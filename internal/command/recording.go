@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/voicescreen/voicescreen/dsp/wav"
 	"github.com/voicescreen/voicescreen/features"
 )
 
@@ -70,6 +71,22 @@ func readStdin(ctx context.Context, stdin io.Reader, channel int) (*features.Cha
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+}
+
+// HelpChannel adds to an error about the channels of a recording what helps: the flag
+// --channel if the command has it, otherwise the program that mixes them. Other
+// errors, nil too, are returned as they are.
+func HelpChannel(err error, hasFlag bool) error {
+	var channel *wav.ChannelError
+	switch {
+	case !errors.As(err, &channel):
+		return err
+	case hasFlag && channel.Channels > 1:
+		return fmt.Errorf("%w; choose one from 1 to %d with --channel", err, channel.Channels)
+	case hasFlag:
+		return fmt.Errorf("%w; leave out --channel", err)
+	}
+	return fmt.Errorf("%w; mix them with \"ffmpeg -i in.wav -ac 1 out.wav\"", err)
 }
 
 // Warnings says which part of the file c does not hold.
