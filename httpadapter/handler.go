@@ -173,6 +173,9 @@ var errPanic = errors.New("httpadapter: panic")
 // path exists and the method does not, allow lists the methods of the path;
 // otherwise it is "".
 func (a *adapter) serve(c *call, allow string) error {
+	if c.route == nil && asksForWelcome(c.r) {
+		c.route = &welcome
+	}
 	route := c.route
 	if route == nil || route.scope != 0 {
 		if err := a.authenticate(c); err != nil {

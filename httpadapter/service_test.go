@@ -122,6 +122,7 @@ type request struct {
 	body         string
 	key          string
 	prefer       string
+	accept       string
 	beyond       bool // whether the call takes more than the document says
 }
 
@@ -131,6 +132,9 @@ func (s *service) do(r request) *httptest.ResponseRecorder {
 	req := httptest.NewRequest(r.method, r.path, strings.NewReader(r.body))
 	if r.contentType != "" {
 		req.Header.Set("Content-Type", r.contentType)
+	}
+	if r.accept != "" {
+		req.Header.Set("Accept", r.accept)
 	}
 	if r.prefer != "" {
 		req.Header.Set("Prefer", r.prefer)
