@@ -58,6 +58,9 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdin io.Reade
 	}
 	var usage *usageError
 	if errors.As(err, &usage) {
+		if cmd.Name() == "help" {
+			cmd = root
+		}
 		fmt.Fprintf(stderr, "See \"%s --help\".\n", cmd.CommandPath())
 		return ExitUsage
 	}

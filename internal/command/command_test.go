@@ -46,7 +46,7 @@ func TestHelp(t *testing.T) {
 		"help group inner extra": `there is no command "extra"`,
 	} {
 		code, out, errs := run(t, t.Context(), strings.Fields(line)...)
-		if code != command.ExitUsage || out != "" || !strings.HasPrefix(errs, "tool: "+want+"\n") {
+		if code != command.ExitUsage || out != "" || errs != "tool: "+want+"\nSee \"tool --help\".\n" {
 			t.Errorf("%s: got code %d, %q, %q, want a usage error %q", line, code, out, errs, want)
 		}
 	}

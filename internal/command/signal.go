@@ -17,6 +17,10 @@ func (s *signaled) Error() string {
 	return "interrupted"
 }
 
+// Is makes the cause of a canceled context, which some packages return in the place of
+// context.Canceled, as good as that.
+func (s *signaled) Is(target error) bool { return target == context.Canceled }
+
 // code is the exit code as a shell has it for a process that the signal ended.
 func (s *signaled) code() int {
 	if s.signal == syscall.SIGTERM {
