@@ -86,6 +86,17 @@ func TestServeFromEnvironmentAndFile(t *testing.T) {
 	}
 }
 
+// What ends a server is a line of its log in JSON.
+func TestServeFailsInJSON(t *testing.T) {
+	dir := t.TempDir()
+	o := cli(t, "serve", "--log=json", "--addr=127.0.0.1:0", "--db", filepath.Join(dir, "no", "clinic.db"), "--keys", filepath.Join(dir, "keys.json"))
+	lines := strings.Split(strings.TrimSpace(o.stderr), "\n")
+	var last struct{ Level, Error string }
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil || o.code != command.ExitError || last.Level != "ERROR" || !strings.Contains(last.Error, "no such file") {
+		t.Errorf("got %+v, %v, want an error in JSON", o, err)
+	}
+}
+
 func TestServeLogFlags(t *testing.T) {
 	for line, want := range map[string]string{
 		"serve --dev --log xml":        `--log is "xml", want text or json`,

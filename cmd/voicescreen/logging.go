@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"io"
 	"log/slog"
 
@@ -22,6 +24,18 @@ func (l *logFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&l.level, "log-level", "info", "least level that is logged: debug, info, warn or error; debug has polls and health checks too")
 	command.Values(cmd, "log", logText, logJSON)
 	command.Values(cmd, "log-level", "debug", "info", "warn", "error")
+}
+
+// report writes an error that ends the server to a log in JSON, and returns it as one
+// that was reported: every line on standard error is an object then. Other errors are
+// returned as they are: those in the command line, and an interrupt before the server
+// listens.
+func (l *logFlags) report(logger *slog.Logger, err error) error {
+	if err == nil || l.format != logJSON || command.IsUsage(err) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	logger.Error("serve", "error", command.Plain(err))
+	return command.ErrReported
 }
 
 // logger returns the log that writes to w. The error is one in the command line.

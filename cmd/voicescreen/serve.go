@@ -119,7 +119,7 @@ func newServe() *cobra.Command {
 		if err := command.CheckPrior(cmd, o.prior); err != nil {
 			return err
 		}
-		return runServe(cmd.Context(), o, cmd.OutOrStdout(), logger)
+		return o.log.report(logger, runServe(cmd.Context(), o, cmd.OutOrStdout(), logger))
 	})
 	return cmd
 }

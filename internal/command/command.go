@@ -56,8 +56,7 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdin io.Reade
 	if !errors.Is(err, ErrReported) {
 		fmt.Fprintf(stderr, "%s: %s\n", root.Name(), Plain(err))
 	}
-	var usage *usageError
-	if errors.As(err, &usage) {
+	if IsUsage(err) {
 		if cmd.Name() == "help" {
 			cmd = root
 		}
@@ -85,6 +84,12 @@ func Usage(err error) error { return &usageError{err} }
 
 // Usagef returns an error in the command line.
 func Usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+
+// IsUsage returns whether err is an error in the command line.
+func IsUsage(err error) bool {
+	var usage *usageError
+	return errors.As(err, &usage)
+}
 
 // Given returns the first of the named flags that stands in the command line, ""
 // if none does.

@@ -2,7 +2,6 @@ package command
 
 import (
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -227,8 +226,7 @@ func (c *configuration) set(f *pflag.Flag, values []string, from string) error {
 // explain adds to an error in the command line where the flags that it names are
 // from.
 func (c *configuration) explain(err error) error {
-	var usage *usageError
-	if !errors.As(err, &usage) {
+	if !IsUsage(err) {
 		return err
 	}
 	for _, f := range c.settable() {

@@ -17,8 +17,8 @@ func (s *signaled) Error() string {
 	return "interrupted"
 }
 
-// Is makes the cause of a canceled context, which some packages return in the place of
-// context.Canceled, as good as that.
+// Is returns true for context.Canceled: some packages return the cause of the end of a
+// context where others return context.Canceled.
 func (s *signaled) Is(target error) bool { return target == context.Canceled }
 
 // code is the exit code as a shell has it for a process that the signal ended.
