@@ -136,7 +136,7 @@ func scoreRows(cmd *cobra.Command, scorer *rowScorer, o evaluateOptions) ([]mani
 	if o.corpus.name != "" {
 		return scoreCorpus(cmd, scorer, o.corpus, o.use)
 	}
-	m, err := manifest.Open(o.manifest, scorer.task)
+	m, err := openManifest(cmd, o.manifest, scorer.task)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/voicescreen/voicescreen/internal/command"
-	"github.com/voicescreen/voicescreen/lab/manifest"
 	"github.com/voicescreen/voicescreen/lab/train"
 	"github.com/voicescreen/voicescreen/models"
 
@@ -75,7 +74,7 @@ labels of the corpus.`,
 }
 
 func runTrain(cmd *cobra.Command, task screen.Category, o trainOptions) error {
-	m, err := manifest.Open(o.manifest, task)
+	m, err := openManifest(cmd, o.manifest, task)
 	if err != nil {
 		return err
 	}

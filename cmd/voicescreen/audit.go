@@ -88,8 +88,8 @@ time, the account, the ID of the key, the action, the session and the status. A
 record holds nothing of a patient. Sessions that --retain erased are recorded with
 the action "retention". Each record holds the hash of the record before it. With
 --audit-key the hashes need a key, and cannot be computed again without it. One
-service at a time may write a file. "keys create" and "keys revoke" take --audit
-too, for a file of their own.
+service at a time may write a file. "keys create", "keys revoke" and "db delete-user"
+take --audit too, for a file of their own or while the service is stopped.
 
 FILE.head names the last record. To begin a new file, start the service with
 another --audit and with --audit-after FILE.`,
