@@ -97,6 +97,7 @@ flags, score with the same flags.`,
 	command.AddPrior(cmd, &o.prior)
 	o.scoring.Add(cmd)
 	cmd.Flags().Float64Var(&o.threshold, "threshold", 0, "probability from which a recording counts as positive without the band (default: the class of the model, or 0.5 if it has none)")
+	command.NoValues(cmd, "use")
 	return cmd
 }
 

@@ -87,6 +87,9 @@ the same flags as the scores.`,
 	f.StringVar(&o.model, "model", "", "with --out: name of the model that the thresholds are for (default any)")
 	f.StringVar(&o.version, "version", "", "with --out: version of the model that the thresholds are for (default any)")
 	f.StringVar(&o.out, "out", "", "the file of thresholds to write")
+	command.Values(cmd, "task", taskNames...)
+	command.Values(cmd, "classes", "mae", "macro-f1", "accuracy")
+	command.NoValues(cmd, "account", "model", "version")
 	return cmd
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -73,6 +74,8 @@ gives {"file":…,"error":…}. FILE may be "-" for standard input, once.
 	cmd.Flags().StringArrayVar(&o.earlier, "baseline", nil, "an earlier recording of the same person to compare with (repeatable)")
 	o.scoring.Add(cmd)
 	cmd.Flags().IntVar(&o.channel, "channel", 0, "the channel to take of a recording with several, from 1 on")
+	command.Values(cmd, "gender", genders...)
+	command.FileArgs(cmd, "wav")
 	return cmd
 }
 
@@ -125,13 +128,22 @@ func runAnalyze(cmd *cobra.Command, files []source, o analyzeOptions) error {
 	return printEach(cmd, files, "analysing", newWork)
 }
 
+// genders are the values of --gender.
+var genders = []string{"Female", "Male", "Other", "Prefer Not to Specify", "Transgender Female", "Transgender Male"}
+
+// oneOf lists values in words.
+func oneOf(values []string) string {
+	last := len(values) - 1
+	return strings.Join(values[:last], ", ") + " or " + values[last]
+}
+
 // about is what the flags say about the recordings.
 func (o *analyzeOptions) about(ctx context.Context) (*voicescreen.AnalyzeOptions, error) {
 	var a voicescreen.AnalyzeOptions
 	if o.gender != "" {
 		g, err := screen.ParseGender(o.gender)
 		if err != nil {
-			return nil, command.Usagef("--gender is %q, want Female, Male, Other, Prefer Not to Specify, Transgender Female or Transgender Male", o.gender)
+			return nil, command.Usagef("--gender is %q, want %s", o.gender, oneOf(genders))
 		}
 		a.Metadata.Gender = g
 	}
@@ -139,7 +151,7 @@ func (o *analyzeOptions) about(ctx context.Context) (*voicescreen.AnalyzeOptions
 	for _, path := range o.earlier {
 		c, err := command.ReadFile(ctx, path, nil, o.channel)
 		if err != nil {
-			return nil, fmt.Errorf("baseline %s: %w", path, err)
+			return nil, fmt.Errorf("baseline %s: %w", path, command.HelpChannel(err, true))
 		}
 		a.Earlier = append(a.Earlier, m.Measure(c).Features)
 	}
@@ -153,7 +165,7 @@ func analyzeFile(ctx context.Context, e *voicescreen.Engine, file source, stdin 
 	}
 	c, err := command.ReadFile(ctx, file.path, stdin, channel)
 	if err != nil {
-		return nil, err
+		return nil, command.HelpChannel(err, true)
 	}
 	return e.AnalyzeChannel(ctx, c, about)
 }

@@ -196,6 +196,8 @@ func TestUsageErrors(t *testing.T) {
 		"serve --dev --backup-every 24h",
 		"serve --dev --backup . --backup-every 0s",
 		"serve --dev --backup . --backup-every -24h",
+		"serve --dev --retain 0.5d",
+		"serve --dev --retain 30days",
 		"serve --dev --backup main.go --backup-every 24h",
 		"serve --dev --backup none --backup-every 24h",
 		"webhooks lst",
@@ -252,7 +254,7 @@ func TestInterrupt(t *testing.T) {
 	for _, line := range []string{"features " + short, "analyze " + short} {
 		var stdout, stderr bytes.Buffer
 		code := command.Run(ctx, newRoot(), strings.Fields(line), strings.NewReader(""), &stdout, &stderr)
-		if code != command.ExitError || stdout.Len() > 0 || stderr.String() != "voicescreen: interrupted\n" {
+		if code != command.ExitInterrupted || stdout.Len() > 0 || stderr.String() != "voicescreen: interrupted\n" {
 			t.Errorf("%s: got code %d, %q, want to be told of the interrupt", line, code, &stderr)
 		}
 	}

@@ -45,6 +45,7 @@ type webhookFlags struct{ file, account string }
 func (w *webhookFlags) add(cmd *cobra.Command) {
 	w.addFile(cmd)
 	cmd.Flags().StringVar(&w.account, "account", "", "the account to notify (required)")
+	command.NoValues(cmd, "account")
 }
 
 func (w *webhookFlags) addFile(cmd *cobra.Command) {
@@ -117,6 +118,7 @@ set with a warning.`,
 	w.add(cmd)
 	allow.add(cmd)
 	cmd.Flags().StringVar(&url, "url", "", "the address to notify, https://… (required)")
+	command.NoValues(cmd, "url")
 	return cmd
 }
 
@@ -154,10 +156,8 @@ func setWebhook(cmd *cobra.Command, w *webhookFlags, url string, networks []neti
 }
 
 func newWebhooksRotate() *cobra.Command {
-	var (
-		w    webhookFlags
-		keep time.Duration
-	)
+	var w webhookFlags
+	keep := 24 * time.Hour
 	cmd := &cobra.Command{
 		Use:   "rotate --webhooks FILE --account NAME [--keep 24h]",
 		Short: "Make a new secret for an account's webhook and print it, once",
@@ -184,7 +184,7 @@ too until --keep is over, so that the receiver can be changed meanwhile.`,
 		},
 	}
 	w.add(cmd)
-	cmd.Flags().DurationVar(&keep, "keep", 24*time.Hour, "how long the former secret signs too")
+	command.DurationVar(cmd, &keep, "keep", "how long the former secret signs too")
 	return cmd
 }
 
