@@ -125,7 +125,7 @@ func TestTheMomentOfABackupIsOne(t *testing.T) {
 		}
 	})
 	<-began
-	tx, err := to.moment(st)
+	tx, err := to.snapshot(st)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -86,7 +86,7 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 		`the index analyses has 4 entries, want 3`: in(func(_ *vault, tx *bbolt.Tx, primary []byte) error {
 			return tx.Bucket(bucketAnalyses).Put(append(bytes.Clone(primary), 0), nil)
 		}),
-		`the file: a bucket stands in another`: in(func(_ *vault, tx *bbolt.Tx, _ []byte) error {
+		`the file: a bucket contains another one`: in(func(_ *vault, tx *bbolt.Tx, _ []byte) error {
 			_, err := tx.Bucket(bucketKept).CreateBucket([]byte("kept"))
 			return err
 		}),
@@ -99,7 +99,7 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 		`the index kept has 4 entries, want 3`: in(func(_ *vault, tx *bbolt.Tx, primary []byte) error {
 			return tx.Bucket(bucketKept).Put(dueKey(s.Due, primary), nil)
 		}),
-		`the queue is said to hold 9 sessions, want 3`: in(func(_ *vault, tx *bbolt.Tx, _ []byte) error {
+		`the queue counts 9 sessions, want 3`: in(func(_ *vault, tx *bbolt.Tx, _ []byte) error {
 			return tx.Bucket(bucketDue).SetSequence(9)
 		}),
 		`3 of 4 key slots are accounted for`: in(func(v *vault, tx *bbolt.Tx, _ []byte) error { return v.setCount(tx, 4) }),

@@ -19,9 +19,9 @@ const maxBatch = 256
 // commits. While the disk syncs, the next batch gathers. A single client never
 // waits for another.
 //
-// Measured and rejected: running each call in its own goroutine, which hands the
-// transaction on to the next, took as long as the calls themselves at 64 clients.
-// bbolt's own Batch waits 10 ms for other calls, also when there are none.
+// Measured and rejected: to run each call in its own goroutine and pass the
+// transaction from one to the next, which took as long as the calls themselves at
+// 64 clients. Bbolt's own Batch waits 10 ms for other calls, even if there are none.
 type group struct {
 	db       *bbolt.DB
 	file     metaFile      // of db
@@ -41,7 +41,7 @@ type batch struct {
 	cursor   *bbolt.Cursor // of session; nil until the first call of it
 	dirty    bool          // something was written
 	failed   bool          // a call failed while it wrote: the batch is rolled back
-	failedBy *call         // which, nil if it ended the goroutine
+	failedBy *call         // the call that failed; nil if it ended the goroutine
 	done     chan struct{} // closed after the commit or the rollback
 
 	// AfterCommit is what the calls do once the batch is durable. If reported is
@@ -66,7 +66,7 @@ func (c *call) run(b *batch) {
 		if returned {
 			return
 		}
-		if c.panicked = recover(); c.panicked == nil { // op ends the goroutine, which need not be its own
+		if c.panicked = recover(); c.panicked == nil { // op called runtime.Goexit, perhaps in the goroutine of another call
 			b.failed = true
 		}
 	}()
@@ -238,7 +238,7 @@ func (g *group) finish(b *batch) {
 		}
 		g.fail(b, err)
 	}
-	_ = guard(b.tx.Rollback) // after a commit that failed it is over already
+	_ = guard(b.tx.Rollback) // without effect after a failed commit
 }
 
 // commit commits a batch.
@@ -310,9 +310,9 @@ type metaFile interface {
 	Sync() error
 }
 
-// guard calls f and turns a panic into ErrCorrupt. A bbolt file has no
-// checksums: a damaged page shows as a panic of bbolt, or as a fault where the
-// file ends before its memory map does.
+// guard calls f and returns a panic of it as ErrCorrupt. A bbolt file has no
+// checksums: a damaged page makes bbolt panic, or causes a memory fault where the
+// file ends before its memory map.
 func guard(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {

@@ -62,8 +62,8 @@ func TestRemovedSessionsCannotBeBroughtBack(t *testing.T) {
 	}
 }
 
-// TestAKeyThatCannotBeDestroyedIsDestroyedLater lets the key file fail: the
-// caller is reported, and the next call, or the next Open, makes good.
+// TestAKeyThatCannotBeDestroyedIsDestroyedLater makes writes to the key file fail: the
+// caller gets an error, and the next call or the next Open destroys the key.
 func TestAKeyThatCannotBeDestroyedIsDestroyedLater(t *testing.T) {
 	t.Parallel()
 	for _, again := range []string{"next call", "next Open"} {
@@ -73,7 +73,7 @@ func TestAKeyThatCannotBeDestroyedIsDestroyedLater(t *testing.T) {
 			st := reopen(t, path)
 			system := st.vault.file.writeAt
 			st.vault.file.writeAt = func([]byte, int64) (int, error) { return 0, os.ErrPermission }
-			if err := st.Delete(t.Context(), "clinic", "s0"); !errors.Is(err, os.ErrPermission) || !strings.Contains(err.Error(), "not yet every key") {
+			if err := st.Delete(t.Context(), "clinic", "s0"); !errors.Is(err, os.ErrPermission) || !strings.Contains(err.Error(), "not all of their keys are destroyed yet") {
 				t.Errorf("Delete: got error %v, want %v", err, os.ErrPermission)
 			}
 			if _, err := st.Get(t.Context(), "clinic", "s0"); !errors.Is(err, store.ErrNotFound) {

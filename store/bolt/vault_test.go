@@ -170,7 +170,7 @@ func TestKeysThatDoNotFitAreRefused(t *testing.T) {
 		"no key file":                 {encrypted, testKey, func(t *testing.T) { _ = os.Remove(encrypted + suffixSlots) }, "missing", ErrCorrupt},
 		"a key file that is cut":      {encrypted, testKey, func(t *testing.T) { cut(t, encrypted+suffixSlots, slotsAt+slotSize) }, "cut short", ErrCorrupt},
 		"a key file of a few bytes":   {encrypted, testKey, func(t *testing.T) { cut(t, encrypted+suffixSlots, 10) }, "damaged", ErrCorrupt},
-		"a key file without database": {encrypted, testKey, func(t *testing.T) { _ = os.Remove(encrypted) }, "database is not there", nil},
+		"a key file without database": {encrypted, testKey, func(t *testing.T) { _ = os.Remove(encrypted) }, "belongs to a database that is missing", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, file := range []string{encrypted, encrypted + suffixSlots} {
