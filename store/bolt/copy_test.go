@@ -25,8 +25,8 @@ func (c *callingContext) Err() error {
 	return nil
 }
 
-// TestABackupWhoseNameIsNotDurableIsNone lets each sync of a directory fail.
-func TestABackupWhoseNameIsNotDurableIsNone(t *testing.T) {
+// TestABackupWhoseNameIsNotDurableIsRemoved makes each sync of a directory fail.
+func TestABackupWhoseNameIsNotDurableIsRemoved(t *testing.T) {
 	t.Parallel()
 	path, _ := filled(t, 2)
 	st := reopen(t, path)
@@ -42,7 +42,7 @@ func TestABackupWhoseNameIsNotDurableIsNone(t *testing.T) {
 		err := st.Backup(t.Context(), filepath.Join(dir, "backup.db"))
 		if err == nil {
 			if n < 5 {
-				t.Errorf("done after %d syncs: this shows little", n)
+				t.Errorf("the backup made %d syncs, want at least 5 for this test", n)
 			}
 			return
 		}
@@ -53,8 +53,8 @@ func TestABackupWhoseNameIsNotDurableIsNone(t *testing.T) {
 	}
 }
 
-// TestCheckFindsWhatIsWrong plants faults one at a time.
-func TestCheckFindsWhatIsWrong(t *testing.T) {
+// TestCheckFindsFaults plants faults one at a time.
+func TestCheckFindsFaults(t *testing.T) {
 	t.Parallel()
 	path, sessions := filled(t, 3)
 	if c, faults := checked(t, path, testKey); len(faults) != 0 || c.Sessions != 3 || c.Audio != 3 || c.Bytes != int64(3*len(audioOf(sessions[0]))) {
@@ -179,7 +179,8 @@ func TestCompact(t *testing.T) {
 	}
 }
 
-// TestCopyEncryptsAPlainStore copies back and forth.
+// TestCopyEncryptsAPlainStore copies a plain store into an encrypted one, twice: the
+// second time fails.
 func TestCopyEncryptsAPlainStore(t *testing.T) {
 	t.Parallel()
 	from := openedWith(t, nil)
