@@ -11,8 +11,8 @@ import (
 	"github.com/voicescreen/voicescreen/features"
 )
 
-// openFile opens a file, or for "-" standard input unless stdin is nil. The
-// error does not hold the path, which the caller adds.
+// openFile opens a file. The path "-" is standard input unless stdin is nil. The error
+// does not contain the path.
 func openFile(path string, stdin io.Reader) (io.ReadCloser, error) {
 	if path == "-" && stdin != nil {
 		return io.NopCloser(stdin), nil
@@ -37,8 +37,9 @@ func Bare(err error) error {
 	return err
 }
 
-// ReadFile reads one channel of the recording at path, 0 for the only one. The path
-// "-" is standard input unless stdin is nil. The error does not hold the path.
+// ReadFile reads one channel of the recording at path: 1 for the first, or 0 for the only
+// one. The path "-" is standard input unless stdin is nil. The error does not contain the
+// path.
 func ReadFile(ctx context.Context, path string, stdin io.Reader, channel int) (*features.Channel, error) {
 	f, err := openFile(path, stdin)
 	if err != nil {
@@ -48,16 +49,17 @@ func ReadFile(ctx context.Context, path string, stdin io.Reader, channel int) (*
 	return features.ReadChannel(ctx, f, channel, 0)
 }
 
-// Warnings says which part of the file c does not hold.
+// Warnings returns a warning for each part of the file that c does not contain.
 func Warnings(c *features.Channel) []string {
 	return NotWhole(c.Truncated, c.Partial, float64(len(c.Samples))/float64(c.Rate))
 }
 
-// NotWhole says which part of a file was not analysed, where seconds of it were.
+// NotWhole returns a warning for each part of a file that was not analysed. Seconds is the
+// length that was analysed.
 func NotWhole(truncated, partial bool, seconds float64) []string {
 	var w []string
 	if truncated {
-		w = append(w, "the file was cut short; it is analysed as far as it goes")
+		w = append(w, "the file is cut short; the part that is there is analysed")
 	}
 	if partial {
 		w = append(w, fmt.Sprintf("only the first %.1f minutes are analysed", seconds/60))

@@ -38,12 +38,12 @@ func NewVersion(program string) *cobra.Command {
 	}
 }
 
-// BuildVersion is the version that the program was built from: that of the
-// module, or the commit.
+// BuildVersion returns the version of the module that the program was built from, or the
+// commit.
 func BuildVersion() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return "of an unknown version"
+		return "unknown version"
 	}
 	version := info.Main.Version
 	for _, s := range info.Settings {
