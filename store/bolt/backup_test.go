@@ -312,3 +312,11 @@ type callingContext struct {
 	asks int // calls that remain
 	call func()
 }
+
+func (c *callingContext) Err() error {
+	if c.asks == 0 {
+		c.call()
+	}
+	c.asks--
+	return nil
+}

@@ -17,14 +17,6 @@ import (
 	"github.com/voicescreen/voicescreen/store/audio"
 )
 
-func (c *callingContext) Err() error {
-	if c.asks == 0 {
-		c.call()
-	}
-	c.asks--
-	return nil
-}
-
 // TestABackupWhoseNameIsNotDurableIsRemoved makes each sync of a directory fail.
 func TestABackupWhoseNameIsNotDurableIsRemoved(t *testing.T) {
 	t.Parallel()

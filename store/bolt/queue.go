@@ -227,39 +227,3 @@ func dequeue(tx *bbolt.Tx, primary []byte, due time.Time) error {
 	}
 	return queue.SetSequence(max(queue.Sequence(), 1) - 1)
 }
-
-// List is described at [store.Store].
-func (s *Store) List(ctx context.Context, account, userID string, after *store.Cursor, limit int) ([]*store.Session, error) {
-	if err := s.calls.Begin(ctx); err != nil {
-		return nil, err
-	}
-	defer s.calls.End()
-	prefix := s.vault.userPrefix(account, userID)
-	var list []*store.Session
-	err := s.view(func(tx *bbolt.Tx) error {
-		start := prefix
-		if after != nil {
-			start = s.vault.userKey(account, userID, *after)
-		}
-		c := tx.Bucket(bucketUsers).Cursor()
-		k, primary := c.Seek(start)
-		if after != nil && bytes.Equal(k, start) {
-			k, primary = c.Next()
-		}
-		for ; len(list) < limit && bytes.HasPrefix(k, prefix); k, primary = c.Next() {
-			session, err := s.vault.load(tx, primary)
-			if err != nil {
-				return fmt.Errorf("%w: a session of a listing: %v", ErrCorrupt, err) // not ErrNotFound, which callers take for an unknown cursor
-			}
-			if session.Account != account || session.UserID != userID {
-				return fmt.Errorf("%w: a session is listed under another user", ErrCorrupt)
-			}
-			list = append(list, session)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return list, nil
-}

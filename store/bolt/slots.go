@@ -66,6 +66,17 @@ func (v *vault) entries(tx *bbolt.Tx, state byte, limit int) (slots []uint64) {
 	return slots
 }
 
+// spare returns the free and the retired slots.
+func (v *vault) spare(tx *bbolt.Tx) map[uint64]bool {
+	slots := map[uint64]bool{}
+	for _, state := range []byte{slotFree, slotRetired} {
+		for _, slot := range v.entries(tx, state, math.MaxInt) {
+			slots[slot] = true
+		}
+	}
+	return slots
+}
+
 // put stores the state of a slot.
 func (v *vault) put(tx *bbolt.Tx, state byte, slot uint64) error {
 	k := slotEntry(state, slot)
@@ -276,12 +287,7 @@ func (v *vault) orphans(tx *bbolt.Tx) (slots []uint64, err error) {
 	if err != nil {
 		return nil, err
 	}
-	used := map[uint64]bool{}
-	for _, state := range []byte{slotFree, slotRetired} {
-		for _, slot := range v.entries(tx, state, int(min(n, 1<<31))) {
-			used[slot] = true
-		}
-	}
+	used := v.spare(tx)
 	err = tx.Bucket(bucketSessions).ForEach(func(primary, record []byte) error {
 		if slot, ok := v.slotOf(primary, record); ok {
 			used[slot] = true
@@ -355,13 +361,7 @@ func (v *vault) keyFile(tx *bbolt.Tx) io.Reader {
 	if n, err := v.count(tx); err == nil {
 		end = slotsAt + int64(n)*slotSize
 	}
-	spare := map[uint64]bool{}
-	for _, state := range []byte{slotFree, slotRetired} {
-		for _, slot := range v.entries(tx, state, math.MaxInt) {
-			spare[slot] = true
-		}
-	}
-	slots := &slotReader{vault: v, r: io.NewSectionReader(v.file.f, slotsAt, end-slotsAt), spare: spare}
+	slots := &slotReader{vault: v, r: io.NewSectionReader(v.file.f, slotsAt, end-slotsAt), spare: v.spare(tx)}
 	return io.MultiReader(io.NewSectionReader(v.file.f, 0, slotsAt), slots)
 }
 

@@ -78,7 +78,6 @@ type sample struct {
 	memory     float64 // resident memory in bytes, or the Go heap where the system does not report it
 	goroutines float64
 	database   float64 // bytes
-	queued     int
 }
 
 func (s *service) sample() sample {
@@ -86,7 +85,6 @@ func (s *service) sample() sample {
 	if info, err := os.Stat(s.path); err == nil {
 		x.database = float64(info.Size())
 	}
-	x.queued, _ = s.engine.Queued(context.Background())
 	return x
 }
 
