@@ -44,9 +44,9 @@ type batch struct {
 	failedBy *call         // the call that failed; nil if it ended the goroutine
 	done     chan struct{} // closed after the commit or the rollback
 
-	// AfterCommit is what the calls do once the batch is durable. If reported is
-	// set, they returned an error although the batch may be durable, and repair
-	// does it for them.
+	// AfterCommit are the functions to call once the batch is durable. If reported is
+	// set, the calls returned an error although the batch may be durable, and repair
+	// calls the functions.
 	reported    bool
 	afterCommit []func()
 }
@@ -115,7 +115,7 @@ func (g *group) do(op func(*batch) error) error {
 	return c.err
 }
 
-// join adds a call to the open batch, and says whether it is the first of it.
+// join adds a call to the open batch. Leads reports whether it is the first call.
 func (g *group) join(c *call) (b *batch, leads bool) {
 	g.joining.Lock()
 	defer g.joining.Unlock()
@@ -129,8 +129,8 @@ func (g *group) join(c *call) (b *batch, leads bool) {
 	return b, leads
 }
 
-// joined returns the calls of a batch behind the first n. If there are none it
-// closes the batch.
+// joined returns the calls of a batch after the first n. If there are none it closes
+// the batch.
 func (g *group) joined(b *batch, n int) []*call {
 	g.joining.Lock()
 	defer g.joining.Unlock()
@@ -174,8 +174,8 @@ func (g *group) lead(b *batch) {
 	}
 }
 
-// gather waits for clients that the commit before woke, for an eighth of the time
-// of a commit at most. It is not called for a single client.
+// gather waits for clients whose calls the last commit completed, for at most an eighth
+// of the time of a commit. It is not called for a single client.
 func (g *group) gather(b *batch, n int) {
 	for began := time.Now(); time.Since(began) < g.took/8; {
 		g.joining.Lock()
@@ -260,7 +260,7 @@ func (g *group) commit(b *batch) error {
 	return fmt.Errorf("store/bolt: commit: %w", err)
 }
 
-// visible says whether later transactions see what a transaction wrote. A commit
+// visible reports whether later transactions see what a transaction wrote. A commit
 // ends with the write and the sync of one of the two meta pages: if these fail, it
 // may be visible and not durable.
 func (g *group) visible(id int) (visible bool) {
