@@ -334,7 +334,7 @@ func (v *vault) destroy(slots []uint64) error {
 func (v *vault) restore(tx *bbolt.Tx) error {
 	n, err := v.count(tx)
 	if err != nil {
-		return nil // Create will fail; all other calls work
+		return nil // no new slot can be assigned; all other calls work
 	}
 	info, err := v.file.f.Stat()
 	if err != nil {
