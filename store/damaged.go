@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// DamagedError is returned by a call that skipped damaged records. It wraps
+// DamagedError is returned by a call that skipped damaged records. To errors.Is it is
 // ErrDamaged.
 type DamagedError struct {
 	Records int   // number of records skipped, at least 1

@@ -22,7 +22,7 @@ type Session struct {
 	SubmittedAt time.Time      `json:"submitted_at,omitzero" cbor:"9,keyasint,omitzero"`
 	Audio       string         `json:"audio,omitempty" cbor:"10,keyasint,omitempty"`      // reference to the stored audio; "" if there is none
 	Channel     int            `json:"channel,omitempty" cbor:"11,keyasint,omitempty"`    // 1-based channel to analyse; 0 if the audio is mono
-	FixedGain   bool           `json:"fixed_gain,omitempty" cbor:"12,keyasint,omitempty"` // whether recordings of the user are made at one fixed gain, so that levels compare
+	FixedGain   bool           `json:"fixed_gain,omitempty" cbor:"12,keyasint,omitempty"` // whether all recordings are made at the same gain, so that levels compare
 	Baseline    bool           `json:"baseline,omitempty" cbor:"13,keyasint,omitempty"`   // whether to compare the recording with the user's earlier ones
 
 	// The queue. Due is when a worker may take the session: the time of submission or

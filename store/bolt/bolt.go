@@ -21,7 +21,7 @@ var (
 	// that this version cannot read.
 	ErrFormat = errors.New("not a store that this program can open")
 	// ErrCorrupt is returned for damaged data. Calls that do not touch the damaged
-	// records work. It wraps [store.ErrDamaged].
+	// records work. To errors.Is it is also [store.ErrDamaged].
 	ErrCorrupt error = corrupt{}
 )
 

@@ -94,8 +94,8 @@ func (v *vault) find(tx *bbolt.Tx, primary []byte) (stored, error) {
 	return stored{primary, s, sum}, nil
 }
 
-// findIn reads the session of an account and ID, whose primary key the caller gives,
-// in a batch, without its scores and features. It returns ErrNotFound for a nil key.
+// findIn reads the session of an account and ID in a batch, without its scores and
+// features. Primary is its key; a nil one gives ErrNotFound.
 func (v *vault) findIn(b *batch, primary []byte, account, id string) (stored, error) {
 	k, record := b.session(primary)
 	if primary == nil || !bytes.Equal(k, primary) {
