@@ -63,8 +63,9 @@ func (v *vault) fields(primary, record []byte) (s *store.Session, sum string, ke
 // errOther is returned for a record that is stored under the key of another session.
 var errOther = fmt.Errorf("%w: a record is of another session", ErrCorrupt)
 
-// fieldsOf decodes the record of a session as fields does, but does not compare the
-// session with primary.
+// fieldsOf decodes the record of a session without its scores and features, and
+// returns the checksum of their record and the key that seals both. It does not check
+// that the session is the one of primary.
 func (v *vault) fieldsOf(primary, record []byte) (s *store.Session, sum string, key sessionKey, err error) {
 	if record, key, err = v.open(primary, record); err == nil {
 		s, sum, err = decode(primary, record)
