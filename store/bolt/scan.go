@@ -32,7 +32,7 @@ func (s *Store) List(ctx context.Context, account, userID string, after *store.C
 		for ; len(list) < limit && bytes.HasPrefix(k, prefix); k, primary = c.Next() {
 			session, err := s.vault.load(tx, primary)
 			if err != nil {
-				return fmt.Errorf("%w: a session of a listing: %v", ErrCorrupt, err) // not ErrNotFound, which callers take for an unknown cursor
+				return fmt.Errorf("%w: a session of a listing: %v", ErrCorrupt, err) // not ErrNotFound, which stands for a mistake of the caller
 			}
 			if session.Account != account || session.UserID != userID {
 				return fmt.Errorf("%w: a session is listed under another user", ErrCorrupt)
