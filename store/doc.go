@@ -18,8 +18,8 @@
 //	Audio                Audio.Remove and Audio.Sweep
 //
 // The other fields can be typed columns, since [Session.Check] bounds each value, or
-// one value of [Marshal]. Scores and features are one value of [MarshalAnalysis],
-// which Head, Update, Next and NextNotice do not read.
+// one value of [Marshal]. Scores and features are one value of [AppendAnalysis], which
+// Head, Update, Next and NextNotice do not read.
 //
 // Each call that writes a session normalizes it, checks it (with Check,
 // [Session.CheckChange], CheckNext or CheckNextNotice), commits, and then removes

@@ -9,10 +9,12 @@ import (
 
 // InOrder runs n tasks on all processors and calls emit with their results in order, so
 // that the output does not depend on timing. Each worker makes its work function with
-// newWork; the function may keep scratch memory. After an error of emit, or when ctx is
-// done, no more tasks start, and InOrder returns that error.
+// newWork; the function may keep scratch memory. After an error of emit no more tasks
+// start, and InOrder returns that error. When ctx is done emit is not called again, and
+// InOrder returns ctx's error.
 func InOrder[T any](ctx context.Context, n int, newWork func() func(i int) T, emit func(i int, v T) error) error {
-	ctx, cancel := context.WithCancel(ctx)
+	whole := ctx
+	ctx, cancel := context.WithCancel(whole)
 	defer cancel()
 	type result struct {
 		i int
@@ -55,6 +57,9 @@ func InOrder[T any](ctx context.Context, n int, newWork func() func(i int) T, em
 		}
 		waiting[r.i] = r.v
 		for v, ok := waiting[done]; ok; v, ok = waiting[done] {
+			if err := whole.Err(); err != nil {
+				return err // v may hold it as its own fault
+			}
 			if err := emit(done, v); err != nil {
 				return err
 			}
