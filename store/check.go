@@ -107,7 +107,7 @@ func (c *checker) score(s *screen.Score) {
 	c.text("a model's version", s.Version, screen.MaxName)
 	c.count("the number of earlier recordings", s.Baseline)
 	kind(c, "severity", s.Severity)
-	c.finite("a score", s.Prior, s.Probability, s.Coverage)
+	c.finite("a score", s.Prior, s.Probability, s.Coverage, s.Band.Low, s.Band.High)
 	c.finiteOrNaN("the interval of a score", s.Low, s.High)
 	c.length("contributions", len(s.Contributions), screen.MaxFeatures)
 	for i := range s.Contributions {
