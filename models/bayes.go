@@ -231,6 +231,14 @@ func (b *Bayes) WithBaseRate(share float64) (*Bayes, error) {
 	return NewBayes(&f)
 }
 
+// Undecided returns the model with the decision about every recording left open
+// (see [screen.Open]). Probabilities and classes stay.
+func (b *Bayes) Undecided() (*Bayes, error) {
+	f := *b.file
+	f.Indeterminate = screen.Open
+	return NewBayes(&f)
+}
+
 // WithBaseRates returns [Bayes.WithBaseRate] of a Bayes whose category is among
 // rates, the shares of people with a questionnaire score of 10 or more. It returns
 // any other scorer unchanged, and a calibrated Bayes too, whose base rate comes from
