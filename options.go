@@ -98,8 +98,8 @@ type ScoringOptions struct {
 	Models []models.Scorer
 
 	// Thresholds replace the models' own, account by account. They are applied
-	// to the probabilities after DeepfakePrior and BaseRates: after a change of
-	// those, new thresholds must be chosen. New copies them. Default: those of
+	// to the probabilities after DeepfakePrior and BaseRates, and do not move
+	// with them: after a change of those, new thresholds must be chosen. New copies them. Default: those of
 	// Engine.SetThresholds, which the store keeps.
 	Thresholds screen.AccountThresholds
 

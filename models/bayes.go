@@ -41,11 +41,14 @@ import (
 // features. It does not cover differences between people with equal features. The
 // class is the highest that the recording reaches with all classes below it. It
 // reaches a class if its posterior probability is at least the cut, or one half if
-// that is lower.
+// that is lower. Prior is the share of people with a questionnaire score of 10 or
+// more, if they have the norms' distribution of features; it is 0, unknown, for a
+// model that learned from labels.
 type Bayes struct {
 	file  *BayesFile
-	index []int // of each of the file's features in the schema
-	sex   []int // of each of the file's Sex features in the schema
+	index []int   // of each of the file's features in the schema
+	sex   []int   // of each of the file's Sex features in the schema
+	share float64 // Prior of its scores
 }
 
 // NewBayes checks f and returns its scorer, which keeps f: the caller must not
@@ -60,6 +63,12 @@ func NewBayes(f *BayesFile) (*Bayes, error) {
 	}
 	for i, x := range f.Sex {
 		b.sex[i] = features.VoiceSchema().Index(x.Name)
+	}
+	if f.Labels == nil { // else the people are those of the labels, who need not have the norms' features
+		OverNormal(b.Spread(), func(eta, w float64) { b.share += w * dsp.Logistic(eta-f.Thresholds[DecisionBand]) })
+	}
+	if !(b.share > 0 && b.share < 1) { // beyond what numbers can hold
+		b.share = 0
 	}
 	return b, nil
 }
@@ -116,7 +125,7 @@ func (b *Bayes) ScoreRow(r Row, v features.Vector) screen.Score {
 	}
 	slices.SortStableFunc(parts, func(a, b screen.Contribution) int { return cmp.Compare(math.Abs(b.Logits), math.Abs(a.Logits)) })
 	s := screen.Score{
-		Category: f.Category, Model: f.Name, Version: f.Version, Calibrated: f.IsCalibrated,
+		Category: f.Category, Model: f.Name, Version: f.Version, Calibrated: f.IsCalibrated, Prior: b.share,
 		Coverage: 1, Contributions: parts[:min(len(parts), maxContributions)], Baseline: r.Earlier,
 	}
 	if all > 0 {
