@@ -199,6 +199,9 @@ func (o *Options) check() error {
 	if r := o.Results.Retain; r != 0 && r < FeedbackWindow {
 		return fmt.Errorf("%w: results are retained for %v, want 0 or %v and more: labels are accepted until then", ErrInvalid, r, FeedbackWindow)
 	}
+	if l := o.Audio.Limits; l.MinSpeech < 0 || l.MinSpeechDeepfake < 0 {
+		return malformed("limits", fmt.Sprintf("Limits.MinSpeech is %v and MinSpeechDeepfake %v, want 0 for the default, or more", l.MinSpeech, l.MinSpeechDeepfake))
+	}
 	if err := o.Results.Notify.check(); err != nil {
 		return err
 	}

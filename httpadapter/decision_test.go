@@ -253,3 +253,14 @@ func faultOfClass(s *screen.Score, own *screen.Thresholds, rated bool) string {
 	}
 	return ""
 }
+
+// A depression score without a class, of a record that an older version wrote, does
+// not let the class of anxiety take its place.
+func TestPredictedScoreIsOfTheFirstCategory(t *testing.T) {
+	p := newPrediction(&voicescreen.Result{Product: screen.DepressionAnxiety, Status: screen.StatusSuccess, Scores: []screen.Score{
+		{Category: screen.Depression, Probability: 0.2}, {Category: screen.Anxiety, Probability: 0.2, Severity: screen.Moderate},
+	}}, false)
+	if p.PredictedScore != nil || p.PredictedScoreDepression != nil || *p.PredictedScoreAnxiety != "moderate" {
+		t.Errorf("got %v, want no predicted_score", p)
+	}
+}
