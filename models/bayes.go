@@ -120,7 +120,7 @@ func (b *Bayes) ScoreRow(r Row, v features.Vector) screen.Score {
 		}
 		there += math.Abs(x.Weight)
 		if x.Weight != 0 {
-			parts = append(parts, screen.Contribution{Feature: x.Name, Value: v.Values[b.index[i]], Unit: x.Unit, Logits: x.Weight * r.Z[i]})
+			parts = append(parts, screen.Contribution{Feature: x.Name, Value: v.Values[b.index[i]], Unit: x.Unit, Logits: x.Weight * r.Z[i], Deviation: screen.SD(r.Z[i])})
 		}
 	}
 	slices.SortStableFunc(parts, func(a, b screen.Contribution) int { return cmp.Compare(math.Abs(b.Logits), math.Abs(a.Logits)) })

@@ -164,7 +164,8 @@ func (l *Linear) finish(p *prediction, w *workspace) screen.Score {
 	}
 	for i, x := range f.Features {
 		if dsp.Finite(p.value[i]) && (x.Weight != 0 || f.Kernel != nil) {
-			parts = append(parts, screen.Contribution{Feature: x.Name, Value: p.value[i], Unit: x.Unit, Logits: factor * p.part[i]})
+			z := min(max((p.value[i]-x.Center)/x.Scale, -f.Clip), f.Clip)
+			parts = append(parts, screen.Contribution{Feature: x.Name, Value: p.value[i], Unit: x.Unit, Logits: factor * p.part[i], Deviation: screen.SD(z)})
 		}
 	}
 	slices.SortStableFunc(parts, func(a, b screen.Contribution) int { return cmp.Compare(math.Abs(b.Logits), math.Abs(a.Logits)) })

@@ -145,7 +145,17 @@ type Contribution struct {
 	Value   float64 `json:"value" cbor:"2,keyasint"` // in Unit
 	Unit    string  `json:"unit" cbor:"3,keyasint"`
 	Logits  float64 `json:"logits" cbor:"4,keyasint"`
+
+	// Deviation is by how much Value is above what is usual to the model, in standard
+	// deviations: norms, earlier recordings or training recordings. 0 if not known.
+	Deviation SD `json:"deviation" cbor:"5,keyasint,omitzero"`
 }
+
+// SD is a number of standard deviations.
+type SD float64
+
+// IsZero reports whether d is 0, but not −0: a record holds every other value.
+func (d SD) IsZero() bool { return math.Float64bits(float64(d)) == 0 }
 
 // contributionJSON is a Contribution in JSON.
 type contributionJSON struct {
@@ -153,11 +163,13 @@ type contributionJSON struct {
 	Value   *float64 `json:"value"`
 	Unit    string   `json:"unit"`
 	Logits  float64  `json:"logits"`
+
+	Deviation SD `json:"deviation,omitzero"`
 }
 
 // MarshalJSON writes a value that is NaN as null.
 func (c Contribution) MarshalJSON() ([]byte, error) {
-	return json.Marshal(contributionJSON{c.Feature, orNull(c.Value), c.Unit, c.Logits})
+	return json.Marshal(contributionJSON{c.Feature, orNull(c.Value), c.Unit, c.Logits, c.Deviation})
 }
 
 // UnmarshalJSON reads a value that is null or missing as NaN.
@@ -166,6 +178,6 @@ func (c *Contribution) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &in); err != nil {
 		return err
 	}
-	*c = Contribution{in.Feature, orNaN(in.Value), in.Unit, in.Logits}
+	*c = Contribution{in.Feature, orNaN(in.Value), in.Unit, in.Logits, in.Deviation}
 	return nil
 }

@@ -114,7 +114,7 @@ func (c *checker) score(s *screen.Score) {
 		k := &s.Contributions[i]
 		c.text("a feature's name", k.Feature, screen.MaxName)
 		c.text("a unit", k.Unit, screen.MaxName)
-		c.finite("a contribution", k.Logits)
+		c.finite("a contribution", k.Logits, float64(k.Deviation))
 		c.finiteOrNaN("a contribution", k.Value)
 	}
 	c.length("segments", len(s.Segments), screen.MaxSegments)

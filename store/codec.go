@@ -184,8 +184,8 @@ var (
 
 const (
 	// minElement is how many bytes the elements of a long list take on average,
-	// at least: a contribution without texts has 25, and takes 56 bytes of
-	// memory.
+	// at least: a contribution without texts and deviation has 25, and takes 64 bytes
+	// of memory.
 	minElement = 25
 	// fewElements may take less: numbers, cautions, scores. Chosen: 64 scores
 	// take 15 KB of memory.

@@ -21,6 +21,7 @@ import (
 type analyzeOptions struct {
 	prior   float64
 	json    bool
+	verbose bool
 	models  []string
 	channel int
 	gender  string
@@ -33,8 +34,11 @@ func newAnalyze() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "analyze [--json] FILE…",
 		Short: "Score recordings",
-		Long: `Print the scores of each WAV file, the features that weigh most in them, and the
-quality of the recording. Nothing is stored.
+		Long: `Print the scores of each WAV file in words, the measures that weigh most in them, and
+the quality of the recording. Nothing is stored. --verbose adds the model, its
+thresholds and the numbers of the measures. "Usual" is the norm for speakers of that
+sex, or for deepfakes the average recording that the model was trained on. "This
+population" is the one of --base-rate and --deepfake-prior.
 
 Scores for depression and anxiety need 30 seconds of speech, a deepfake score
 needs 2. A file that was cut short is analysed as far as it goes.
@@ -48,6 +52,9 @@ gives {"file":…,"error":…}. FILE may be "-" for standard input, once.
 			"  voicescreen analyze --channel 2 call.wav",
 		Args: command.Args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.json && o.verbose {
+				return command.Usagef("--verbose does not go with --json, which has all numbers")
+			}
 			if o.channel < 0 {
 				return command.Usagef("--channel is %d, want 1 or more", o.channel)
 			}
@@ -61,6 +68,7 @@ gives {"file":…,"error":…}. FILE may be "-" for standard input, once.
 		},
 	}
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON, one object a line")
+	cmd.Flags().BoolVar(&o.verbose, "verbose", false, "print the numbers behind the words too")
 	cmd.Flags().StringArrayVar(&o.models, "model", nil, "a model file that replaces the shipped one of its category (repeatable)")
 	command.AddPrior(cmd, &o.prior)
 	cmd.Flags().StringVar(&o.gender, "gender", "", "of the speaker of all files, such as Female or Male (default: by the voice)")
@@ -95,7 +103,9 @@ func runAnalyze(cmd *cobra.Command, files []string, o analyzeOptions) error {
 	if err != nil {
 		return err
 	}
-	write := writeAnalysis
+	write := func(w io.Writer, file string, a *voicescreen.Analysis) error {
+		return writeAnalysis(w, file, a, o.verbose)
+	}
 	if o.json {
 		write = writeAnalysisJSON
 	}
