@@ -37,6 +37,7 @@ func (a *adapter) sendResult(c *call, sessionID string) error {
 	if r, err = a.await(c, r); err != nil {
 		return err
 	}
+	c.waits = r.Status == screen.StatusProcessing
 	switch {
 	case r.Status == screen.StatusInitiated, r.Status == screen.StatusFailed:
 		return c.json(http.StatusExpectationFailed, newFailure(r, full))
