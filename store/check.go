@@ -107,14 +107,14 @@ func (c *checker) score(s *screen.Score) {
 	c.text("a model's version", s.Version, screen.MaxName)
 	c.count("the number of earlier recordings", s.Baseline)
 	kind(c, "severity", s.Severity)
-	c.finite("a score", s.Prior, s.Probability, s.Coverage)
+	c.finite("a score", s.Prior, s.Probability, s.Coverage, s.Band.Low, s.Band.High)
 	c.finiteOrNaN("the interval of a score", s.Low, s.High)
 	c.length("contributions", len(s.Contributions), screen.MaxFeatures)
 	for i := range s.Contributions {
 		k := &s.Contributions[i]
 		c.text("a feature's name", k.Feature, screen.MaxName)
 		c.text("a unit", k.Unit, screen.MaxName)
-		c.finite("a contribution", k.Logits)
+		c.finite("a contribution", k.Logits, float64(k.Deviation))
 		c.finiteOrNaN("a contribution", k.Value)
 	}
 	c.length("segments", len(s.Segments), screen.MaxSegments)

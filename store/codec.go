@@ -201,7 +201,8 @@ var (
 
 const (
 	// minElement is the smallest average size of the elements of a long list, in
-	// bytes: a contribution without texts has 25, and takes 56 bytes of memory.
+	// bytes: a contribution without texts and deviation has 25, and takes 64 bytes
+	// of memory.
 	minElement = 25
 	// fewElements is the number of elements up to which they may be shorter: numbers,
 	// cautions, scores. Chosen: 64 scores take 15 KB of memory.

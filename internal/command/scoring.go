@@ -18,7 +18,7 @@ type ScoringFlags struct {
 
 // Add adds the flags to a command.
 func (f *ScoringFlags) Add(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&f.rates, "base-rate", nil, "share of people with a score of 10 or more, as depression=0.2 or anxiety=0.1 (repeatable; default US adults, 0.080 and 0.061; a model that was calibrated on labels has its own)")
+	cmd.Flags().StringArrayVar(&f.rates, "base-rate", nil, "share of people with a score of 10 or more, as depression=0.2 or anxiety=0.1 (repeatable; default US adults, 0.080 and 0.061; a model that was calibrated on labels has its own). Cuts move with it, but not above one half")
 	cmd.Flags().BoolVar(&f.fixedGain, "fixed-gain", false, "all recordings were made at the same gain, so that the level of the voice counts")
 	Values(cmd, "base-rate", "depression=", "anxiety=")
 }
@@ -46,7 +46,7 @@ const FlagPrior = "deepfake-prior"
 
 // AddPrior adds the flag FlagPrior to a command.
 func AddPrior(cmd *cobra.Command, prior *float64) {
-	cmd.Flags().Float64Var(prior, FlagPrior, 0, "share of synthetic recordings, above 0 and below 1, that the deepfake score assumes (default that of the model, 0.5 of the shipped one)")
+	cmd.Flags().Float64Var(prior, FlagPrior, 0, "share of synthetic recordings, above 0 and below 1, that the deepfake score assumes (default that of the model, 0.5 of the shipped one). The answer is true from a score of 50 on, whatever it is")
 }
 
 // CheckPrior returns an error in the command line if the flag FlagPrior is set to a value
