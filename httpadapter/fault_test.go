@@ -240,7 +240,7 @@ func (p *patient) flow(recording []byte) {
 	for range 2 {
 		_, body := p.insist(initiate, http.StatusCreated)
 		id, _ := body["session_id"].(string)
-		p.insist(form("POST", "/predict", field{"session_id", id}, field{"file", string(recording)}), http.StatusAccepted, http.StatusConflict)
+		p.insist(form("POST", "/predict/depression/binary", field{"session_id", id}, field{"file", string(recording)}), http.StatusAccepted, http.StatusConflict)
 		ids = append(ids, id)
 	}
 	for _, id := range ids {

@@ -111,7 +111,7 @@ func (s *server) deepfake(key string) {
 	}
 	again := s.call("POST", "/predict", key, js, strings.NewReader(`{"session_id":"`+id+`"}`), http.StatusOK)
 	again.want(s.t, "predicted_deepfake_score", r["predicted_deepfake_score"])
-	s.call("PATCH", "/v2/feedback/depression/binary", key, js, strings.NewReader(`{"session_id":"`+id+`","actual_score":"true"}`), http.StatusOK)
+	s.call("PATCH", "/v2/feedback/depression/binary", key, js, strings.NewReader(`{"session_id":"`+id+`","actual_score":"true"}`), http.StatusUnprocessableEntity)
 }
 
 // badInput wants each fault named, and the session usable afterwards.
