@@ -66,7 +66,7 @@ func orNil[T any](s *[]T) {
 }
 
 // Created fills the times of a session that is created now where they are zero.
-// Implementations of Store.Create call it.
+// Implementations of Store.Create call it, with the time of a NewCreationClock.
 func (s *Session) Created(now time.Time) {
 	if s.CreatedAt.IsZero() {
 		s.CreatedAt = now

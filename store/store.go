@@ -59,7 +59,9 @@ type Change = func(s *Session, now time.Time) error
 type Store interface {
 	// Create adds a session. Account, ID, UserID and Status are set by the
 	// caller; account and user may be "". CreatedAt and UpdatedAt, where they
-	// are zero, become the store's time. It returns ErrExists if the ID is
+	// are zero, become the store's time, and a microsecond more than that of the
+	// last creation where the clock shows the same: a listing has the order of
+	// creation, see NewCreationClock. It returns ErrExists if the ID is
 	// taken, and ErrInvalid for what Session.Check refuses. S is not changed.
 	Create(ctx context.Context, s *Session) error
 
