@@ -135,6 +135,8 @@ func internal(doing string, err error) error {
 		return ErrNotFound
 	case errors.Is(err, store.ErrClosed):
 		return ErrClosed
+	case store.IsFull(err):
+		return fmt.Errorf("%w: %s: %w", ErrFull, doing, err)
 	}
 	return fmt.Errorf("voicescreen: %s: %w", doing, err)
 }

@@ -58,6 +58,7 @@ type Ack struct {
 //   - ErrBusy where the queue is full; these four before audio is read,
 //   - ErrUpload, with its cause, if reading audio fails,
 //   - ErrTooLarge beyond AudioOptions.MaxBytes,
+//   - ErrFull if the store has no room for it,
 //   - ErrAudio, with the fault, for what is no WAV file, is broken, cut short or
 //     empty, or has another rate or channels than asked for.
 //

@@ -16,6 +16,9 @@
 // then 422, 404, 406 and 409 of the call itself. The health checks, the OpenAPI
 // document and its page "/docs" need no key.
 //
+// A full disk or store is answered 503 with Retry-After by the calls that change
+// something, and by /readyz; results can be read meanwhile.
+//
 // # Bodies
 //
 // A body of fields is read as JSON if its first byte is an opening brace, and

@@ -16,6 +16,7 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/audit"
+	"github.com/voicescreen/voicescreen/store"
 )
 
 // Options configures the handler. Nil and zero fields mean the default.
@@ -226,7 +227,10 @@ func (a *adapter) fail(c *call, err error) {
 	if errors.Is(err, context.Canceled) && c.r.Context().Err() != nil {
 		answer = gone
 	}
-	if answer.status == http.StatusInternalServerError && !errors.Is(err, errPanic) {
+	switch {
+	case errors.Is(err, voicescreen.ErrFull), store.IsFull(err):
+		c.log.Error("the store is full", "error", err)
+	case answer.status == http.StatusInternalServerError && !errors.Is(err, errPanic):
 		c.log.Error("internal error", "error", err)
 	}
 	if c.w.(*recorder).status != 0 {

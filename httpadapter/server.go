@@ -2,8 +2,12 @@ package httpadapter
 
 import (
 	_ "embed"
+	"errors"
 	"net/http"
 	"time"
+
+	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/store"
 )
 
 const (
@@ -55,6 +59,10 @@ func (a *adapter) readyz(c *call) error {
 	}
 	if err != nil {
 		a.opts.Logger.Warn("not ready", "error", err)
+		if full := toAnswer(err); errors.Is(err, voicescreen.ErrFull) || store.IsFull(err) {
+			full.body = message{"not ready: the store is full"}
+			return full
+		}
 		return &answer{status: http.StatusServiceUnavailable, body: message{"not ready"},
 			header: map[string]string{"Retry-After": retryAfter}}
 	}
