@@ -36,11 +36,12 @@ func (s *Session) Clone() *Session {
 
 // Normalize brings s into the form in which records come out of a store: times
 // in UTC, in whole microseconds (rounded down), without a monotonic reading;
-// empty slices and maps nil.
+// empty slices and maps nil; a length of time of -0 s is 0.
 func (s *Session) Normalize() {
 	for _, t := range s.times() {
 		*t = t.UTC().Truncate(time.Microsecond)
 	}
+	s.Duration, s.Analysed = s.Duration+0, s.Analysed+0 // -0 is 0, which is absent in a record
 	orNil(&s.Scores)
 	for i := range s.Scores {
 		orNil(&s.Scores[i].Contributions)
