@@ -19,6 +19,13 @@
 // A full disk or store is answered 503 with Retry-After by the calls that change
 // something, and by /readyz; results can be read meanwhile.
 //
+// Every error has the body {"message": …}, but for 422 of initiate and 417 of a
+// result. What net/http answers by itself, such as 400 for a "%zz" in a path, has it
+// on the connections of a [WrapListener]. Not so: a request that breaks off or is too
+// slow before the end of its header, whose connection is closed without an answer;
+// what a proxy or a TLS listener answers; and a server with a listener of its own,
+// where net/http answers in plain text.
+//
 // # Bodies
 //
 // A body of fields is read as JSON if its first byte is an opening brace, and

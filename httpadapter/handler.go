@@ -114,9 +114,7 @@ type call struct {
 // ServeHTTP answers a request.
 func (a *adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
-	var id [8]byte
-	rand.Read(id[:]) // never fails
-	requestID := hex.EncodeToString(id[:])
+	requestID := newRequestID()
 	setHeader(w.Header(), requestID)
 	rec := &recorder{ResponseWriter: w}
 	c := &call{w: rec, r: r, limits: &a.opts.Limits, log: a.opts.Logger.With("request_id", requestID)}
@@ -137,6 +135,13 @@ func (a *adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.report(c, rec.status, time.Since(start))
 	}()
 	a.mux.ServeHTTP(rec, muxRequest(c))
+}
+
+// newRequestID returns the X-Request-Id of an answer.
+func newRequestID() string {
+	var id [8]byte
+	rand.Read(id[:]) // never fails
+	return hex.EncodeToString(id[:])
 }
 
 // setHeader sets the header fields of every answer.

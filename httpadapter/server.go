@@ -22,7 +22,10 @@ const (
 
 // NewServer returns a server with time-outs for headers, bodies and idle
 // connections, so that slow clients cannot use up its connections. Shutdown
-// ends the delay of requests that wait for a result.
+// ends the delay of requests that wait for a result. With a listener of
+// [WrapListener] the server's own answers are messages too:
+//
+//	err := server.Serve(httpadapter.WrapListener(l))
 func NewServer(addr string, handler http.Handler) *http.Server {
 	s := &http.Server{
 		Addr:              addr,
@@ -32,6 +35,8 @@ func NewServer(addr string, handler http.Handler) *http.Server {
 		WriteTimeout:      requestTime + time.Minute, // counted from the same moment
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    maxHeader,
+
+		DisableGeneralOptionsHandler: true, // "OPTIONS *" is a path that does not exist
 	}
 	signalShutdown(s)
 	return s

@@ -256,7 +256,7 @@ func serveMetrics(ctx context.Context, addr string, m *httpadapter.Metrics, stdo
 // serve serves until ctx is done, and then until the requests under way are.
 func serve(ctx context.Context, l net.Listener, server *http.Server) error {
 	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(l) }()
+	go func() { failed <- server.Serve(httpadapter.WrapListener(l)) }()
 	select {
 	case err := <-failed:
 		return err
