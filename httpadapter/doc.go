@@ -7,6 +7,13 @@
 // need. Each call exists under "/v2", under "/v1" and without a version, with the
 // same answers.
 //
+// # Authentication
+//
+// An [Authenticator] says who sent a request, for which account and with which
+// scopes. [Keys] is one: API keys in a file ([OpenKeys]), in a document of a store
+// ([StoredKeys]) or in memory ([NewKeys]). A program with users or tokens of its own
+// gives New another one.
+//
 // # Order of checks
 //
 // The first check that fails determines the status of the answer: 403 without a

@@ -61,18 +61,19 @@ const defaultMaxUpload = 100 << 20
 
 // adapter is the handler. It is safe for concurrent use.
 type adapter struct {
-	engine *voicescreen.Engine
-	keys   *Keys
-	mux    *http.ServeMux
-	opts   Options // without zero fields
-	rate   *limiter
-	coming uploads
+	engine  *voicescreen.Engine
+	callers Authenticator
+	mux     *http.ServeMux
+	opts    Options // without zero fields
+	rate    *limiter
+	coming  uploads
 }
 
-// New returns a handler that serves the engine to the holders of keys. Each
-// key gives access to the account that it was created for.
-func New(e *voicescreen.Engine, keys *Keys, opts *Options) http.Handler {
-	a := &adapter{engine: e, keys: keys}
+// New returns a handler that serves the engine to the callers that callers knows:
+// to the holders of keys, if it is a [Keys]. Each key gives access to the account
+// that it was created for.
+func New(e *voicescreen.Engine, callers Authenticator, opts *Options) http.Handler {
+	a := &adapter{engine: e, callers: callers}
 	if opts != nil {
 		a.opts = *opts
 	}
@@ -102,8 +103,8 @@ type call struct {
 	log     *slog.Logger
 	route   *route               // nil until found
 	id      string               // in the path of route, where that has one
-	key     Key                  // zero until known, and for a call that needs no key
-	account *voicescreen.Account // of key
+	caller  Caller               // zero until known, and for a call that needs no key
+	account *voicescreen.Account // of caller
 	session string               // the identifier that the caller sent; "" until known
 	asks    bool                 // whether the call asks for a result
 	read    bool                 // whether reading of the body has begun
@@ -159,8 +160,8 @@ func (a *adapter) report(c *call, status int, took time.Duration) {
 		o.Method, o.Route = c.route.method, c.route.path
 		route = o.Method + " " + o.Route
 	}
-	c.log.Info("request", "route", route, "status", status, "account", c.key.Account,
-		"key", c.key.ID, "seconds", took.Seconds())
+	c.log.Info("request", "route", route, "status", status, "account", c.caller.Account,
+		"key", c.caller.ID, "seconds", took.Seconds())
 	if a.opts.Observe != nil {
 		a.opts.Observe(o)
 	}
@@ -203,23 +204,9 @@ func (a *adapter) serve(c *call, allow string) error {
 	return route.handle(a, c)
 }
 
-func (a *adapter) authenticate(c *call) error {
-	key := c.r.Header.Get("X-API-Key")
-	if key == "" {
-		return refuse(http.StatusForbidden, "missing API key")
-	}
-	info, ok := a.keys.find(key)
-	c.key = info
-	if !ok {
-		return refuse(http.StatusForbidden, "invalid API key")
-	}
-	c.account = a.engine.Tenant(info.Account)
-	return nil
-}
-
-// require answers 401 if the key lacks a scope.
+// require answers 401 if the caller lacks a scope.
 func (c *call) require(s Scope) error {
-	if !c.key.Allows(s) {
+	if !c.caller.Allows(s) {
 		return refuse(http.StatusUnauthorized, "the API key has no permission to "+s.String())
 	}
 	return nil

@@ -13,7 +13,7 @@ import (
 
 // submit accepts a recording for analysis and answers 202.
 func (a *adapter) submit(c *call) error {
-	leave, err := a.coming.enter(c.key.ID, c.limits.Uploads)
+	leave, err := a.coming.enter(c.caller.ID, c.limits.Uploads)
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (a *adapter) submit(c *call) error {
 // predict is the path of the deepfake product: with a file a submission, without
 // a file a request for the result.
 func (a *adapter) predict(c *call) error {
-	if !c.key.Allows(ScopeSubmit) && !c.key.Allows(ScopeRead) {
+	if !c.caller.Allows(ScopeSubmit) && !c.caller.Allows(ScopeRead) {
 		return c.require(ScopeSubmit)
 	}
 	body, err := a.openBody(c)
@@ -61,7 +61,7 @@ func (a *adapter) predict(c *call) error {
 		if err := c.require(ScopeSubmit); err != nil {
 			return err
 		}
-		leave, err := a.coming.enter(c.key.ID, c.limits.Uploads)
+		leave, err := a.coming.enter(c.caller.ID, c.limits.Uploads)
 		if err != nil {
 			return err
 		}
