@@ -55,7 +55,8 @@ type Change = func(s *Session, now time.Time) error
 // future, as [MaxDelay] describes.
 //
 // Package storetest has a case for each promise made here. Stores that tell
-// other processes of changes implement [Watcher] too.
+// other processes of changes implement [Watcher] too. A store that wraps another
+// one keeps what that can do beyond these methods with a method Unwrap: see [As].
 type Store interface {
 	// Create adds a session. Account, ID, UserID and Status are set by the
 	// caller; account and user may be "". CreatedAt and UpdatedAt, where they
