@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Authenticator finds out who sent a request. [Keys] is one, for API keys in the
+// Authenticator identifies the sender of a request. [Keys] is one, for API keys in the
 // header X-API-Key; a program with users, tokens or client certificates of its own
 // gives New another one. It must be safe for concurrent use.
 type Authenticator interface {
@@ -37,9 +37,9 @@ type Caller struct {
 	Account string
 
 	// ID names the credentials in the log and in the audit log, and requests of
-	// one ID share their limits. It is no secret, and belongs to a client or a
-	// user rather than to a single token: the limits keep something for each ID.
-	// "" means the account.
+	// one ID share their limits. It must not be secret. It should name a client or
+	// a user, not a single token: the limits take memory for each ID. Default: the
+	// name of the account.
 	ID string
 
 	// Scopes are the permissions of the caller. A call without its scope is

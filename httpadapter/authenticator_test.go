@@ -16,7 +16,7 @@ import (
 type tokens struct {
 	callers map[string]httpadapter.Caller
 	err     error // of every call
-	sick    error // of Check
+	check   error // of Check
 }
 
 func (a *tokens) Authenticate(r *http.Request) (httpadapter.Caller, error) {
@@ -34,7 +34,7 @@ func (a *tokens) Authenticate(r *http.Request) (httpadapter.Caller, error) {
 	return c, nil
 }
 
-func (a *tokens) Check() error { return a.sick }
+func (a *tokens) Check() error { return a.check }
 
 func TestOwnAuthenticator(t *testing.T) {
 	s, name := newAudited(t)
@@ -78,7 +78,7 @@ func TestOwnAuthenticator(t *testing.T) {
 		t.Errorf("got log\n%s\nwant the cause", s.log)
 	}
 	want(call("", request{method: "GET", path: "/readyz"}), http.StatusOK, "ready")
-	auth.err, auth.sick = nil, errors.New("no directory")
+	auth.err, auth.check = nil, errors.New("no directory")
 	want(call("", request{method: "GET", path: "/readyz"}), http.StatusServiceUnavailable, "not ready")
 
 	var limited int

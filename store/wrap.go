@@ -1,16 +1,16 @@
 package store
 
-// As returns the first of st, what it wraps, what that wraps and so on that is a T,
-// and false if none is. A store that wraps another one says what it wraps with a
+// As returns the first T among st, the store that st wraps, the one that this wraps
+// and so on; false if there is none. A store that wraps another one names it with the
 // method
 //
 //	Unwrap() store.Store
 //
-// T is an interface for what only some stores can do: [Watcher], or a method Backup
-// like that of package bolt. An engine finds these by As, so that a store that
-// embeds a Store and changes some of its methods keeps them by adding Unwrap. It
-// must not add Unwrap if they would go past what it changes, such as a Backup past
-// an encryption of its own: then it has the method itself or not at all.
+// T is an interface for an optional ability: [Watcher], or a method Backup like that
+// of package bolt. An engine finds these by As. A store that embeds a Store and
+// changes some of its methods keeps the abilities of the other one by adding Unwrap.
+// Leave Unwrap out where an ability would bypass the wrapper, for example a Backup
+// that does not know of the wrapper's encryption.
 func As[T any](st Store) (T, bool) {
 	for st != nil {
 		if t, ok := st.(T); ok {

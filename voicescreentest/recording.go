@@ -14,7 +14,7 @@ const rate = 44100
 
 // Recording returns a WAV file, mono at 44.1 kHz in 16 bits, of 36 s of which more
 // than 30 are speech for the engine: each product accepts it. It is made of tones
-// and noise and is nobody's voice, so that the scores of a real model mean nothing.
+// and noise, not of a voice: the scores of a real model mean nothing.
 // It is always the same. The caller may change it.
 func Recording() []byte { return bytes.Clone(long()) }
 
