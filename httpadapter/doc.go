@@ -21,7 +21,7 @@
 // 405 for an unknown method; 401 if the key lacks the scope; 413, 429 and 503
 // for an upload that is too large, too many concurrent uploads and a full queue;
 // then 422, 404, 406 and 409 of the call itself. The health checks, the OpenAPI
-// document and its page "/docs" need no key.
+// document, its page "/docs" and the page that a browser gets at "/" need no key.
 //
 // A full disk or store is answered 503 with Retry-After by the calls that change
 // something, and by /readyz; results can be read meanwhile.

@@ -21,7 +21,9 @@ import (
 
 // Options configures the handler. Nil and zero fields mean the default.
 type Options struct {
-	// Logger receives one line for each request, and internal errors. No line
+	// Logger receives one line for each request, and internal errors. The line is at
+	// level debug for a request that is repeated and brought nothing new: a poll of
+	// a result that is not there yet, and a health check that succeeded. No line
 	// holds data of a patient. Default: no log.
 	Logger *slog.Logger
 
@@ -107,6 +109,7 @@ type call struct {
 	account *voicescreen.Account // of caller
 	session string               // the identifier that the caller sent; "" until known
 	asks    bool                 // whether the call asks for a result
+	waits   bool                 // whether the answer says that the session is processing
 	read    bool                 // whether reading of the body has begun
 	timer   *timedBody           // of the body; nil until it is timed
 	late    bool                 // whether the body exceeded its time
@@ -160,7 +163,11 @@ func (a *adapter) report(c *call, status int, took time.Duration) {
 		o.Method, o.Route = c.route.method, c.route.path
 		route = o.Method + " " + o.Route
 	}
-	c.log.Info("request", "route", route, "status", status, "account", c.caller.Account,
+	level := slog.LevelInfo
+	if status == http.StatusOK && (c.waits || c.route != nil && c.route.health) {
+		level = slog.LevelDebug
+	}
+	c.log.Log(c.r.Context(), level, "request", "route", route, "status", status, "account", c.caller.Account,
 		"key", c.caller.ID, "seconds", took.Seconds())
 	if a.opts.Observe != nil {
 		a.opts.Observe(o)
@@ -173,6 +180,9 @@ var errPanic = errors.New("httpadapter: panic")
 // path exists and the method does not, allow lists the methods of the path;
 // otherwise it is "".
 func (a *adapter) serve(c *call, allow string) error {
+	if c.route == nil && asksForWelcome(c.r) {
+		c.route = &welcome
+	}
 	route := c.route
 	if route == nil || route.scope != 0 {
 		if err := a.authenticate(c); err != nil {

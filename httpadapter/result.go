@@ -44,6 +44,7 @@ func (a *adapter) sendResult(c *call, sessionID string) error {
 	if r.Analysed > 0 {
 		c.w.Header().Set(analysedHeader, strconv.FormatFloat(r.Analysed, 'f', 3, 64))
 	}
+	c.waits = r.Status == screen.StatusProcessing
 	switch {
 	case r.Status == screen.StatusInitiated, r.Status == screen.StatusFailed:
 		return c.json(http.StatusExpectationFailed, newFailure(r, full))

@@ -60,7 +60,7 @@ func TestSessionsComeBackFromTheCodec(t *testing.T) {
 	if err != nil || !math.IsNaN(got.Scores[0].Low) || !math.IsNaN(got.Scores[0].Segments[0].Probability) {
 		t.Errorf("got %+v and error %v, want numbers that are not there", got, err)
 	}
-	analysis, err := store.MarshalAnalysis(s)
+	analysis, err := store.AppendAnalysis(nil, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ func TestFeaturesAreEncodedAsTheLibraryDoes(t *testing.T) {
 		}(),
 	} {
 		s := &store.Session{Scores: []screen.Score{{Category: screen.Anxiety, Probability: 0.5}}, Features: numbers}
-		got, err := store.MarshalAnalysis(s)
+		got, err := store.AppendAnalysis(nil, s)
 		if err != nil {
 			t.Fatal(err)
 		}

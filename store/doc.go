@@ -20,7 +20,7 @@
 //
 // All else of the session may be typed columns, since [Session.Check] bounds each
 // value, or one value of [Marshal]; scores and features are one value of
-// [MarshalAnalysis], which Head, Update, Next and NextNotice do not read. Each
+// [AppendAnalysis], which Head, Update, Next and NextNotice do not read. Each
 // writing call normalizes the session, checks it (Check, [Session.CheckChange],
 // CheckNext or CheckNextNotice), commits, and then removes the audio that the
 // session let go of. [NewClock] is a clock for a store in the process, [Calls]

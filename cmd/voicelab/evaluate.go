@@ -97,6 +97,7 @@ flags, score with the same flags.`,
 	command.AddPrior(cmd, &o.prior)
 	o.scoring.Add(cmd)
 	cmd.Flags().Float64Var(&o.threshold, "threshold", 0, "probability from which a recording counts as positive without the band (default: the class of the model, or 0.5 if it has none)")
+	command.NoValues(cmd, "use")
 	return cmd
 }
 
@@ -135,7 +136,7 @@ func scoreRows(cmd *cobra.Command, scorer *rowScorer, o evaluateOptions) ([]mani
 	if o.corpus.name != "" {
 		return scoreCorpus(cmd, scorer, o.corpus, o.use)
 	}
-	m, err := manifest.Open(o.manifest, scorer.task)
+	m, err := openManifest(cmd, o.manifest, scorer.task)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -2,12 +2,10 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -89,6 +87,9 @@ the same flags as the scores.`,
 	f.StringVar(&o.model, "model", "", "with --out: name of the model that the thresholds are for (default any)")
 	f.StringVar(&o.version, "version", "", "with --out: version of the model that the thresholds are for (default any)")
 	f.StringVar(&o.out, "out", "", "the file of thresholds to write")
+	command.Values(cmd, "task", taskNames...)
+	command.Values(cmd, "classes", "mae", "macro-f1", "accuracy")
+	command.NoValues(cmd, "account", "model", "version")
 	return cmd
 }
 
@@ -265,10 +266,15 @@ func readScores(path string, task screen.Category) (*labelledScores, error) {
 	if err != nil {
 		return nil, err
 	}
-	label, score, total := slices.Index(c.Head, "label"), slices.Index(c.Head, "score"), slices.Index(c.Head, "total")
-	group := slices.Index(c.Head, "group")
+	var at [4]int
+	for i, name := range []string{"label", "score", "total", "group"} {
+		if at[i], err = c.Column(name); err != nil {
+			return nil, err
+		}
+	}
+	label, score, total, group := at[0], at[1], at[2], at[3]
 	if label < 0 || score < 0 {
-		return nil, errors.New("want the columns label and score")
+		return nil, fmt.Errorf("want the columns label and score; %s", c.Found())
 	}
 	s := &labelledScores{}
 	for {

@@ -22,7 +22,8 @@ type backupFlags struct {
 
 func (b *backupFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&b.dir, "backup", "", "a directory to back up the database to while it is served, with --backup-every")
-	cmd.Flags().DurationVar(&b.every, "backup-every", 0, "how often to back up, such as 24h, which is at midnight UTC")
+	command.Folders(cmd, "backup")
+	command.DurationVar(cmd, &b.every, "backup-every", "how often to back up, such as 24h, which is at midnight UTC")
 }
 
 const (

@@ -56,6 +56,8 @@ server first, or let it learn while it runs with "serve --calibrate". A model of
 	cmd.Flags().BoolVar(&o.revert, "revert", false, "with --task: go back to the former model, and learn nothing")
 	o.storeKey.add(cmd)
 	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "seed of the folds by which users are held out")
+	command.Values(cmd, "task", "depression", "anxiety")
+	command.NoValues(cmd, "since", "account")
 	o.scoring.Add(cmd)
 	return cmd
 }

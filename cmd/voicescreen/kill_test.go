@@ -293,11 +293,11 @@ var plantedFaults = map[string]plantedFault{
 		says: "its recording is lost|feedback of session .* got status 409",
 	},
 	"audio is removed before the commit": {
-		file: "store/bolt/sessions.go",
+		file: "store/bolt/change.go",
 		changes: [][2]string{
 			{"import (", "import (\n\t\"time\""},
-			{"to, err := recordsOf(found.primary, after, found.sum)",
-				"to, err := recordsOf(found.primary, after, found.sum)\n\tif before.Audio != after.Audio {\n\t\t_ = c.store.audio.Release(before.Audio)\n\t\ttime.Sleep(20 * time.Millisecond)\n\t}"},
+			{"b.afterCommit = append(b.afterCommit, func() { _ = c.store.audio.Release(ref) })",
+				"_ = c.store.audio.Release(ref)\n\t\ttime.Sleep(20 * time.Millisecond)"},
 		},
 		says: "its audio is missing",
 	},

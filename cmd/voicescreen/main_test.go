@@ -154,6 +154,7 @@ func TestUsageErrors(t *testing.T) {
 		"analyze --channel -1 " + short,
 		"analyze --bogus " + short,
 		"analyze - -",
+		"analyze --json --csv " + short,
 		"analyze --deepfake-prior 5 " + short,
 		"analyze --deepfake-prior 0 " + short,
 		"analyze --deepfake-prior nan " + short,
@@ -161,6 +162,9 @@ func TestUsageErrors(t *testing.T) {
 		"features --bogus " + short,
 		"features --json --frames " + short,
 		"features --frames " + short + " " + short,
+		"features --frames .",
+		"features --json --csv " + short,
+		"features --csv --frames " + short,
 		"features --channel -1 " + short,
 		"features --channel x " + short,
 		"features - -",
@@ -186,6 +190,8 @@ func TestUsageErrors(t *testing.T) {
 		"serve --dev --backup-every 24h",
 		"serve --dev --backup . --backup-every 0s",
 		"serve --dev --backup . --backup-every -24h",
+		"serve --dev --retain 0.5d",
+		"serve --dev --retain 30days",
 		"serve --dev --backup main.go --backup-every 24h",
 		"serve --dev --backup none --backup-every 24h",
 		"webhooks lst",
@@ -236,7 +242,7 @@ func TestInterrupt(t *testing.T) {
 	for _, line := range []string{"features " + short, "analyze " + short} {
 		var stdout, stderr bytes.Buffer
 		code := command.Run(ctx, newRoot(), strings.Fields(line), strings.NewReader(""), &stdout, &stderr)
-		if code != command.ExitError || stdout.Len() > 0 || stderr.String() != "voicescreen: interrupted\n" {
+		if code != command.ExitInterrupted || stdout.Len() > 0 || stderr.String() != "voicescreen: interrupted\n" {
 			t.Errorf("%s: got code %d, %q, want to be told of the interrupt", line, code, &stderr)
 		}
 	}

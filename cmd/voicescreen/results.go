@@ -18,7 +18,7 @@ type resultFlags struct {
 }
 
 func (r *resultFlags) add(cmd *cobra.Command) {
-	cmd.Flags().DurationVar(&r.retain, "retain", 0, "erase sessions this long after they were made, got their result or were given a label, such as 720h (default never)")
+	command.DurationVar(cmd, &r.retain, "retain", "erase sessions this long after they were made, got their result or were given a label, such as 30d (default never)")
 	cmd.Flags().StringVar(&r.webhooks, "webhooks", "", "file of the accounts to notify of results, see \"voicescreen webhooks\"")
 }
 

@@ -36,6 +36,7 @@ type webhookFlags struct{ file, account string }
 func (w *webhookFlags) add(cmd *cobra.Command) {
 	w.addFile(cmd)
 	cmd.Flags().StringVar(&w.account, "account", "", "the account to notify (required)")
+	command.NoValues(cmd, "account")
 }
 
 func (w *webhookFlags) addFile(cmd *cobra.Command) {
@@ -105,14 +106,13 @@ a webhook that was disabled because its receiver answered 410.`,
 	}
 	w.add(cmd)
 	cmd.Flags().StringVar(&url, "url", "", "the address to notify, https://… (required)")
+	command.NoValues(cmd, "url")
 	return cmd
 }
 
 func newWebhooksRotate() *cobra.Command {
-	var (
-		w    webhookFlags
-		keep time.Duration
-	)
+	var w webhookFlags
+	keep := 24 * time.Hour
 	cmd := &cobra.Command{
 		Use:   "rotate --webhooks FILE --account NAME [--keep 24h]",
 		Short: "Make a new secret for an account's webhook and print it, once",
@@ -139,7 +139,7 @@ too until --keep is over, so that the receiver can be changed meanwhile.`,
 		},
 	}
 	w.add(cmd)
-	cmd.Flags().DurationVar(&keep, "keep", 24*time.Hour, "how long the former secret signs too")
+	command.DurationVar(cmd, &keep, "keep", "how long the former secret signs too")
 	return cmd
 }
 

@@ -9,34 +9,36 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 )
 
 // Exit codes beside 0.
 const (
-	ExitError = 1
-	ExitUsage = 2 // an error in the command line
+	ExitError       = 1
+	ExitUsage       = 2   // an error in the command line
+	ExitInterrupted = 130 // 128 + SIGINT, as a shell has it
+	ExitTerminated  = 143 // 128 + SIGTERM
 )
 
 // Main runs the command line of the process and ends it. The first interrupt or
 // SIGTERM cancels the context of the command, a second one ends the process at
 // once.
 func Main(root *cobra.Command) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	os.Exit(Run(ctx, root, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(Run(untilSignal(), root, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
 // Run runs the command line args of root and returns the exit code. Errors are
-// printed to stderr.
+// printed to stderr. A command that ends with context.Canceled after the end of ctx
+// was interrupted: this is printed once, and the exit code is that of the signal.
 func Run(ctx context.Context, root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetHelpCommand(newHelp())
+	setVersion(root)
+	completeNumbers(root)
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
@@ -46,13 +48,18 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdin io.Reade
 		return 0
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		err = errInterrupted
+		end := &signaled{os.Interrupt}
+		errors.As(context.Cause(ctx), &end)
+		fmt.Fprintf(stderr, "%s: %s\n", root.Name(), end)
+		return end.code()
 	}
 	if !errors.Is(err, ErrReported) {
 		fmt.Fprintf(stderr, "%s: %s\n", root.Name(), Plain(err))
 	}
-	var usage *usageError
-	if errors.As(err, &usage) {
+	if IsUsage(err) {
+		if cmd.Name() == "help" {
+			cmd = root
+		}
 		fmt.Fprintf(stderr, "See \"%s --help\".\n", cmd.CommandPath())
 		return ExitUsage
 	}
@@ -66,8 +73,6 @@ func Plain(err error) string { return strings.TrimPrefix(err.Error(), "voicescre
 // ErrReported ends a command whose errors have been printed already.
 var ErrReported = errors.New("errors were reported")
 
-var errInterrupted = errors.New("interrupted")
-
 // usageError is an error in the command line.
 type usageError struct{ err error }
 
@@ -79,6 +84,12 @@ func Usage(err error) error { return &usageError{err} }
 
 // Usagef returns an error in the command line.
 func Usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+
+// IsUsage returns whether err is an error in the command line.
+func IsUsage(err error) bool {
+	var usage *usageError
+	return errors.As(err, &usage)
+}
 
 // Given returns the first of the named flags that stands in the command line, ""
 // if none does.
@@ -107,11 +118,7 @@ func Group(cmd *cobra.Command) *cobra.Command {
 		if len(args) == 0 {
 			return nil
 		}
-		hint := ""
-		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-			hint = fmt.Sprintf(", did you mean %q?", near[0])
-		}
-		return Usagef("there is no command %q%s", args[0], hint)
+		return unknownCommand(cmd, args[0])
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return cmd.Help() }
 	cmd.SuggestionsMinimumDistance = 2

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 )
 
@@ -28,18 +29,35 @@ func NewOutput(path string) (*Output, error) {
 	case former:
 		mode = info.Mode().Perm()
 	}
-	tmp, err := os.OpenFile(path+"."+rand.Text()+".tmp", os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	o, err := newOutput(path, mode)
 	if err != nil {
-		return nil, fmt.Errorf("write %s: %w", path, Bare(err))
+		return nil, err
 	}
-	o := &Output{tmp, path}
 	if former { // the umask may have taken of its mode
-		if err := tmp.Chmod(mode); err != nil {
+		if err := o.tmp.Chmod(mode); err != nil {
 			o.Discard()
 			return nil, fmt.Errorf("write %s: %w", path, Bare(err))
 		}
 	}
 	return o, nil
+}
+
+// NewPrivateOutput opens an output that only its owner can read, for data of people.
+// The error is fs.ErrExist if there is a file at path already: it may hold what can
+// not be made again.
+func NewPrivateOutput(path string) (*Output, error) {
+	if _, err := os.Lstat(path); err == nil {
+		return nil, fmt.Errorf("write %s: %w", path, fs.ErrExist)
+	}
+	return newOutput(path, 0o600)
+}
+
+func newOutput(path string, mode os.FileMode) (*Output, error) {
+	tmp, err := os.OpenFile(path+"."+rand.Text()+".tmp", os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return nil, fmt.Errorf("write %s: %w", path, Bare(err))
+	}
+	return &Output{tmp, path}, nil
 }
 
 // Finish writes the file and gives it its name.

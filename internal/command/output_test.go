@@ -1,7 +1,9 @@
 package command
 
 import (
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -63,5 +65,49 @@ func TestOutputHasTheModeOfTheUmask(t *testing.T) {
 	}
 	if got, err := os.Stat(path); err != nil || got.Mode() != want.Mode() {
 		t.Errorf("got %v and error %v, want %v", got.Mode(), err, want.Mode())
+	}
+}
+
+// A file with data of people is for its owner only, from the beginning, and replaces
+// nothing.
+func TestPrivateOutput(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "patients.csv")
+	o, err := NewPrivateOutput(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mode := func(f interface{ Stat() (os.FileInfo, error) }) os.FileMode {
+		info, err := f.Stat()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Mode()
+	}
+	if got := mode(o.tmp); os.PathSeparator == '/' && got != 0o600 {
+		t.Errorf("got %v while it is written, want 0600", got)
+	}
+	if err := o.Finish(func(w io.Writer) error { _, err := io.WriteString(w, "x"); return err }); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if got := mode(f); os.PathSeparator == '/' && got != 0o600 {
+		t.Errorf("got %v, want 0600", got)
+	}
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(filepath.Join(dir, "none"), link); err != nil {
+		t.Fatal(err)
+	}
+	for _, there := range []string{path, dir, link} {
+		if _, err := NewPrivateOutput(there); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("%s: got error %v, want that it exists", there, err)
+		}
+	}
+	if list, err := os.ReadDir(dir); err != nil || len(list) != 2 {
+		t.Errorf("got %v and error %v, want no file left behind", list, err)
 	}
 }

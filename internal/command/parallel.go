@@ -10,9 +10,11 @@ import (
 // InOrder does n pieces of work on all processors and calls emit with the results
 // in order, so that the output does not depend on timing. Each worker makes
 // its own work function with newWork, which may hold scratch memory. Once emit
-// returns an error no more work begins, and that error is returned, or ctx's.
+// returns an error no more work begins, and that error is returned. After the end
+// of ctx emit is not called again, and the error is ctx's.
 func InOrder[T any](ctx context.Context, n int, newWork func() func(i int) T, emit func(i int, v T) error) error {
-	ctx, cancel := context.WithCancel(ctx)
+	whole := ctx
+	ctx, cancel := context.WithCancel(whole)
 	defer cancel()
 	type result struct {
 		i int
@@ -55,6 +57,9 @@ func InOrder[T any](ctx context.Context, n int, newWork func() func(i int) T, em
 		}
 		waiting[r.i] = r.v
 		for v, ok := waiting[done]; ok; v, ok = waiting[done] {
+			if err := whole.Err(); err != nil {
+				return err // v may hold it as its own fault
+			}
 			if err := emit(done, v); err != nil {
 				return err
 			}

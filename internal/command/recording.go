@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/voicescreen/voicescreen/dsp/wav"
 	"github.com/voicescreen/voicescreen/features"
 )
 
@@ -38,14 +39,54 @@ func Bare(err error) error {
 }
 
 // ReadFile reads one channel of the recording at path, 0 for the only one. The path
-// "-" is standard input unless stdin is nil. The error does not hold the path.
+// "-" is standard input unless stdin is nil. The end of ctx ends the wait for it too.
+// The error does not hold the path.
 func ReadFile(ctx context.Context, path string, stdin io.Reader, channel int) (*features.Channel, error) {
 	f, err := openFile(path, stdin)
 	if err != nil {
 		return nil, err
 	}
+	if path == "-" && stdin != nil {
+		return readStdin(ctx, stdin, channel)
+	}
 	defer f.Close()
 	return features.ReadChannel(ctx, f, channel, 0)
+}
+
+// readStdin reads a recording that may be slow to come, from a pipe or a terminal.
+// After the end of ctx the reading goroutine remains until stdin ends.
+func readStdin(ctx context.Context, stdin io.Reader, channel int) (*features.Channel, error) {
+	type result struct {
+		c   *features.Channel
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		c, err := features.ReadChannel(ctx, stdin, channel, 0)
+		done <- result{c, err}
+	}()
+	select {
+	case r := <-done:
+		return r.c, r.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// HelpChannel adds to an error about the channels of a recording what helps: the flag
+// --channel if the command has it, otherwise the program that mixes them. Other
+// errors, nil too, are returned as they are.
+func HelpChannel(err error, hasFlag bool) error {
+	var channel *wav.ChannelError
+	switch {
+	case !errors.As(err, &channel):
+		return err
+	case hasFlag && channel.Channels > 1:
+		return fmt.Errorf("%w; choose one from 1 to %d with --channel", err, channel.Channels)
+	case hasFlag:
+		return fmt.Errorf("%w; leave out --channel", err)
+	}
+	return fmt.Errorf("%w; mix them with \"ffmpeg -i in.wav -ac 1 out.wav\"", err)
 }
 
 // Warnings says which part of the file c does not hold.

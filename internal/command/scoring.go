@@ -20,6 +20,7 @@ type ScoringFlags struct {
 func (f *ScoringFlags) Add(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.rates, "base-rate", nil, "share of people with a score of 10 or more, as depression=0.2 or anxiety=0.1 (repeatable; default US adults, 0.080 and 0.061; a model that was calibrated on labels has its own)")
 	cmd.Flags().BoolVar(&f.fixedGain, "fixed-gain", false, "all recordings were made at the same gain, so that the level of the voice counts")
+	Values(cmd, "base-rate", "depression=", "anxiety=")
 }
 
 // Set puts the flags into the options of an engine.

@@ -24,7 +24,7 @@ func NewVersion(program string) *cobra.Command {
 				return err
 			}
 			out := cmd.OutOrStdout()
-			fmt.Fprintf(out, "%s %s, %s, %s/%s\n", program, BuildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			fmt.Fprintf(out, "%s %s\n", program, build())
 			for _, s := range shipped {
 				info := s.Info()
 				names := make([]string, len(info.Categories))
@@ -36,6 +36,18 @@ func NewVersion(program string) *cobra.Command {
 			return nil
 		},
 	}
+}
+
+// setVersion adds the flags --version and -v to a program. They print the first line
+// of the command "version".
+func setVersion(root *cobra.Command) {
+	root.Version = build()
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
+}
+
+// build is the version of the program with that of Go and the platform.
+func build() string {
+	return fmt.Sprintf("%s, %s, %s/%s", BuildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // BuildVersion is the version that the program was built from: that of the

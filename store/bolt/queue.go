@@ -64,7 +64,9 @@ func (s *Store) next(q queue, change store.Change, check func(before, after *sto
 	if err != nil {
 		return nil, err
 	}
-	return s.change(change, check, func(b *batch) (stored, error) { return q.first(b.tx, s.vault, s.now()) })
+	find := func(b *batch) (stored, error) { return q.first(b.tx, s.vault, s.now()) }
+	c := changing{store: s, change: change, check: check, find: find}
+	return c.commit()
 }
 
 // first returns the first session of the queue that can be read, if it is due.

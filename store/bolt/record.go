@@ -28,16 +28,14 @@ func checksum(primary, record []byte) uint32 {
 	return crc32.Update(sum, castagnoli, record[headerLen:])
 }
 
-// newRecord returns a record. Its body is the parts.
-func newRecord(primary []byte, version byte, parts ...[]byte) []byte {
-	n := headerLen
-	for _, part := range parts {
-		n += len(part)
-	}
-	record := append(make([]byte, 0, n), version, 0, 0, 0, 0)
-	for _, part := range parts {
-		record = append(record, part...)
-	}
+// newHeader returns the beginning of a record of some length. Its body is
+// appended to it, and then finish is called.
+func newHeader(version byte, length int) []byte {
+	return append(make([]byte, 0, length), version, 0, 0, 0, 0)
+}
+
+// finish sets the checksum of a record.
+func finish(primary, record []byte) []byte {
 	binary.BigEndian.PutUint32(record[1:], checksum(primary, record))
 	return record
 }
@@ -62,8 +60,13 @@ func encode(primary []byte, s *store.Session, sum string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newRecord(primary, recordVersion, []byte{byte(len(sum))}, []byte(sum), b), nil
+	record := newHeader(recordVersion, headerLen+1+len(sum)+len(b))
+	record = append(append(record, byte(len(sum))), sum...)
+	return finish(primary, append(record, b...)), nil
 }
+
+// usualAnalysis is the length of the record of usual scores and features.
+const usualAnalysis = 6 << 10
 
 // encodeAnalysis returns the record of a session's scores and features, and its
 // checksum; nil and "" if it has none.
@@ -71,12 +74,11 @@ func encodeAnalysis(primary []byte, s *store.Session) (record []byte, sum string
 	if !s.Analyzed() {
 		return nil, "", nil
 	}
-	b, err := store.MarshalAnalysis(s)
+	record, err = store.AppendAnalysis(newHeader(analysisVersion, usualAnalysis), s)
 	if err != nil {
 		return nil, "", err
 	}
-	record = newRecord(primary, analysisVersion, b)
-	return record, string(record[1:headerLen]), nil
+	return finish(primary, record), string(record[1:headerLen]), nil
 }
 
 // decode returns the session of a record and the checksum of the record of its

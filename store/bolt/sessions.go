@@ -78,68 +78,10 @@ func (s *Store) Update(ctx context.Context, account, id string, change store.Cha
 	}
 	defer s.calls.End()
 	primary := s.vault.primaryKey(account, id)
-	return s.change(change, (*store.Session).CheckChange, func(b *batch) (stored, error) { return s.vault.findIn(b, primary, account, id) })
-}
-
-// change replaces the session that find returns by what change makes of it, if
-// check has nothing against it.
-func (s *Store) change(
-	change store.Change,
-	check func(before, after *store.Session) error,
-	find func(b *batch) (stored, error),
-) (*store.Session, error) {
-	c := changing{store: s, change: change, check: check, find: find}
-	if err := s.group.do(c.do); err != nil {
-		return nil, err
-	}
-	before, after := c.before, c.after
-	if before.Audio != after.Audio {
-		_ = s.audio.Release(before.Audio) // what cannot be removed now is removed later
-	}
-	return after, nil
-}
-
-// changing is a change of a session, as change has it.
-type changing struct {
-	store  *Store
-	change store.Change
-	check  func(before, after *store.Session) error
-	find   func(b *batch) (stored, error)
-	before store.Session // of the last attempt, as is after
-	after  *store.Session
-}
-
-// do makes the change in a transaction.
-func (c *changing) do(b *batch) error {
-	var found stored
-	err := guard(func() (err error) {
-		found, err = c.find(b)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	c.before, c.after = *found.session, found.session // change may overwrite what both refer to: only fields of before that are values are used
-	if err := c.change(c.after, c.store.now()); err != nil {
-		return err
-	}
-	if c.after.Analyzed() {
-		c.after = c.after.Clone() // a scorer may have kept its scores
-	} else {
-		c.after.Normalize()
-	}
-	before, after := &c.before, c.after
-	if err := c.check(before, after); err != nil {
-		return err
-	}
-	if ref := before.Audio; ref != after.Audio {
-		b.afterCommit = append(b.afterCommit, func() { _ = c.store.audio.Release(ref) })
-	}
-	to, err := recordsOf(found.primary, after, found.sum)
-	if err != nil {
-		return err
-	}
-	return b.write(func(tx *bbolt.Tx) error { return c.store.vault.replace(tx, found.primary, before, after, to) })
+	c := changing{store: s, change: change, check: (*store.Session).CheckChange}
+	c.find = func(b *batch) (stored, error) { return s.vault.findIn(b, primary, account, id) }
+	c.prepare(primary)
+	return c.commit()
 }
 
 // Delete is described at [store.Store]. It removes a damaged record too.
