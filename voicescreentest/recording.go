@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/voicescreen/voicescreen/internal/proof/signals"
@@ -37,30 +38,27 @@ var phrase = []signals.Part{
 
 // speech returns so many seconds of it, and a little more up to the end of a phrase.
 func speech(seconds float64) []float64 {
-	var parts []signals.Part
-	for t := 0.0; t < seconds; {
-		for _, p := range phrase {
-			parts = append(parts, p)
-			t += p.Duration
-		}
-	}
-	return signals.Sequence(rate, parts, 1)
+	once := signals.Sequence(rate, phrase, 1)
+	n := int(math.Ceil(seconds * rate / float64(len(once))))
+	return slices.Repeat(once, n)
 }
 
 // encode returns samples within [-1, 1] as a WAV file.
 func encode(samples []float64) []byte {
-	var b bytes.Buffer
-	size := uint32(2 * len(samples))
-	header := []any{
-		[4]byte{'R', 'I', 'F', 'F'}, 36 + size, [8]byte{'W', 'A', 'V', 'E', 'f', 'm', 't', ' '}, uint32(16),
-		uint16(1), uint16(1), uint32(rate), uint32(2 * rate), uint16(2), uint16(16), // PCM, mono, bytes a second, bytes a sample, bits
-		[4]byte{'d', 'a', 't', 'a'}, size,
-	}
-	for _, field := range header {
-		_ = binary.Write(&b, binary.LittleEndian, field) // a buffer takes everything
-	}
+	const perSample = 2 // bytes
+	le, size := binary.LittleEndian, uint32(perSample*len(samples))
+	b := make([]byte, 0, 44+size)
+	b = le.AppendUint32(append(b, "RIFF"...), 36+size)
+	b = le.AppendUint32(append(b, "WAVEfmt "...), 16)
+	b = le.AppendUint16(b, 1) // PCM
+	b = le.AppendUint16(b, 1) // channel
+	b = le.AppendUint32(b, rate)
+	b = le.AppendUint32(b, perSample*rate)
+	b = le.AppendUint16(b, perSample)
+	b = le.AppendUint16(b, 8*perSample)
+	b = le.AppendUint32(append(b, "data"...), size)
 	for _, x := range samples {
-		_ = binary.Write(&b, binary.LittleEndian, int16(math.Round(math.MaxInt16*min(max(x, -1), 1))))
+		b = le.AppendUint16(b, uint16(int16(math.Round(math.MaxInt16*min(max(x, -1), 1)))))
 	}
-	return b.Bytes()
+	return b
 }
