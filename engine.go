@@ -60,7 +60,8 @@ func Open(path string, opts *Options) (*Engine, error) {
 }
 
 // New returns an Engine on any store. It begins at once with the queue of the
-// store. The caller closes the store after the Engine.
+// store. The caller closes the store after the Engine. The error is an InvalidError
+// for a store that is nil and for options out of range, or internal.
 func New(st store.Store, opts *Options) (*Engine, error) {
 	e, err := newEngine(st, opts, false)
 	if err != nil {
@@ -72,6 +73,9 @@ func New(st store.Store, opts *Options) (*Engine, error) {
 
 // newEngine returns an Engine without background work.
 func newEngine(st store.Store, opts *Options, owned bool) (*Engine, error) {
+	if st == nil {
+		return nil, &InvalidError{Fields: map[string]Problem{"store": Unprovided}, Detail: "the store is nil"}
+	}
 	o := opts.withDefaults()
 	if err := o.check(); err != nil {
 		return nil, err

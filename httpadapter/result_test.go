@@ -149,7 +149,7 @@ func TestDeepfakeResult(t *testing.T) {
 		"positive":             {0.875, screen.Positive, true, 87.5},
 		"positive, low":        {0.3, screen.Positive, true, 30},
 		"negative":             {0, screen.Negative, false, 0},
-		"undecided, more so":   {0.5, screen.Indeterminate, true, 50},
+		"undecided, more so":   {0.5, screen.Indeterminate, false, 50},
 		"undecided, less so":   {0.49999, screen.Indeterminate, false, 50},
 		"certain":              {1, screen.Positive, true, 100},
 		"two decimals":         {1.0 / 3, screen.Negative, false, 33.33},

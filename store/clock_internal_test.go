@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// TestTheClockDoesNotGoBack sets the machine's clock back and forward while a
-// monotonic one goes on.
+// TestTheClockDoesNotGoBack sets the machine's clock back and forward, while the
+// monotonic clock advances.
 func TestTheClockDoesNotGoBack(t *testing.T) {
 	begin := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	shown, passed := begin, time.Duration(0)
 	f := &forward{read: func() (time.Time, time.Duration) { return shown, passed }}
 	for _, step := range []struct {
 		name          string
-		shown, passed time.Duration // how far both clocks go
-		want          time.Duration // since the beginning
+		shown, passed time.Duration // by how much the two clocks advance
+		want          time.Duration // time since the beginning
 	}{
 		{"the first reading", 0, 0, 0},
 		{"a second", time.Second, time.Second, time.Second},

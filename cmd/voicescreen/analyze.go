@@ -21,6 +21,7 @@ import (
 type analyzeOptions struct {
 	prior   float64
 	json    bool
+	verbose bool
 	csv     bool
 	models  []string
 	channel int
@@ -34,8 +35,11 @@ func newAnalyze() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "analyze [--json | --csv] FILE…",
 		Short: "Score recordings",
-		Long: `Print the scores of each WAV file, the features that weigh most in them, and the
-quality of the recording. Nothing is stored.
+		Long: `Print the scores of each WAV file in words, the measures that weigh most in them, and
+the quality of the recording. Nothing is stored. --verbose adds the model, its
+thresholds and the numbers of the measures. "Usual" is the norm for speakers of that
+sex, or for deepfakes the average recording that the model was trained on. "This
+population" is the one of --base-rate and --deepfake-prior.
 
 Scores for depression and anxiety need 30 seconds of speech, a deepfake score
 needs 2. A file that was cut short is analysed as far as it goes.
@@ -50,6 +54,9 @@ gives {"file":…,"error":…}. FILE may be "-" for standard input, once.
 			"  voicescreen analyze --channel 2 call.wav",
 		Args: command.Args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.verbose && (o.json || o.csv) {
+				return command.Usagef("--verbose does not go with --json or --csv, which have the numbers")
+			}
 			if o.channel < 0 {
 				return command.Usagef("--channel is %d, want 1 or more", o.channel)
 			}
@@ -67,6 +74,7 @@ gives {"file":…,"error":…}. FILE may be "-" for standard input, once.
 		},
 	}
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON, one object a line")
+	cmd.Flags().BoolVar(&o.verbose, "verbose", false, "print the numbers behind the words too")
 	cmd.Flags().BoolVar(&o.csv, "csv", false, "print CSV, one row a file")
 	cmd.Flags().StringArrayVar(&o.models, "model", nil, "a model file that replaces the shipped one of its category (repeatable)")
 	command.AddPrior(cmd, &o.prior)

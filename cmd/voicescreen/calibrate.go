@@ -35,8 +35,9 @@ func newCalibrate() *cobra.Command {
 		Short: "Learn from the labels that feedback brought",
 		Long: `Learn the depression and anxiety models from all labels in the database: PHQ-9,
 interviews and PHQ-2 for depression, GAD-7 for anxiety. The learned model replaces the
-model in use if it is not worse on held-out users. The database keeps it and the former
-models; --revert goes back by one.
+model in use if two figures on held-out users allow it: its log score is not lower, and
+its AUC not lower by more than 0.01. Calibration error and Brier score are printed and
+do not decide. The database keeps it and the former models; --revert goes back by one.
 
 Learning needs at least 20 users, and 5 labels on either side of a score of 10. Stop the
 server first, or let it learn while it runs with "serve --calibrate". A model of

@@ -1,6 +1,6 @@
-// Package command is what the programs of this module share: running a command
-// line, errors in it, output files, progress, recordings and model files to read,
-// and the flags about scores.
+// Package command is shared by the two programs of this module. It runs command lines,
+// reports errors in them, writes output files, shows progress, reads recordings and model
+// files, and defines the flags about scores.
 package command
 
 import (
@@ -14,17 +14,16 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Exit codes beside 0.
+// The exit codes after an error.
 const (
 	ExitError       = 1
 	ExitUsage       = 2   // an error in the command line
-	ExitInterrupted = 130 // 128 + SIGINT, as a shell has it
+	ExitInterrupted = 130 // 128 + SIGINT, as in a shell
 	ExitTerminated  = 143 // 128 + SIGTERM
 )
 
-// Main runs the command line of the process and ends it. The first interrupt or
-// SIGTERM cancels the context of the command, a second one ends the process at
-// once.
+// Main runs the command line of the process and ends the process. The first interrupt or
+// SIGTERM cancels the context of the command. A second one ends the process at once.
 func Main(root *cobra.Command) {
 	os.Exit(Run(untilSignal(), root, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
@@ -66,11 +65,11 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdin io.Reade
 	return ExitError
 }
 
-// Plain is the text of an error without the name of the engine, where the name of
-// the program stands before it.
+// Plain returns the text of an error without the prefix "voicescreen: ", for output that
+// begins with the name of the program.
 func Plain(err error) string { return strings.TrimPrefix(err.Error(), "voicescreen: ") }
 
-// ErrReported ends a command whose errors have been printed already.
+// ErrReported is returned by a command that has printed its errors. Run then prints none.
 var ErrReported = errors.New("errors were reported")
 
 // usageError is an error in the command line.
@@ -79,20 +78,20 @@ type usageError struct{ err error }
 func (e *usageError) Error() string { return e.err.Error() }
 func (e *usageError) Unwrap() error { return e.err }
 
-// Usage makes err an error in the command line.
+// Usage returns err as an error in the command line: the exit code is ExitUsage.
 func Usage(err error) error { return &usageError{err} }
 
-// Usagef returns an error in the command line.
+// Usagef returns a formatted error in the command line: the exit code is ExitUsage.
 func Usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 
-// IsUsage returns whether err is an error in the command line.
+// IsUsage reports whether err is an error in the command line.
 func IsUsage(err error) bool {
 	var usage *usageError
 	return errors.As(err, &usage)
 }
 
-// Given returns the first of the named flags that stands in the command line, ""
-// if none does.
+// Given returns the first of the named flags that is set in the command line, "" if none
+// is.
 func Given(cmd *cobra.Command, flags ...string) string {
 	for _, name := range flags {
 		if cmd.Flags().Changed(name) {
@@ -102,7 +101,7 @@ func Given(cmd *cobra.Command, flags ...string) string {
 	return ""
 }
 
-// Args makes the errors of check errors in the command line.
+// Args returns check with its errors as errors in the command line.
 func Args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := check(cmd, args); err != nil {
@@ -112,7 +111,8 @@ func Args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// Group makes cmd a command that only holds others.
+// Group makes cmd a command that only contains others. It prints its help if none is
+// named, and suggests a similar name for an unknown one.
 func Group(cmd *cobra.Command) *cobra.Command {
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {

@@ -7,11 +7,11 @@ import (
 	"sync/atomic"
 )
 
-// InOrder does n pieces of work on all processors and calls emit with the results
-// in order, so that the output does not depend on timing. Each worker makes
-// its own work function with newWork, which may hold scratch memory. Once emit
-// returns an error no more work begins, and that error is returned. After the end
-// of ctx emit is not called again, and the error is ctx's.
+// InOrder runs n tasks on all processors and calls emit with their results in order, so
+// that the output does not depend on timing. Each worker makes its work function with
+// newWork; the function may keep scratch memory. After an error of emit no more tasks
+// start, and InOrder returns that error. When ctx is done emit is not called again, and
+// InOrder returns ctx's error.
 func InOrder[T any](ctx context.Context, n int, newWork func() func(i int) T, emit func(i int, v T) error) error {
 	whole := ctx
 	ctx, cancel := context.WithCancel(whole)
@@ -46,7 +46,7 @@ func InOrder[T any](ctx context.Context, n int, newWork func() func(i int) T, em
 	}()
 	defer func() {
 		cancel()
-		for range results { // until the workers have ended
+		for range results { // drains the channel until the workers have ended
 		}
 	}()
 	waiting := map[int]T{}

@@ -45,17 +45,17 @@ func setVersion(root *cobra.Command) {
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 }
 
-// build is the version of the program with that of Go and the platform.
+// build returns the versions of the program and of Go, and the platform.
 func build() string {
 	return fmt.Sprintf("%s, %s, %s/%s", BuildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// BuildVersion is the version that the program was built from: that of the
-// module, or the commit.
+// BuildVersion returns the version of the module that the program was built from, or the
+// commit.
 func BuildVersion() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return "of an unknown version"
+		return "unknown version"
 	}
 	version := info.Main.Version
 	for _, s := range info.Settings {
