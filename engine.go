@@ -108,7 +108,7 @@ func (e *Engine) start() {
 	}
 	e.life.run(e.sweeper.Run)
 	e.life.run(e.learner.Run)
-	if st, ok := e.store.Store.(store.Watcher); ok {
+	if st, ok := store.As[store.Watcher](e.store); ok {
 		e.life.run(func(ctx context.Context, stop <-chan struct{}) { e.waiters.watch(ctx, stop, st, e.opts.Logger) })
 	}
 }
@@ -140,6 +140,8 @@ func internal(doing string, err error) error {
 		return ErrNotFound
 	case errors.Is(err, store.ErrClosed):
 		return ErrClosed
+	case store.IsFull(err):
+		return fmt.Errorf("%w: %s: %w", ErrFull, doing, err)
 	}
 	return fmt.Errorf("voicescreen: %s: %w", doing, err)
 }

@@ -45,6 +45,9 @@ func (c *countedStore) counts() map[string]int {
 	return maps.Clone(c.failed)
 }
 
+// Unwrap gives package store the abilities of the store below: see store.As.
+func (c *countedStore) Unwrap() store.Store { return c.Store }
+
 // note counts an error of a call, and returns it.
 func (c *countedStore) note(ctx context.Context, call string, err error) error {
 	switch {
@@ -102,7 +105,7 @@ func (c *countedStore) NextNotice(ctx context.Context, without []string, change 
 // Notices is that of a store.NoticeCounter. The error of another store wraps
 // errors.ErrUnsupported.
 func (c *countedStore) Notices(ctx context.Context) (map[string]int, error) {
-	st, ok := c.Store.(store.NoticeCounter)
+	st, ok := store.As[store.NoticeCounter](c.Store)
 	if !ok {
 		return nil, errors.ErrUnsupported
 	}
@@ -153,12 +156,15 @@ func (c *countedStore) Ping(ctx context.Context) error {
 	return c.note(ctx, "ping", c.Store.Ping(ctx))
 }
 
+// backer is a store that can be copied while it is used.
+type backer interface {
+	Backup(ctx context.Context, path string) error
+}
+
 // Backup is that of a store with a method Backup like that of bolt. The error of
 // another store wraps errors.ErrUnsupported.
 func (c *countedStore) Backup(ctx context.Context, path string) error {
-	st, ok := c.Store.(interface {
-		Backup(ctx context.Context, path string) error
-	})
+	st, ok := store.As[backer](c.Store)
 	if !ok {
 		return errors.ErrUnsupported
 	}

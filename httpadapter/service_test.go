@@ -225,7 +225,7 @@ func (s *service) finish(id string, failure *screen.Failure, change func(*store.
 		if failure != nil {
 			r.Status, r.Scores, r.Failure = screen.StatusFailed, nil, failure
 		}
-		r.Audio, r.Due = "", time.Time{}
+		r.Audio, r.Due, r.Analysed = "", time.Time{}, r.Duration
 		r.UpdatedAt = r.SubmittedAt.Add(2 * time.Second)
 		if change != nil {
 			change(r)

@@ -20,6 +20,7 @@ var (
 //   - the status is invalid, or another enumeration is neither zero nor valid;
 //   - a number is not finite; NaN, which means undefined, is allowed in Low and High
 //     of a score, Value of a contribution and Probability of a segment;
+//   - a length of time is negative;
 //   - a count is negative or above 2³¹−1, or the token above 2⁶³−1;
 //   - a time is not zero and lies outside the years 1970 to 9999, or is not in
 //     whole microseconds, or CreatedAt is zero;
@@ -62,6 +63,8 @@ func (c *checker) session(s *Session) {
 		c.fail("the token is %d, want at most %d", s.Token, uint64(math.MaxInt64))
 	}
 	c.count("the channel", s.Channel)
+	c.seconds("the duration", s.Duration)
+	c.seconds("what was analysed", s.Analysed)
 	c.count("the number of attempts", s.Attempts)
 	c.count("the number of notices", s.Notices)
 	for _, t := range s.times() {
@@ -158,6 +161,12 @@ func (c *checker) length(what string, n, most int) {
 func (c *checker) count(what string, n int) {
 	if n < 0 || n > math.MaxInt32 {
 		c.fail("%s is %d, want 0 to %d", what, n, math.MaxInt32)
+	}
+}
+
+func (c *checker) seconds(what string, x float64) {
+	if !(x >= 0) || math.IsInf(x, 1) {
+		c.fail("%s is %v s, want a finite number from 0 on", what, x)
 	}
 }
 

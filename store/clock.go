@@ -22,6 +22,28 @@ func NewClock(now func() time.Time) func() time.Time {
 	return func() time.Time { return now().UTC().Truncate(time.Microsecond) }
 }
 
+// NewCreationClock returns the clock by which a store dates the sessions that it
+// creates: it shows now, and a microsecond more than the last time it showed where
+// now shows the same. So a listing has the order of creation. Where an injected
+// now goes back, it goes back too. It is safe for concurrent use if now is.
+func NewCreationClock(now func() time.Time) func() time.Time {
+	var mu sync.Mutex // protects what follows
+	var read, shown time.Time
+	return func() time.Time {
+		mu.Lock()
+		defer mu.Unlock()
+		t := now()
+		switch {
+		case t.Before(read), t.After(shown):
+			shown = t
+		default:
+			shown = shown.Add(time.Microsecond)
+		}
+		read = t
+		return shown
+	}
+}
+
 // forward is a clock that does not go back. It is safe for concurrent use.
 type forward struct {
 	read func() (shown time.Time, passed time.Duration) // the machine's clock, and a monotonic one

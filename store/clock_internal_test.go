@@ -43,3 +43,27 @@ func TestTheClockShowsMicrosecondsInUTC(t *testing.T) {
 		t.Errorf("got %v, want the time of the machine in UTC", got)
 	}
 }
+
+func TestNoTwoCreationsHaveOneTime(t *testing.T) {
+	begin := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	var shown time.Time
+	clock := NewCreationClock(func() time.Time { return shown })
+	for _, step := range []struct {
+		name        string
+		shown, want time.Duration // since the beginning
+	}{
+		{"the first", 0, 0},
+		{"at the same time", 0, time.Microsecond},
+		{"and again", 0, 2 * time.Microsecond},
+		{"before the clock is there", time.Microsecond, 3 * time.Microsecond},
+		{"later", time.Second, time.Second},
+		{"later, at the same time", time.Second, time.Second + time.Microsecond},
+		{"the clock is set back", -time.Hour, -time.Hour},
+		{"there, at the same time", -time.Hour, -time.Hour + time.Microsecond},
+	} {
+		shown = begin.Add(step.shown)
+		if got := clock().Sub(begin); got != step.want {
+			t.Errorf("%s: got %v since the beginning, want %v", step.name, got, step.want)
+		}
+	}
+}

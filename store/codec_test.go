@@ -91,6 +91,25 @@ func TestEncodingIsFixed(t *testing.T) {
 	}
 }
 
+// TestDurationsComeBackFromTheCodec has the fields that records of former programs
+// lack.
+func TestDurationsComeBackFromTheCodec(t *testing.T) {
+	s := whole()
+	s.Duration, s.Analysed = 754.25, 600
+	got, err := store.Unmarshal(marshal(t, s))
+	if err != nil || !reflect.DeepEqual(got, s) {
+		t.Errorf("got %+v and error %v, want %+v", got, err, s)
+	}
+	for _, x := range []float64{-1, math.NaN(), math.Inf(1)} {
+		for _, bad := range []func(s *store.Session){func(s *store.Session) { s.Duration = x }, func(s *store.Session) { s.Analysed = x }} {
+			s := whole()
+			if bad(s); !errors.Is(s.Check(), store.ErrInvalid) {
+				t.Errorf("%v s: got no error, want %v", x, store.ErrInvalid)
+			}
+		}
+	}
+}
+
 func TestUnknownKeysAreIgnored(t *testing.T) {
 	s := &store.Session{ID: "s", Status: screen.StatusInitiated, CreatedAt: time.Unix(1, 0).UTC()}
 	b := marshal(t, s)

@@ -36,11 +36,12 @@ func (s *Session) Clone() *Session {
 
 // Normalize brings s into the form in which stores return records: times in UTC, in
 // whole microseconds (rounded down) and without a monotonic reading; empty slices and
-// maps nil.
+// maps nil; a length of time of -0 s is 0.
 func (s *Session) Normalize() {
 	for _, t := range s.times() {
 		*t = t.UTC().Truncate(time.Microsecond)
 	}
+	s.Duration, s.Analysed = s.Duration+0, s.Analysed+0 // -0 is 0, which is absent in a record
 	orNil(&s.Scores)
 	for i := range s.Scores {
 		orNil(&s.Scores[i].Contributions)
@@ -66,7 +67,7 @@ func orNil[T any](s *[]T) {
 }
 
 // Created sets CreatedAt to now and UpdatedAt to CreatedAt, each only if it is zero.
-// Implementations of Store.Create call it.
+// Implementations of Store.Create call it, with the time of a NewCreationClock.
 func (s *Session) Created(now time.Time) {
 	if s.CreatedAt.IsZero() {
 		s.CreatedAt = now

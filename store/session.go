@@ -20,10 +20,11 @@ type Session struct {
 	// The submission. These are zero before it.
 	Product     screen.Product `json:"product,omitempty" cbor:"8,keyasint,omitempty"`
 	SubmittedAt time.Time      `json:"submitted_at,omitzero" cbor:"9,keyasint,omitzero"`
-	Audio       string         `json:"audio,omitempty" cbor:"10,keyasint,omitempty"`      // reference to the stored audio; "" if there is none
-	Channel     int            `json:"channel,omitempty" cbor:"11,keyasint,omitempty"`    // 1-based channel to analyse; 0 if the audio is mono
-	FixedGain   bool           `json:"fixed_gain,omitempty" cbor:"12,keyasint,omitempty"` // whether all recordings are made at the same gain, so that levels compare
-	Baseline    bool           `json:"baseline,omitempty" cbor:"13,keyasint,omitempty"`   // whether to compare the recording with the user's earlier ones
+	Audio       string         `json:"audio,omitempty" cbor:"10,keyasint,omitempty"`            // reference to the stored audio; "" if there is none
+	Channel     int            `json:"channel,omitempty" cbor:"11,keyasint,omitempty"`          // 1-based channel to analyse; 0 if the audio is mono
+	Duration    float64        `json:"duration_seconds,omitempty" cbor:"24,keyasint,omitempty"` // of the recording in s; 0 if unknown
+	FixedGain   bool           `json:"fixed_gain,omitempty" cbor:"12,keyasint,omitempty"`       // whether all recordings are made at the same gain, so that levels compare
+	Baseline    bool           `json:"baseline,omitempty" cbor:"13,keyasint,omitempty"`         // whether to compare the recording with the user's earlier ones
 
 	// The queue. Due is when a worker may take the session: the time of submission or
 	// of the next attempt while it is queued, the end of the lease while it is leased,
@@ -37,6 +38,7 @@ type Session struct {
 	Scores   []screen.Score     `json:"scores,omitempty" cbor:"18,keyasint,omitempty"`
 	Features map[string]float64 `json:"features,omitempty" cbor:"19,keyasint,omitempty"` // by name, of schema voice/1; undefined ones are absent
 	Failure  *screen.Failure    `json:"failure,omitempty" cbor:"20,keyasint,omitempty"`
+	Analysed float64            `json:"analysed_seconds,omitempty" cbor:"25,keyasint,omitempty"` // how much of the recording was read, from its beginning, in s; 0 if unknown
 
 	Labels screen.Labels `json:"labels,omitzero" cbor:"21,keyasint,omitzero"`
 

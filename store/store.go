@@ -57,11 +57,13 @@ type Change = func(s *Session, now time.Time) error
 //
 // Package storetest has a case for each promise made here. Stores that notify other
 // processes of changes also implement [Watcher]; stores that count notices,
-// [NoticeCounter].
+// [NoticeCounter]. A store that wraps another one keeps the optional abilities of that
+// one with a method Unwrap: see [As].
 type Store interface {
 	// Create adds a session. The caller sets Account, ID, UserID and Status; account
 	// and user may be "". If CreatedAt or UpdatedAt is zero, the store sets it to its
-	// time. Create returns ErrExists if the ID is taken, and ErrInvalid if
+	// time, or to a microsecond after the last creation if the clock has not advanced
+	// since, so that a listing has the order of creation: see NewCreationClock. Create returns ErrExists if the ID is taken, and ErrInvalid if
 	// Session.Check refuses the session. It does not change s.
 	Create(ctx context.Context, s *Session) error
 

@@ -288,8 +288,8 @@ var plantedFaults = map[string]plantedFault{
 	"a submission is acknowledged before it is stored": {
 		file: "submit.go",
 		changes: [][2]string{
-			{"if err := a.enqueue(ctx, sessionID, ref, channel, &o); err != nil {",
-				"time.AfterFunc(100*time.Millisecond, func() { _ = a.enqueue(context.Background(), sessionID, ref, channel, &o) })\n\tif err := ctx.Err(); err != nil {"},
+			{"if err := a.enqueue(ctx, sessionID, got, &o); err != nil {",
+				"time.AfterFunc(100*time.Millisecond, func() { _ = a.enqueue(context.Background(), sessionID, got, &o) })\n\tif err := ctx.Err(); err != nil {"},
 		},
 		says: "its recording is lost|feedback of session .* got status 409",
 	},

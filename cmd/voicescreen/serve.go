@@ -279,7 +279,7 @@ func openEngine(o serveOptions, logger *slog.Logger, trail *audit.Log, sender *w
 // serve serves until ctx is done, and then until the requests under way are.
 func serve(ctx context.Context, l net.Listener, server *http.Server) error {
 	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(l) }()
+	go func() { failed <- server.Serve(httpadapter.WrapListener(l)) }()
 	select {
 	case err := <-failed:
 		return err

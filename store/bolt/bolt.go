@@ -54,7 +54,8 @@ type Options struct {
 type Store struct {
 	path  string
 	now   func() time.Time
-	file  os.FileInfo // the database as it was opened
+	dated func() time.Time // of creations
+	file  os.FileInfo      // the database as it was opened
 	db    *bbolt.DB
 	group group
 	audio *audio.Dir

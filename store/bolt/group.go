@@ -3,10 +3,14 @@ package bolt
 import (
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"go.etcd.io/bbolt"
+
+	"github.com/voicescreen/voicescreen/store"
 )
 
 // maxBatch is how many calls may share a transaction. Chosen: what they write
@@ -257,7 +261,21 @@ func (g *group) commit(b *batch) error {
 		}
 		b.reported = true
 	}
-	return fmt.Errorf("store/bolt: commit: %w", err)
+	return fmt.Errorf("store/bolt: commit: %w", withErrno(err))
+}
+
+// withErrno wraps store.ErrFull in an error of a full disk: where the file cannot
+// grow, bbolt gives the text of the error alone.
+func withErrno(err error) error {
+	if store.IsFull(err) {
+		return err
+	}
+	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG} {
+		if strings.HasSuffix(err.Error(), errno.Error()) {
+			return fmt.Errorf("%w: %w", store.ErrFull, err)
+		}
+	}
+	return err
 }
 
 // visible reports whether later transactions see what a transaction wrote. A commit

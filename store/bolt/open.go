@@ -75,6 +75,7 @@ func open(path string, opts Options) (_ *Store, err error) {
 		return nil, err
 	}
 	s := &Store{path: path, now: store.NewClock(opts.Now)}
+	s.dated = store.NewCreationClock(s.now)
 	if err := s.openDatabase(opts.LockTimeout); err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ func (s *Store) Create(ctx context.Context, session *store.Session) error {
 	}
 	defer s.calls.End()
 	session = session.Clone()
-	session.Created(s.now())
+	session.Created(s.dated())
 	if err := session.Check(); err != nil {
 		return err
 	}

@@ -24,6 +24,7 @@ type Options struct {
 type Store struct {
 	calls store.Calls
 	now   func() time.Time
+	dated func() time.Time // of creations
 
 	mu        sync.RWMutex              // protects all below
 	sessions  map[string]*store.Session // by ID; immutable, and never returned to a caller
@@ -76,8 +77,10 @@ func New(opts *Options) *Store {
 	if opts == nil {
 		opts = &Options{}
 	}
+	now := store.NewClock(opts.Now)
 	return &Store{
-		now:       store.NewClock(opts.Now),
+		now:       now,
+		dated:     store.NewCreationClock(now),
 		sessions:  map[string]*store.Session{},
 		users:     map[user][]store.Cursor{},
 		audio:     map[string]recording{},
@@ -92,7 +95,7 @@ func (m *Store) Create(ctx context.Context, s *store.Session) error {
 	}
 	defer m.calls.End()
 	s = s.Clone()
-	s.Created(m.now())
+	s.Created(m.dated())
 	if err := s.Check(); err != nil {
 		return err
 	}

@@ -16,6 +16,9 @@ import (
 	"github.com/voicescreen/voicescreen/store/memory"
 )
 
+// at2000000 is the time of a store at the beginning of a case.
+var at2000000 = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).Add(2_000_000 * time.Second)
+
 // faults are planted one at a time. Each of them breaks one promise.
 var faults = map[string]func(f *faulty, m *memory.Store){
 	"an ID is unique only in its account": func(f *faulty, m *memory.Store) {
@@ -235,6 +238,15 @@ var faults = map[string]func(f *faulty, m *memory.Store){
 			list, err := m.List(ctx, account, userID, after, limit)
 			slices.SortFunc(list, func(a, b *store.Session) int { return strings.Compare(a.ID, b.ID) })
 			return list, err
+		}
+	},
+	"creations of one time are dated alike": func(f *faulty, m *memory.Store) {
+		f.create = func(ctx context.Context, s *store.Session) error {
+			if s.CreatedAt.IsZero() {
+				s = s.Clone()
+				s.CreatedAt = at2000000
+			}
+			return m.Create(ctx, s)
 		}
 	},
 	"Delete returns nil for an unknown session": func(f *faulty, m *memory.Store) {

@@ -17,6 +17,22 @@ var listingCases = []testCase{
 			t.Errorf("got %v and error %v, want %v", got, err, want)
 		}
 	}},
+	{"sessions that are created at one time are listed in the order of creation", func(t *testing.T, st *subject) {
+		var want []string
+		for i := range 20 {
+			s := session("a", numbered(7*i%20), "u") // not in the order of IDs
+			s.CreatedAt, s.UpdatedAt = time.Time{}, time.Time{}
+			create(t, st, s)
+			want = slices.Insert(want, 0, s.ID)
+			if s := get(t, st, "a", s.ID); s.CreatedAt.Sub(st.clock.now()).Abs() > time.Millisecond || !s.UpdatedAt.Equal(s.CreatedAt) {
+				t.Errorf("session %d: got created %v and updated %v, want the store's time, %v", i, s.CreatedAt, s.UpdatedAt, st.clock.now())
+			}
+		}
+		list, err := st.List(t.Context(), "a", "u", nil, 1000)
+		if got := ids(list); err != nil || !slices.Equal(got, want) {
+			t.Errorf("got %v and error %v, want %v", got, err, want)
+		}
+	}},
 	{"pages of any size make up the listing", func(t *testing.T, st *subject) {
 		want := createListing(t, st)
 		for limit := 1; limit <= len(want)+1; limit++ {
