@@ -207,7 +207,7 @@ func TestCalibrateKeepsWhatIsBetter(t *testing.T) {
 		t.Fatalf("got %+v, want the labels of one account learned", first)
 	}
 	again := calibrate(t, e, voicescreen.CalibrateOptions{Accounts: []string{"a"}})
-	if again.Activated || !strings.Contains(again.Reason, "worse") {
+	if again.Activated || !strings.Contains(again.Reason, "worse") || !strings.HasSuffix(again.Reason, again.Learned.Verdict()) {
 		t.Errorf("got %+v from the same labels, want the model kept that has seen them all", again)
 	}
 	if got := inUse(t, e); got.Version != first.Learned.File.Version {

@@ -221,10 +221,10 @@ func (l *learner) calibrate(ctx context.Context, c screen.Category, sessions []*
 	out.Learned = learned
 	switch {
 	case !learned.Better:
-		out.Reason = "on held-out users it is worse than the model in use, which stays"
+		out.Reason = "on held-out users the new model is worse by the rule that decides, and the model in use stays: " + learned.Verdict()
 		return out, nil
 	case o.DryRun:
-		out.Reason = "on held-out users it is not worse than the model in use; not activated, as asked"
+		out.Reason = "on held-out users the new model is not worse by the rule that decides; not activated, as asked: " + learned.Verdict()
 		return out, nil
 	}
 	err = l.change(c, func(list []*models.BayesFile) ([]*models.BayesFile, error) {
@@ -234,7 +234,7 @@ func (l *learner) calibrate(ctx context.Context, c screen.Category, sessions []*
 		return nil, err
 	}
 	out.Activated = true
-	out.Reason = "on held-out users it is not worse than the model that was in use"
+	out.Reason = "on held-out users the new model is not worse by the rule that decides: " + learned.Verdict()
 	return out, nil
 }
 

@@ -3,6 +3,7 @@ package voicescreen
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/models"
@@ -57,7 +58,14 @@ func newScorers(o *ScoringOptions, from sources) (*scorers, error) {
 		if sc == nil {
 			return nil, &InvalidError{Fields: map[string]Problem{"models": Unprovided}, Detail: "a scorer in ScoringOptions.Models is nil"}
 		}
-		for _, c := range sc.Info().Categories {
+		info := sc.Info()
+		if len(info.Categories) == 0 {
+			return nil, malformed("models", fmt.Sprintf("the scorer %q in ScoringOptions.Models names no category", info.Name))
+		}
+		for _, c := range info.Categories {
+			if !c.Valid() {
+				return nil, malformed("models", fmt.Sprintf("the scorer %q in ScoringOptions.Models names the unknown category %v", info.Name, c))
+			}
 			s.of[c] = i
 		}
 		if s.list[i], err = models.WithBaseRates(sc, o.BaseRates); err != nil {
@@ -119,24 +127,17 @@ func (s *scorers) score(ctx context.Context, in *features.Recording, want []scre
 	return scores, nil
 }
 
-// runScorer calls a scorer and checks what models.Scorer promises of its
-// scores, which are stored and shown as they are.
+// runScorer calls a scorer, checks what models.Scorer promises of its scores, and
+// completes them.
 func runScorer(ctx context.Context, sc models.Scorer, in *features.Recording) ([]screen.Score, error) {
 	info := sc.Info()
 	all, err := sc.Score(ctx, in)
 	if err != nil {
 		return nil, fmt.Errorf("voicescreen: model %s: %w", info.Name, err)
 	}
-	if len(all) != len(info.Categories) {
-		return nil, fmt.Errorf("voicescreen: model %s: got %d scores, want %d", info.Name, len(all), len(info.Categories))
-	}
-	for i, c := range info.Categories {
-		switch s := &all[i]; {
-		case s.Category != c:
-			return nil, fmt.Errorf("voicescreen: model %s: score %d is of %v, want %v", info.Name, i, s.Category, c)
-		case !(s.Probability >= 0 && s.Probability <= 1): // NaN too
-			return nil, fmt.Errorf("voicescreen: model %s: the probability of %v is out of range", info.Name, c)
-		}
+	all = slices.Clone(all) // which the scorer may keep
+	if err := complete(info, all); err != nil {
+		return nil, fmt.Errorf("voicescreen: model %s: %w", info.Name, err)
 	}
 	return all, nil
 }

@@ -294,9 +294,16 @@ func TestBaseRateMovesAllTogether(t *testing.T) {
 		var mean float64
 		models.OverNormal(b.Spread(), func(eta, w float64) { mean += w * dsp.Logistic(eta-moved.File().Thresholds[1]) })
 		closeTo(t, "mean probability", mean, share, 1e-9)
+		closeTo(t, "stated share", scoreOf(t, moved, woman(nil)).Prior, share, 1e-9)
 		for z := -3.0; z <= 3; z += 0.1 {
 			in := woman(map[string]float64{"pause.mean_s": 0.5 + z*0.1, "pause.sd_s": 0.3, "level.mean_dbfs": -30})
 			was, is := scoreOf(t, b, in), scoreOf(t, moved, in)
+			if is.Probability >= screen.Half { // no cut moves above it
+				if is.Severity < max(was.Severity, screen.MildToModerate) || is.Decision != screen.Positive {
+					t.Fatalf("share %v, z %.1f: got class %d and %v at a probability of %v, want at least class 2, and positive", share, z, is.Severity, is.Decision, is.Probability)
+				}
+				continue
+			}
 			if was.Severity != is.Severity || was.Decision != is.Decision {
 				t.Fatalf("share %v, z %.1f: got class %d and %v, want those of the other base rate, %d and %v", share, z, is.Severity, is.Decision, was.Severity, was.Decision)
 			}

@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/voicescreen/voicescreen/internal/command"
-	"github.com/voicescreen/voicescreen/lab/manifest"
 	"github.com/voicescreen/voicescreen/lab/prior"
 	"github.com/voicescreen/voicescreen/screen"
 )
@@ -51,7 +50,7 @@ models from them.`,
 }
 
 func runNorms(cmd *cobra.Command, o *normsOptions) error {
-	m, err := manifest.Open(o.manifest, screen.Deepfake)
+	m, err := openManifest(cmd, o.manifest, screen.Deepfake)
 	if err != nil {
 		return err
 	}

@@ -58,6 +58,7 @@ people. Equal seeds give equal tables. The default takes a few minutes.`,
 	cmd.Flags().IntVar(&o.Test, "people", 4000, "new people in each population")
 	cmd.Flags().Uint64Var(&o.Seed, "seed", 1, "seed of all random numbers")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	command.Values(cmd, "task", "depression", "anxiety")
 	return cmd
 }
 

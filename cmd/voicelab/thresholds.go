@@ -2,12 +2,10 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -34,7 +32,7 @@ func newThresholds() *cobra.Command {
 		Use:   "thresholds --task TASK --scores FILE.csv [--out FILE.json]",
 		Short: "Choose the thresholds of an account",
 		Long: `Choose two thresholds from labelled scores: scores below the lower one are negative,
-those above the upper one positive, and those between undecided. --undecided bounds
+those from the upper one on positive, and those between undecided. --undecided bounds
 the share of undecided recordings, and the mean of sensitivity and specificity
 among the others is made as large as possible. --sensitivity and --specificity
 instead state what the lower and the upper threshold must reach. --classes also
@@ -89,6 +87,9 @@ the same flags as the scores.`,
 	f.StringVar(&o.model, "model", "", "with --out: name of the model that the thresholds are for (default any)")
 	f.StringVar(&o.version, "version", "", "with --out: version of the model that the thresholds are for (default any)")
 	f.StringVar(&o.out, "out", "", "the file of thresholds to write")
+	command.Values(cmd, "task", taskNames...)
+	command.Values(cmd, "classes", "mae", "macro-f1", "accuracy")
+	command.NoValues(cmd, "account", "model", "version")
 	return cmd
 }
 
@@ -265,10 +266,15 @@ func readScores(path string, task screen.Category) (*labelledScores, error) {
 	if err != nil {
 		return nil, err
 	}
-	label, score, total := slices.Index(c.Head, "label"), slices.Index(c.Head, "score"), slices.Index(c.Head, "total")
-	group := slices.Index(c.Head, "group")
+	var at [4]int
+	for i, name := range []string{"label", "score", "total", "group"} {
+		if at[i], err = c.Column(name); err != nil {
+			return nil, err
+		}
+	}
+	label, score, total, group := at[0], at[1], at[2], at[3]
 	if label < 0 || score < 0 {
-		return nil, errors.New("want the columns label and score")
+		return nil, fmt.Errorf("want the columns label and score; %s", c.Found())
 	}
 	s := &labelledScores{}
 	for {

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/voicescreen/voicescreen/internal/command"
-	"github.com/voicescreen/voicescreen/lab/manifest"
 	"github.com/voicescreen/voicescreen/lab/train"
 	"github.com/voicescreen/voicescreen/models"
 
@@ -70,11 +69,12 @@ labels of the corpus.`,
 	cmd.Flags().StringVar(&o.licence, "licence", "", "licence of the model (default \"MIT\", or with --corpus \"that of the corpus\")")
 	cmd.Flags().StringVar(&o.data, "data", "", "what the recordings are, in words (default \"the manifest\", or the name of the corpus)")
 	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "seed of the folds and of all other random numbers")
+	command.NoValues(cmd, "name", "version", "licence", "data")
 	return cmd
 }
 
 func runTrain(cmd *cobra.Command, task screen.Category, o trainOptions) error {
-	m, err := manifest.Open(o.manifest, task)
+	m, err := openManifest(cmd, o.manifest, task)
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ func runAdapt(cmd *cobra.Command, o calibrateOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	engine, err := o.open()
+	engine, err := o.open(cmd)
 	if err != nil {
 		return err
 	}

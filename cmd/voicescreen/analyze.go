@@ -3,16 +3,16 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/internal/command"
-	"github.com/voicescreen/voicescreen/internal/stats"
 	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store/memory"
 )
@@ -21,6 +21,8 @@ import (
 type analyzeOptions struct {
 	prior   float64
 	json    bool
+	verbose bool
+	csv     bool
 	models  []string
 	channel int
 	gender  string
@@ -31,10 +33,13 @@ type analyzeOptions struct {
 func newAnalyze() *cobra.Command {
 	var o analyzeOptions
 	cmd := &cobra.Command{
-		Use:   "analyze [--json] FILE…",
+		Use:   "analyze [--json | --csv] FILE…",
 		Short: "Score recordings",
-		Long: `Print the scores of each WAV file, the features that weigh most in them, and the
-quality of the recording. Nothing is stored.
+		Long: `Print the scores of each WAV file in words, the measures that weigh most in them, and
+the quality of the recording. Nothing is stored. --verbose adds the model, its
+thresholds and the numbers of the measures. "Usual" is the norm for speakers of that
+sex, or for deepfakes the average recording that the model was trained on. "This
+population" is the one of --base-rate and --deepfake-prior.
 
 Scores for depression and anxiety need 30 seconds of speech, a deepfake score
 needs 2. A file that was cut short is analysed as far as it goes.
@@ -42,35 +47,47 @@ needs 2. A file that was cut short is analysed as far as it goes.
 With --json each file gives one line, a JSON object; one that cannot be read
 gives {"file":…,"error":…}. FILE may be "-" for standard input, once.
 
-` + screen.Disclaimer,
+` + foldersHelp + "\n\n" + analysisCSVHelp + "\n\n" + csvHelp + "\n\n" + screen.Disclaimer,
 		Example: "  voicescreen analyze testdata/interview_en.wav\n" +
 			"  voicescreen analyze --json *.wav > scores.jsonl\n" +
+			"  voicescreen analyze --csv recordings/ > scores.csv\n" +
 			"  voicescreen analyze --channel 2 call.wav",
 		Args: command.Args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.verbose && (o.json || o.csv) {
+				return command.Usagef("--verbose does not go with --json or --csv, which have the numbers")
+			}
 			if o.channel < 0 {
 				return command.Usagef("--channel is %d, want 1 or more", o.channel)
 			}
-			if err := checkFiles(args); err != nil {
-				return err
+			if o.json && o.csv {
+				return command.Usagef("--json and --csv exclude each other")
 			}
 			if err := command.CheckPrior(cmd, o.prior); err != nil {
 				return err
 			}
-			return runAnalyze(cmd, args, o)
+			files, err := findSources(cmd, args)
+			if err != nil {
+				return err
+			}
+			return runAnalyze(cmd, files, o)
 		},
 	}
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON, one object a line")
+	cmd.Flags().BoolVar(&o.verbose, "verbose", false, "print the numbers behind the words too")
+	cmd.Flags().BoolVar(&o.csv, "csv", false, "print CSV, one row a file")
 	cmd.Flags().StringArrayVar(&o.models, "model", nil, "a model file that replaces the shipped one of its category (repeatable)")
 	command.AddPrior(cmd, &o.prior)
 	cmd.Flags().StringVar(&o.gender, "gender", "", "of the speaker of all files, such as Female or Male (default: by the voice)")
 	cmd.Flags().StringArrayVar(&o.earlier, "baseline", nil, "an earlier recording of the same person to compare with (repeatable)")
 	o.scoring.Add(cmd)
 	cmd.Flags().IntVar(&o.channel, "channel", 0, "the channel to take of a recording with several, from 1 on")
+	command.Values(cmd, "gender", genders...)
+	command.FileArgs(cmd, "wav")
 	return cmd
 }
 
-func runAnalyze(cmd *cobra.Command, files []string, o analyzeOptions) error {
+func runAnalyze(cmd *cobra.Command, files []source, o analyzeOptions) error {
 	scoring := voicescreen.ScoringOptions{DeepfakePrior: o.prior}
 	if err := o.scoring.Set(&scoring); err != nil {
 		return err
@@ -95,21 +112,22 @@ func runAnalyze(cmd *cobra.Command, files []string, o analyzeOptions) error {
 	if err != nil {
 		return err
 	}
-	write := writeAnalysis
-	if o.json {
-		write = writeAnalysisJSON
-	}
+	format := o.format()
 	newWork := func() func(i int) measured {
 		return func(i int) measured {
 			var buf bytes.Buffer
+			if i == 0 && format.head != nil {
+				if err := format.head.write(&buf); err != nil {
+					return measured{err: err}
+				}
+			}
+			path := files[i].path
 			a, err := analyzeFile(cmd.Context(), engine, files[i], cmd.InOrStdin(), o.channel, about)
 			if err != nil {
-				if o.json {
-					_ = json.NewEncoder(&buf).Encode(fileError{files[i], command.Plain(err)}) // of two strings
-				}
+				err = errors.Join(err, format.failed(&buf, path, err))
 				return measured{out: buf.Bytes(), err: err}
 			}
-			if err := write(&buf, files[i], a); err != nil {
+			if err := format.write(&buf, path, a); err != nil {
 				return measured{err: err}
 			}
 			return measured{buf.Bytes(), command.NotWhole(a.Truncated, a.Partial, a.Duration), nil}
@@ -118,13 +136,22 @@ func runAnalyze(cmd *cobra.Command, files []string, o analyzeOptions) error {
 	return printEach(cmd, files, "analysing", newWork)
 }
 
+// genders are the values of --gender.
+var genders = []string{"Female", "Male", "Other", "Prefer Not to Specify", "Transgender Female", "Transgender Male"}
+
+// oneOf lists values in words.
+func oneOf(values []string) string {
+	last := len(values) - 1
+	return strings.Join(values[:last], ", ") + " or " + values[last]
+}
+
 // about is what the flags say about the recordings.
 func (o *analyzeOptions) about(ctx context.Context) (*voicescreen.AnalyzeOptions, error) {
 	var a voicescreen.AnalyzeOptions
 	if o.gender != "" {
 		g, err := screen.ParseGender(o.gender)
 		if err != nil {
-			return nil, command.Usagef("--gender is %q, want Female, Male, Other, Prefer Not to Specify, Transgender Female or Transgender Male", o.gender)
+			return nil, command.Usagef("--gender is %q, want %s", o.gender, oneOf(genders))
 		}
 		a.Metadata.Gender = g
 	}
@@ -132,69 +159,21 @@ func (o *analyzeOptions) about(ctx context.Context) (*voicescreen.AnalyzeOptions
 	for _, path := range o.earlier {
 		c, err := command.ReadFile(ctx, path, nil, o.channel)
 		if err != nil {
-			return nil, fmt.Errorf("baseline %s: %w", path, err)
+			return nil, fmt.Errorf("baseline %s: %w", path, command.HelpChannel(err, true))
 		}
 		a.Earlier = append(a.Earlier, m.Measure(c).Features)
 	}
 	return &a, nil
 }
 
-// fileError is the line of a file that could not be analysed.
-type fileError struct {
-	File  string `json:"file"`
-	Error string `json:"error"`
-}
-
 // analyzeFile analyses one channel of a file, 0 for the only one.
-func analyzeFile(ctx context.Context, e *voicescreen.Engine, path string, stdin io.Reader, channel int, about *voicescreen.AnalyzeOptions) (*voicescreen.Analysis, error) {
-	c, err := command.ReadFile(ctx, path, stdin, channel)
+func analyzeFile(ctx context.Context, e *voicescreen.Engine, file source, stdin io.Reader, channel int, about *voicescreen.AnalyzeOptions) (*voicescreen.Analysis, error) {
+	if file.err != nil {
+		return nil, file.err
+	}
+	c, err := command.ReadFile(ctx, file.path, stdin, channel)
 	if err != nil {
-		return nil, err
+		return nil, command.HelpChannel(err, true)
 	}
 	return e.AnalyzeChannel(ctx, c, about)
-}
-
-// analysisJSON is one line of "analyze --json".
-type analysisJSON struct {
-	File          string                              `json:"file"`
-	Duration      float64                             `json:"duration_s"`
-	SpeechSeconds float64                             `json:"speech_s"`
-	SampleRate    int                                 `json:"sample_rate_hz"`
-	Truncated     bool                                `json:"truncated"`
-	Partial       bool                                `json:"partial"`
-	Quality       qualityJSON                         `json:"quality"`
-	Scores        []screen.Score                      `json:"scores"`
-	Failures      map[screen.Category]*screen.Failure `json:"failures,omitempty"`
-	Features      map[string]stats.Number             `json:"features"`
-	Disclaimer    string                              `json:"disclaimer"`
-}
-
-type qualityJSON struct {
-	SNR       stats.Number `json:"snr_db"`
-	Clipped   stats.Number `json:"clipped_ratio"`
-	Bandwidth stats.Number `json:"bandwidth_hz"`
-}
-
-func writeAnalysisJSON(w io.Writer, file string, a *voicescreen.Analysis) error {
-	scores := a.Scores
-	if scores == nil {
-		scores = []screen.Score{}
-	}
-	err := json.NewEncoder(w).Encode(&analysisJSON{
-		File:          file,
-		Duration:      a.Duration,
-		SpeechSeconds: a.SpeechSeconds,
-		SampleRate:    a.SampleRate,
-		Truncated:     a.Truncated,
-		Partial:       a.Partial,
-		Quality:       qualityJSON{stats.Number(a.Quality.SNR), stats.Number(a.Quality.Clipped), stats.Number(a.Quality.Bandwidth)},
-		Scores:        scores,
-		Failures:      a.Failures,
-		Features:      featureNumbers(a.Features),
-		Disclaimer:    screen.Disclaimer,
-	})
-	if err != nil {
-		return fmt.Errorf("encode the scores: %w", err)
-	}
-	return nil
 }

@@ -35,8 +35,9 @@ func newCalibrate() *cobra.Command {
 		Short: "Learn from the labels that feedback brought",
 		Long: `Learn the depression and anxiety models from all labels in the database: PHQ-9,
 interviews and PHQ-2 for depression, GAD-7 for anxiety. The learned model replaces the
-model in use if it is not worse on held-out users. The database keeps it and the former
-models; --revert goes back by one.
+model in use if two figures on held-out users allow it: its log score is not lower, and
+its AUC not lower by more than 0.01. Calibration error and Brier score are printed and
+do not decide. The database keeps it and the former models; --revert goes back by one.
 
 Learning needs at least 20 users, and 5 labels on either side of a score of 10. Stop the
 server first, or let it learn while it runs with "serve --calibrate". A model of
@@ -59,7 +60,7 @@ func runCalibrate(cmd *cobra.Command, o calibrateOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	engine, err := o.open()
+	engine, err := o.open(cmd)
 	if err != nil {
 		return err
 	}
@@ -80,6 +81,8 @@ func (o *calibrateOptions) addTo(cmd *cobra.Command, what, made string) {
 	cmd.Flags().StringArrayVar(&o.accounts, "account", nil, "take the "+what+" of this account only (repeatable)")
 	o.storeKey.add(cmd)
 	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "seed of the folds by which users are held out")
+	command.Values(cmd, "task", "depression", "anxiety")
+	command.NoValues(cmd, "since", "account")
 	o.scoring.Add(cmd)
 }
 
@@ -115,7 +118,8 @@ func (o *calibrateOptions) check(cmd *cobra.Command) (*voicescreen.CalibrateOpti
 }
 
 // open opens the database, which must exist.
-func (o *calibrateOptions) open() (*voicescreen.Engine, error) {
+func (o *calibrateOptions) open(cmd *cobra.Command) (*voicescreen.Engine, error) {
+	warnReadable(cmd.ErrOrStderr(), o.storeKey.file)
 	key, err := o.storeKey.read()
 	if err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ import (
 func newDB() *cobra.Command {
 	cmd := command.Group(&cobra.Command{
 		Use:   "db",
-		Short: "Check, back up, restore, compact and encrypt a database",
+		Short: "List, export, check, back up, restore, compact and encrypt a database",
 		Long: `A database clinic.db consists of three parts that belong together: the file, the
 directory clinic.db.audio with the recordings that wait, and, if it is encrypted, the
 file clinic.db.keyslots. The file also holds the models that were learned from labels, and
@@ -24,14 +24,18 @@ the norms that were adapted.
 
 Stop the service before you use these commands: one process can have a database
 open. A running service makes backups with "serve --backup DIR --backup-every 24h",
-and a program that embeds the engine with Engine.Backup. "db check" and "db restore"
-take those too.`,
+and a program that embeds the engine with Engine.Backup. "db check", "db restore",
+"db list" and "db export" take those too.`,
 		Example: "  voicescreen db check clinic.db\n" +
+			"  voicescreen db list clinic.db --account clinic-a\n" +
+			"  voicescreen db export clinic.db --csv -o clinic.csv\n" +
+			"  voicescreen db delete-user clinic.db --account clinic-a --user patient-17\n" +
 			"  voicescreen db backup clinic.db /backup/monday.db\n" +
 			"  voicescreen db restore /backup/monday.db clinic.db\n" +
 			"  voicescreen db encrypt clinic.db encrypted.db --store-key store.key",
 	})
-	cmd.AddCommand(newDBCheck(), newDBBackup(), newDBRestore(), newDBCompact(), newDBEncrypt(), newDBRekey())
+	cmd.AddCommand(newDBCheck(), newDBBackup(), newDBRestore(), newDBCompact(), newDBEncrypt(), newDBRekey(),
+		newDBList(), newDBExport(), newDBDeleteUser())
 	return cmd
 }
 
@@ -42,6 +46,7 @@ func dbCommand(use, short, long, example string, args int, run func(cmd *cobra.C
 		Use: use, Short: short, Long: long, Example: "  voicescreen db " + example,
 		Args: command.Args(cobra.ExactArgs(args)),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			warnReadable(cmd.ErrOrStderr(), storeKey.file)
 			key, err := storeKey.read()
 			if err != nil {
 				return err
@@ -194,6 +199,7 @@ somebody who has the old key and a copy of the key file from before.`,
 			if file == "" {
 				return command.Usagef("--new-key is missing")
 			}
+			warnReadable(cmd.ErrOrStderr(), file)
 			key, err := readSecret(file, "")
 			if err != nil {
 				return err

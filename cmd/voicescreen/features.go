@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -17,6 +18,7 @@ import (
 // featuresOptions are the flags of "features".
 type featuresOptions struct {
 	json    bool
+	csv     bool
 	frames  bool
 	channel int
 }
@@ -24,96 +26,90 @@ type featuresOptions struct {
 func newFeatures() *cobra.Command {
 	var o featuresOptions
 	cmd := &cobra.Command{
-		Use:   "features [--json | --frames] FILE…",
+		Use:   "features [--json | --csv | --frames] FILE…",
 		Short: "Print what is measured in recordings",
 		Long: `Print the features of schema voice/1 of each WAV file, with their units.
 
 With --json each file gives one line, a JSON object
 {"file":…,"features":{name: value or null,…},"units":{name: unit,…}}.
+With --csv each file gives one row: file, error (why it could not be read), and a
+column for each feature, under its name. "voicescreen features FILE" shows the units.
 With --frames the tracks of one file are printed as CSV, one frame every 10 ms:
 time_s is the centre of the frame, f0_hz is 0 where it is not voiced, voiced and
 speech are 1 or 0, level_dbfs is -Inf in digital silence, and a measure that is
 undefined is NaN.
 
-FILE may be "-" for standard input, once.`,
+FILE may be "-" for standard input, once.
+
+` + foldersHelp + "\n\n" + csvHelp,
 		Example: "  voicescreen features testdata/interview_en.wav\n" +
 			"  voicescreen features --json *.wav > features.jsonl\n" +
+			"  voicescreen features --csv recordings/ > features.csv\n" +
 			"  voicescreen features --frames testdata/short_en.wav > frames.csv",
 		Args: command.Args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
-			case o.json && o.frames:
-				return command.Usagef("--json and --frames exclude each other")
-			case o.frames && len(args) > 1:
+			case o.json && o.frames, o.json && o.csv, o.csv && o.frames:
+				return command.Usagef("--json, --csv and --frames exclude each other")
+			case o.frames && (len(args) > 1 || isFolder(args[0])):
 				return command.Usagef("--frames takes one file")
 			case o.channel < 0:
 				return command.Usagef("--channel is %d, want 1 or more", o.channel)
 			}
-			if err := checkFiles(args); err != nil {
+			files, err := findSources(cmd, args)
+			if err != nil {
 				return err
 			}
-			return runFeatures(cmd, args, o)
+			return runFeatures(cmd, files, o)
 		},
 	}
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON, one object a line")
+	cmd.Flags().BoolVar(&o.csv, "csv", false, "print CSV, one row a file")
 	cmd.Flags().BoolVar(&o.frames, "frames", false, "print the tracks of one file as CSV")
 	cmd.Flags().IntVar(&o.channel, "channel", 0, "the channel to take of a recording with several, from 1 on")
+	command.FileArgs(cmd, "wav")
 	return cmd
 }
 
-// measured is what became of one file: what to print, or an error.
-type measured struct {
-	out      []byte
-	warnings []string
-	err      error
-}
-
-func runFeatures(cmd *cobra.Command, files []string, o featuresOptions) error {
+func runFeatures(cmd *cobra.Command, files []source, o featuresOptions) error {
 	write := writeFeatures
 	switch {
 	case o.json:
 		write = writeFeaturesJSON
+	case o.csv:
+		write = writeFeaturesCSV
 	case o.frames:
 		write = writeFrames
 	}
 	newWork := func() func(i int) measured {
 		m := features.NewMeasurer()
 		return func(i int) measured {
-			c, err := command.ReadFile(cmd.Context(), files[i], cmd.InOrStdin(), o.channel)
-			if err != nil {
-				return measured{err: err}
-			}
 			var buf bytes.Buffer
-			err = write(&buf, files[i], m.Measure(c))
-			return measured{buf.Bytes(), command.Warnings(c), err}
+			if o.csv && i == 0 {
+				if err := featuresHeader().write(&buf); err != nil {
+					return measured{err: err}
+				}
+			}
+			warnings, err := measureFile(cmd, m, &buf, files[i], o.channel, write)
+			if err != nil && o.csv {
+				err = errors.Join(err, failedRow(&buf, files[i].path, err, len(featuresHeader())))
+			}
+			return measured{buf.Bytes(), warnings, err}
 		}
 	}
 	return printEach(cmd, files, "measuring", newWork)
 }
 
-// printEach does the work on every file and prints the results in order. The
-// files that go wrong are reported, and the others printed all the same.
-func printEach(cmd *cobra.Command, files []string, what string, newWork func() func(i int) measured) error {
-	bar := command.NewProgress(cmd.ErrOrStderr(), len(files), what)
-	defer bar.Finish()
-	failed := false
-	err := command.InOrder(cmd.Context(), len(files), newWork, func(i int, m measured) error {
-		bar.Hide()
-		for _, w := range m.warnings {
-			fmt.Fprintf(cmd.ErrOrStderr(), "%s: warning: %s: %s\n", cmd.Root().Name(), files[i], w)
-		}
-		if m.err != nil {
-			failed = true
-			fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s: %s\n", cmd.Root().Name(), files[i], command.Plain(m.err))
-		}
-		_, err := cmd.OutOrStdout().Write(m.out)
-		bar.Step()
-		return err
-	})
-	if err == nil && failed {
-		return command.ErrReported
+// measureFile measures one file and writes the features.
+func measureFile(cmd *cobra.Command, m *features.Measurer, w io.Writer, file source, channel int, write func(io.Writer, string, *features.Recording) error) ([]string, error) {
+	if file.err != nil {
+		return nil, file.err
 	}
-	return err
+	c, err := command.ReadFile(cmd.Context(), file.path, cmd.InOrStdin(), channel)
+	if err != nil {
+		return nil, command.HelpChannel(err, true)
+	}
+	return command.Warnings(c), write(w, file.path, m.Measure(c))
 }
 
 func writeFeatures(w io.Writer, file string, in *features.Recording) error {
@@ -144,6 +140,36 @@ func writeFeaturesJSON(w io.Writer, file string, in *features.Recording) error {
 		f.Units[name] = unit
 	}
 	return json.NewEncoder(w).Encode(&f)
+}
+
+// featuresHeader returns the columns of "features --csv".
+func featuresHeader() csvRow {
+	head := csvRow{"file", "error"}
+	for i := range features.VoiceSchema().Len() {
+		name, _ := features.VoiceSchema().Feature(i)
+		head = append(head, name)
+	}
+	return head
+}
+
+func writeFeaturesCSV(w io.Writer, file string, in *features.Recording) error {
+	var row csvRow
+	row.text(file)
+	row.empty(1)
+	for _, v := range in.Features.Values {
+		row.number(v)
+	}
+	return row.write(w)
+}
+
+// failedRow writes the row of a file that could not be read, of so many columns, the
+// first two of which are file and error.
+func failedRow(w io.Writer, file string, err error, columns int) error {
+	var row csvRow
+	row.text(file)
+	row.text(command.Plain(err))
+	row.empty(columns - len(row))
+	return row.write(w)
 }
 
 func featureNumbers(v features.Vector) map[string]stats.Number {

@@ -34,6 +34,7 @@ type keyFlags struct{ file, account string }
 func (k *keyFlags) add(cmd *cobra.Command, account string) {
 	cmd.Flags().StringVar(&k.file, "keys", "", "the key file (required)")
 	cmd.Flags().StringVar(&k.account, "account", "", account)
+	command.NoValues(cmd, "account")
 }
 
 func (k *keyFlags) check() error {
@@ -57,7 +58,7 @@ func newKeysCreate() *cobra.Command {
 standard output; the file keeps its SHA-256. Keys of one account see the same
 sessions, and none of other accounts.`,
 		Example: "  voicescreen keys create --keys keys.json --account clinic-a\n" +
-			"  voicescreen keys create --keys keys.json --account clinic-a --scopes read --expires 720h",
+			"  voicescreen keys create --keys keys.json --account clinic-a --scopes read --expires 30d",
 		Args: command.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := k.check(); err != nil {
@@ -101,7 +102,8 @@ sessions, and none of other accounts.`,
 	trail.add(cmd)
 	cmd.Flags().StringSliceVar(&scopes, "scopes", nil,
 		fmt.Sprintf("what the key may be used for, of %s,admin (default all but admin)", scopeList(httpadapter.DefaultScopes())))
-	cmd.Flags().DurationVar(&expires, "expires", 0, "how long the key is valid, such as 720h (default for ever)")
+	command.Values(cmd, "scopes", append(strings.Split(scopeList(httpadapter.DefaultScopes()), ","), httpadapter.ScopeAdmin.String())...)
+	command.DurationVar(cmd, &expires, "expires", "how long the key is valid, such as 90d (default for ever)")
 	return cmd
 }
 
@@ -161,6 +163,7 @@ of a key is the part between its underscores.`,
 			if err != nil {
 				return err
 			}
+			warnReadable(cmd.ErrOrStderr(), k.file)
 			list, err := keys.List()
 			if err != nil {
 				return err
@@ -244,6 +247,7 @@ with a revoked key within a second.`,
 	trail.add(cmd)
 	k.add(cmd, "the account whose keys are revoked")
 	cmd.Flags().StringVar(&id, "id", "", "the ID of one key, as listed")
+	command.NoValues(cmd, "id")
 	return cmd
 }
 

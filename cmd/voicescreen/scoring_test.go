@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/httpadapter"
 	"github.com/voicescreen/voicescreen/internal/command"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
@@ -68,10 +69,11 @@ func calibratesByItself(t *testing.T, given []models.Scorer, reason string) {
 		}
 	}()
 	var log lockedBuffer
+	var metrics httpadapter.Metrics
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
-		calibrateEvery(ctx, e, time.Millisecond, slog.New(slog.NewTextHandler(&log, nil)))
+		calibrateEvery(ctx, e, time.Millisecond, slog.New(slog.NewTextHandler(&log, nil)), &metrics)
 		close(done)
 	}()
 	deadline := time.Now().Add(time.Minute)
@@ -85,6 +87,8 @@ func calibratesByItself(t *testing.T, given []models.Scorer, reason string) {
 		!strings.Contains(got, "msg=adapted category=") || !strings.Contains(got, "msg=calibrated category=anxiety activated=false") || !strings.Contains(got, reason) {
 		t.Errorf("got log\n%s, want depression learned and anxiety left", got)
 	}
+	awaitMetric(t, &metrics, `voicescreen_calibrations_total{category="depression",outcome="activated"} `)
+	awaitMetric(t, &metrics, `voicescreen_calibrations_total{category="anxiety",outcome="kept"} `)
 	if strings.Contains(got, "user1") || strings.Contains(got, "level=ERROR") {
 		t.Errorf("got log\n%s, want no user and no error", got)
 	}

@@ -1,17 +1,19 @@
 package command
 
 import (
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
 )
 
-// A file that is replaced stays closed to whom it was closed, and so is the one
-// that is written meanwhile.
+// TestOutputKeepsTheMode replaces files: the new file has the mode of the former one, also
+// before it is complete.
 func TestOutputKeepsTheMode(t *testing.T) {
 	if os.PathSeparator != '/' {
-		t.Skip("there are no such modes")
+		t.Skip("Windows has no such modes")
 	}
 	for _, mode := range []os.FileMode{0o600, 0o640, 0o666} {
 		path := filepath.Join(t.TempDir(), "scores.csv")
@@ -41,7 +43,7 @@ func TestOutputKeepsTheMode(t *testing.T) {
 	}
 }
 
-// A new file has the mode of any that this process makes.
+// TestOutputHasTheModeOfTheUmask creates a file: it has the mode of any new file.
 func TestOutputHasTheModeOfTheUmask(t *testing.T) {
 	dir := t.TempDir()
 	f, err := os.Create(filepath.Join(dir, "any"))
@@ -63,5 +65,49 @@ func TestOutputHasTheModeOfTheUmask(t *testing.T) {
 	}
 	if got, err := os.Stat(path); err != nil || got.Mode() != want.Mode() {
 		t.Errorf("got %v and error %v, want %v", got.Mode(), err, want.Mode())
+	}
+}
+
+// A file with data of people is for its owner only, from the beginning, and replaces
+// nothing.
+func TestPrivateOutput(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "patients.csv")
+	o, err := NewPrivateOutput(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mode := func(f interface{ Stat() (os.FileInfo, error) }) os.FileMode {
+		info, err := f.Stat()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Mode()
+	}
+	if got := mode(o.tmp); os.PathSeparator == '/' && got != 0o600 {
+		t.Errorf("got %v while it is written, want 0600", got)
+	}
+	if err := o.Finish(func(w io.Writer) error { _, err := io.WriteString(w, "x"); return err }); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if got := mode(f); os.PathSeparator == '/' && got != 0o600 {
+		t.Errorf("got %v, want 0600", got)
+	}
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(filepath.Join(dir, "none"), link); err != nil {
+		t.Fatal(err)
+	}
+	for _, there := range []string{path, dir, link} {
+		if _, err := NewPrivateOutput(there); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("%s: got error %v, want that it exists", there, err)
+		}
+	}
+	if list, err := os.ReadDir(dir); err != nil || len(list) != 2 {
+		t.Errorf("got %v and error %v, want no file left behind", list, err)
 	}
 }

@@ -12,8 +12,9 @@ import (
 
 // A File is a manifest on disk.
 type File struct {
-	Dir  string // of the file: paths are relative to it
-	Rows []Row
+	Dir     string // of the file: paths are relative to it
+	Rows    []Row
+	Skipped []*RowError // rows that cannot be read
 }
 
 // Open reads the manifest at path. See [Read] for what it holds.
@@ -27,11 +28,11 @@ func Open(path string, task screen.Category) (*File, error) {
 		return nil, fmt.Errorf("manifest %s: %w", path, err)
 	}
 	defer f.Close()
-	rows, err := Read(f, task)
+	rows, skipped, err := Read(f, task)
 	if err != nil {
 		return nil, fmt.Errorf("manifest %s: %w", path, err)
 	}
-	return &File{filepath.Dir(path), rows}, nil
+	return &File{filepath.Dir(path), rows, skipped}, nil
 }
 
 // Path is where the recording lies that a row calls path.

@@ -110,8 +110,8 @@ func TestFoldsWithoutSources(t *testing.T) {
 
 func TestRead(t *testing.T) {
 	const good = "label,colour,path,use,source_repo,system,speaker,licence\nspoof,red,a.wav,train,s/r,HiFi,LJ,\"MIT, or so\"\nbonafide,,b.wav,validate,,,,\n"
-	rows, err := Read(strings.NewReader(good), screen.Deepfake)
-	if err != nil {
+	rows, skipped, err := Read(strings.NewReader(good), screen.Deepfake)
+	if err != nil || len(skipped) > 0 {
 		t.Fatal(err)
 	}
 	want := []Row{
@@ -121,25 +121,25 @@ func TestRead(t *testing.T) {
 	if !reflect.DeepEqual(rows, want) {
 		t.Errorf("got %+v, want %+v", rows, want)
 	}
-	rows, err = Read(strings.NewReader("path,label\na.wav,positive\nb.wav,negative\n"), screen.Depression)
+	rows, _, err = Read(strings.NewReader("path,label\na.wav,positive\nb.wav,negative\n"), screen.Depression)
 	if err != nil || len(rows) != 2 || !rows[0].Positive || rows[1].Positive {
 		t.Errorf("got %+v, %v", rows, err)
 	}
 	for name, c := range map[string]struct{ text, says string }{
-		"empty":         {"", "header"},
-		"no path":       {"file,label\na,spoof\n", "path"},
-		"no label":      {"path,class\na,spoof\n", "label"},
-		"no rows":       {"path,label\n", "no rows"},
-		"empty path":    {"path,label\n,spoof\n", "line 2"},
-		"another label": {"path,label\na,spoof\nb,fake\n", "line 3"},
-		"ragged":        {"path,label\na,spoof,x\n", "line 2"},
+		"empty":        {"", "header"},
+		"no path":      {"file,label\na,spoof\n", "path"},
+		"no label":     {"path,class\na,spoof\n", "label"},
+		"no rows":      {"path,label\n", "no rows"},
+		"empty path":   {"path,label\n,spoof\n", "line 2"},
+		"other labels": {"path,label\na,spoof\nb,fake\nc,real\n", "2 of 3 rows cannot be read, the first: line 3"},
+		"ragged":       {"path,label\na,spoof,x\n", "line 2"},
 	} {
-		_, err := Read(strings.NewReader(c.text), screen.Deepfake)
+		_, _, err := Read(strings.NewReader(c.text), screen.Deepfake)
 		if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: got %v, want ErrInvalid that says %q", name, err, c.says)
 		}
 	}
-	if _, err := Read(strings.NewReader(good), 9); !errors.Is(err, ErrInvalid) {
+	if _, _, err := Read(strings.NewReader(good), 9); !errors.Is(err, ErrInvalid) {
 		t.Errorf("unknown task: got %v, want ErrInvalid", err)
 	}
 }

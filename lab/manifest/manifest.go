@@ -51,53 +51,121 @@ var totals = map[screen.Category]struct {
 // none.
 func MaxTotal(task screen.Category) int { return totals[task].most }
 
-// Read reads a CSV file with a header line. The columns path and label
-// are needed; label is bonafide or 0, spoof or 1 for the deepfake task, and
-// negative, 0 or false, positive, 1 or true for the others. For these the
+// columns are the names of the columns that are read, but for the total.
+var columns = []string{
+	"path", "label", "use", "source_repo", "system", "speaker", "licence", "kind", "language",
+	"gender", "sex", "age", "race", "ethnicity",
+}
+
+// maxSkipped is how many rows may be skipped at most, whatever the table. Chosen: a
+// table with more needs another look.
+const maxSkipped = 1000
+
+// maxSkippedShare is the inverse of the share of rows that may be skipped. Chosen:
+// with more than a tenth the fault is one of the table, such as another task's.
+const maxSkippedShare = 10
+
+// Read reads a CSV file with a header line. See [NewTable] for its separators and its
+// size. The columns path and label are needed; upper case, spaces and hyphens in the
+// names of columns do not count. Label is bonafide or 0, spoof or 1 for the deepfake
+// task, and negative, 0 or false, positive, 1 or true for the others. For these the
 // column phq_9 or gad_7, a sum from which 10 or more is positive, may stand in
 // the place of label; where both are, they must agree. The other columns of
-// Row are read if they are there and not empty, and any others ignored. A byte
-// order mark before the header is passed over. An error about the contents
-// matches ErrInvalid and names the line, and no value of a person. See [NewTable]
-// for the largest file.
-func Read(r io.Reader, task screen.Category) ([]Row, error) {
+// Row are read if they are there and not empty, and any others ignored.
+//
+// A row that cannot be read is left out, and returned among skipped, in the order of
+// the file: one, or up to a tenth of the rows and a thousand. An error about the
+// contents matches ErrInvalid and names the line. It holds no value of a person, but
+// the header if a column is missing there.
+func Read(r io.Reader, task screen.Category) (rows []Row, skipped []*RowError, err error) {
 	if _, ok := labels[task]; !ok {
-		return nil, fmt.Errorf("%w: there is no manifest for %v", ErrInvalid, task)
+		return nil, nil, fmt.Errorf("%w: there is no manifest for %v", ErrInvalid, task)
 	}
 	t, err := NewTable(r)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+		return nil, nil, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
-	if !slices.Contains(t.Head, "path") {
-		return nil, fmt.Errorf("%w: no column path", ErrInvalid)
+	names, err := t.names(task)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
-	if q, ok := totals[task]; !slices.Contains(t.Head, "label") && !(ok && slices.Contains(t.Head, q.column)) {
-		return nil, fmt.Errorf("%w: no column label", ErrInvalid)
-	}
-	var rows []Row
 	for {
-		record, err := t.Read()
-		if err == io.EOF && len(rows) > 0 {
-			return rows, nil
+		row, err := t.next(task, names)
+		var bad *RowError
+		switch {
+		case err == io.EOF:
+			if err := tooMany(len(rows), skipped); err != nil {
+				return nil, nil, err
+			}
+			return rows, skipped, nil
+		case errors.As(err, &bad):
+			if skipped = append(skipped, bad); len(skipped) > maxSkipped {
+				return nil, nil, fmt.Errorf("%w: more than %d rows cannot be read, the first: %w", ErrInvalid, maxSkipped, skipped[0])
+			}
+		case err != nil:
+			return nil, nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+		default:
+			rows = append(rows, row)
 		}
-		if err == io.EOF {
-			return nil, fmt.Errorf("%w: no rows", ErrInvalid)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
-		}
-		row, err := newRow(task, t.Head, record)
-		if err != nil {
-			return nil, fmt.Errorf("%w: line %d: %w", ErrInvalid, t.Line(), err)
-		}
-		rows = append(rows, row)
 	}
 }
 
+// tooMany returns an error where there are no rows, or too many were skipped.
+func tooMany(rows int, skipped []*RowError) error {
+	switch n := len(skipped); {
+	case rows == 0 && n == 0:
+		return fmt.Errorf("%w: no rows", ErrInvalid)
+	case rows == 0, n > 1 && n*maxSkippedShare > rows+n:
+		return fmt.Errorf("%w: %d of %d rows cannot be read, the first: %w", ErrInvalid, n, rows+n, skipped[0])
+	}
+	return nil
+}
+
+// names returns for each column of the table which one of a manifest it is, "" for
+// one that is not read.
+func (t *Table) names(task screen.Category) ([]string, error) {
+	names, total := make([]string, len(t.Head)), totals[task].column
+	found := map[string]bool{}
+	for _, name := range append([]string{total}, columns...) {
+		if name == "" { // the task has no questionnaire
+			continue
+		}
+		i, err := t.Column(name)
+		if err != nil {
+			return nil, err
+		}
+		if i >= 0 {
+			names[i], found[name] = name, true
+		}
+	}
+	switch {
+	case !found["path"]:
+		return nil, fmt.Errorf("no column path; %s", t.Found())
+	case !found["label"] && total == "":
+		return nil, fmt.Errorf("no column label; %s", t.Found())
+	case !found["label"] && !found[total]:
+		return nil, fmt.Errorf("no column label or %s; %s", total, t.Found())
+	}
+	return names, nil
+}
+
+// next reads a row. The error is io.EOF, a RowError, or one about the file.
+func (t *Table) next(task screen.Category, names []string) (Row, error) {
+	record, err := t.Read()
+	if err != nil {
+		return Row{}, err
+	}
+	row, err := newRow(task, names, record)
+	if err != nil {
+		return row, &RowError{t.Line(), err}
+	}
+	return row, nil
+}
+
 // newRow reads one line.
-func newRow(task screen.Category, head, record []string) (Row, error) {
+func newRow(task screen.Category, names, record []string) (Row, error) {
 	var row Row
-	for i, name := range head {
+	for i, name := range names {
 		if dst := row.column(name); dst != nil {
 			*dst = record[i]
 		} else if err := row.set(task, name, record[i]); err != nil {
@@ -123,11 +191,13 @@ func newRow(task screen.Category, head, record []string) (Row, error) {
 	return row, nil
 }
 
-// ParseLabel says whether a label of a manifest is that of the positive class.
+// ParseLabel says whether a label of a manifest is that of the positive class. Upper
+// case and spaces round it do not count: spreadsheets write TRUE.
 func ParseLabel(task screen.Category, label string) (positive bool, err error) {
 	classes := labels[task]
-	positive = slices.Contains(classes[1], label)
-	if !positive && !slices.Contains(classes[0], label) {
+	is := func(name string) bool { return strings.EqualFold(strings.TrimSpace(label), name) }
+	positive = slices.ContainsFunc(classes[1], is)
+	if !positive && !slices.ContainsFunc(classes[0], is) {
 		return false, fmt.Errorf("label %.40q, want one of %s", label, strings.Join(slices.Concat(classes[0], classes[1]), ", "))
 	}
 	return positive, nil

@@ -27,7 +27,7 @@ func TestManifestLabels(t *testing.T) {
 		{screen.Depression, "negative", "positive"},
 		{screen.Anxiety, "0", "1"},
 	} {
-		rows, err := Read(strings.NewReader(strings.NewReplacer("%neg", tt.negative, "%pos", tt.positive).Replace(table)), tt.task)
+		rows, _, err := Read(strings.NewReader(strings.NewReplacer("%neg", tt.negative, "%pos", tt.positive).Replace(table)), tt.task)
 		if err != nil {
 			t.Fatalf("%v: %v", tt, err)
 		}
@@ -54,7 +54,7 @@ func TestManifestLabels(t *testing.T) {
 // What is said about the person, and the questionnaire's sum in the place of a
 // label.
 func TestManifestColumns(t *testing.T) {
-	rows, err := Read(strings.NewReader("path,phq_9,gad_7,sex,age,race,ethnicity,language,kind\n"+
+	rows, _, err := Read(strings.NewReader("path,phq_9,gad_7,sex,age,race,ethnicity,language,kind\n"+
 		"a.wav,10,3,female,44,White,,en,\n"+
 		"b.wav,9,,,,,,,\n"), screen.Depression)
 	if err != nil {
@@ -78,7 +78,7 @@ func TestManifestColumns(t *testing.T) {
 		"age of a tree":             "path,label,age\na.wav,1,400\n",
 		"gender that is not listed": "path,label,gender\na.wav,1,canary\n",
 	} {
-		_, err := Read(strings.NewReader(table), screen.Depression)
+		_, _, err := Read(strings.NewReader(table), screen.Depression)
 		if !errors.Is(err, ErrInvalid) {
 			t.Errorf("%s: got %v, want ErrInvalid", name, err)
 		} else if strings.Contains(err.Error(), "canary") {
@@ -102,10 +102,15 @@ func FuzzReadManifest(f *testing.F) {
 	f.Add("path,label\na.wav,1\n")
 	f.Add("\ufeffnote,path,label,use\n\"a, \"\"b\"\"\",x.wav,false,train\n")
 	f.Add("path,label,label\na.wav,1,0\n")
+	f.Add("sep=;\nPath;LABEL\na.wav;1\n\n\"b.wav;0\nc.wav;\"\"1\n")
+	f.Add("path\tlabel\na.wav\t1\n\n\n\"\"\"\nb.wav\t0\n")
 	f.Fuzz(func(t *testing.T, table string) {
-		rows, err := Read(strings.NewReader(table), screen.Anxiety)
+		rows, skipped, err := Read(strings.NewReader(table), screen.Anxiety)
 		if (err == nil) == (len(rows) == 0) {
 			t.Fatalf("got %d rows, %v, want one of them", len(rows), err)
+		}
+		if n := len(skipped); n > 1 && 9*n > len(rows) {
+			t.Fatalf("got %d rows skipped beside %d", n, len(rows))
 		}
 		for _, r := range rows {
 			if r.Path == "" || r.Label == "" {
@@ -129,17 +134,24 @@ func TestLargeManifests(t *testing.T) {
 		"too many columns":  {"path,label", ",a", false},
 		"a long row":        {"path,label\n", "a", false},
 		"empty lines":       {"path,label\n", "\n", false},
-		"long labels":       {"path,label\na,0\na,", "\x01", false},
-		"escapes":           {"path,label\na,0\n\"", `""`, false},
+		"a long label":      {"path,label\na,", "\x01", false},
+		"escapes":           {"path,label\n\"", `""`, false},
+		"one long label":    {"path,label\na,0\na,", "\x01", true}, // is skipped
+		"escapes in a row":  {"path,label\na,0\n\"", `""`, true},   // as is this one
+		"odd quotes":        {"path,label\na,0\n", "\"\"\"\n", false},
+		"quotes and lines":  {"path,label\na,0\n", "\"\n", false},
 	} {
 		table := c.head + strings.Repeat(c.unit, (size-len(c.head))/len(c.unit))
-		rows, err := Read(strings.NewReader(table), screen.Depression)
+		rows, skipped, err := Read(strings.NewReader(table), screen.Depression)
+		if len(skipped) > 1 || len(skipped) == 1 && len(skipped[0].Error()) > 400 {
+			t.Errorf("%s: got %d rows skipped, %.200v, want at most one and a short error", name, len(skipped), skipped[0])
+		}
 		if (err == nil) != c.ok || err != nil && !errors.Is(err, ErrInvalid) {
 			t.Errorf("%s: got %d rows, %.200v, read is to be %v", name, len(rows), err, c.ok)
 		}
 	}
 	endless := io.MultiReader(strings.NewReader("path,label\n"), bufio.NewReaderSize(rowsForEver{}, 1<<16))
-	if _, err := Read(endless, screen.Depression); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "MiB") {
+	if _, _, err := Read(endless, screen.Depression); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "MiB") {
 		t.Errorf("a table without end: got %v, want ErrInvalid about its size", err)
 	}
 }

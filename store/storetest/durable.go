@@ -10,8 +10,9 @@ import (
 	"github.com/voicescreen/voicescreen/store"
 )
 
-// RunDurable runs the cases of stores that outlive the process. Open opens the
-// store in a directory, which is empty the first time, with the clock now.
+// RunDurable runs the cases of stores that outlive the process. Open opens the store
+// in a directory, which is empty at the first call, with the clock now. The suite
+// closes the store.
 func RunDurable(t *testing.T, open func(t *testing.T, dir string, now func() time.Time) store.Store) {
 	for _, c := range []struct {
 		promise string
@@ -19,12 +20,12 @@ func RunDurable(t *testing.T, open func(t *testing.T, dir string, now func() tim
 	}{
 		{"sessions are there after reopening", sessionsSurvive},
 		{"audio is there after reopening", audioSurvives},
-		{"the queue goes on after reopening", queueSurvives},
-		{"notices and what may expire are there after reopening", noticesSurvive},
-		{"what was removed stays removed", removalSurvives},
+		{"the queue keeps its order after reopening", queueSurvives},
+		{"notices and retention periods are there after reopening", noticesSurvive},
+		{"removed sessions stay removed", removalSurvives},
 		{"documents are there after reopening", documentsSurvive},
-		{"what a process that ended leased or put off is due after reopening", leasesEnd},
-		{"histories with reopening are as the model says", checkHistories},
+		{"sessions that an earlier process leased or postponed are due after reopening", leasesEnd},
+		{"histories with reopening agree with the model", checkHistories},
 	} {
 		t.Run(c.promise, func(t *testing.T) {
 			t.Parallel()
@@ -53,7 +54,7 @@ func sessionsSurvive(t *testing.T, st *subject, reopen func(*subject) *subject) 
 	listing := createListing(t, st)
 	st = reopen(st)
 	wantSame(t, "Get", get(t, st, want.Account, want.ID), want)
-	wantBehind(t, st, get(t, st, "a", listing[2]).Cursor(), listing[3:])
+	wantAfter(t, st, get(t, st, "a", listing[2]).Cursor(), listing[3:])
 	wantErr(t, "Create", st.Create(t.Context(), session("other", listing[0], "u")), store.ErrExists)
 	if _, err := st.Update(t.Context(), want.Account, want.ID, func(s *store.Session, _ time.Time) error { s.Attempts = 7; return nil }); err != nil {
 		t.Fatal(err)
@@ -141,9 +142,9 @@ func documentsSurvive(t *testing.T, st *subject, reopen func(*subject) *subject)
 	wantDocument(t, st, "d", nil, second)
 }
 
-// leasesEnd reopens a store in which sessions are due later than can be: they
-// become due at once, in their order, behind those that were due before.
-// Notices wait for no longer than MaxDelay.
+// leasesEnd reopens a store in which sessions are due in the future. They become due at
+// once, in their order, after those that were due before. Notices become due if they
+// are more than MaxDelay ahead.
 func leasesEnd(t *testing.T, st *subject, reopen func(*subject) *subject) {
 	leased := queued("a", "s1", at(2000))
 	leased.Owner, leased.Token, leased.Attempts = "worker", 7, 2
