@@ -114,7 +114,7 @@ func TestAdaptChooses(t *testing.T) {
 	st := newMemory(t)
 	addRecorded(t, st, "a", 60, 1, labelledAt)
 	addRecorded(t, st, "few", 29, 1, labelledAt)
-	addRecorded(t, st, "same", 100, 0, labelledAt)
+	addRecorded(t, st, "same", 40, 0, labelledAt)
 	e := newEngine(t, st, idle())
 	shipped := inUse(t, e).Version
 	of := func(accounts ...string) voicescreen.AdaptOptions { return voicescreen.AdaptOptions{Accounts: accounts} }
