@@ -56,7 +56,7 @@ func newLabelled(ctx context.Context, st store.Store, s *store.Session) (*labell
 	if s.Status != screen.StatusSuccess || len(s.Features) == 0 {
 		return x, nil // counted as skipped
 	}
-	in := &features.Recording{Features: features.VoiceSchema().Vector(s.Features), Metadata: s.Metadata, FixedGain: s.FixedGain}
+	in := &features.Recording{Features: features.VoiceSchema().Vector(s.Features), Metadata: s.Metadata, FixedGain: s.FixedGain, Speech: s.Speech}
 	if s.Baseline {
 		var err error
 		if in.Earlier, err = earlier(ctx, st, s); errors.Is(err, store.ErrDamaged) {

@@ -1,6 +1,7 @@
 package voicescreen
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,7 +37,15 @@ type SubmitOptions struct {
 	// their result by the time this one is analysed, of the twenty that were
 	// initiated before it. Where one of those cannot be read, only what was
 	// initiated since counts. screen.Score.Baseline says how many there were.
+	// Recordings in another way of speaking are left out.
 	Baseline bool
+
+	// Speech is how the person speaks: free speech is what the scores are made
+	// for, and people pause less in the description of a picture and when they
+	// read. Submit reads it after the recording. Default: ScoringOptions.Speech;
+	// if that is zero too, the three ways are weighed by the pauses, which widens
+	// the intervals.
+	Speech screen.Speech
 }
 
 // Ack acknowledges a submission: the recording is durable and will be analysed.
@@ -89,7 +98,14 @@ func (a *flow) Submit(ctx context.Context, sessionID string, audio io.Reader, op
 	if err != nil {
 		return Ack{}, err
 	}
-	if err := a.enqueue(ctx, sessionID, ref, channel, &o); err != nil {
+	if opts != nil && opts.Speech != o.Speech { // the caller learned it beside the recording
+		o.Speech = opts.Speech
+		_, err = opts.withDefaults()
+	}
+	if err == nil {
+		err = a.enqueue(ctx, sessionID, ref, channel, &o)
+	}
+	if err != nil {
 		// No session refers to the audio. If it cannot be removed now, a later
 		// sweep removes it.
 		if rerr := e.store.Audio().Remove(context.WithoutCancel(ctx), ref); rerr != nil {
@@ -138,6 +154,7 @@ func (a *flow) enqueue(ctx context.Context, sessionID, ref string, channel int, 
 		s.Product = o.Product
 		s.FixedGain = o.FixedGain || scoring.FixedGain
 		s.Baseline = o.Baseline || scoring.Baseline
+		s.Speech = cmp.Or(o.Speech, scoring.Speech)
 		s.Audio = ref
 		s.Channel = channel
 		s.SubmittedAt = now
@@ -169,7 +186,7 @@ func (o *SubmitOptions) withDefaults() (SubmitOptions, error) {
 	case c.Channel < 0:
 		return c, malformed("channel", fmt.Sprintf("channel is %d, want 1 or more", c.Channel))
 	}
-	return c, nil
+	return c, checkSpeech(c.Speech)
 }
 
 // checkFormat returns ErrAudio, with the fault, unless f is what o asks for.

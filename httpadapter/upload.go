@@ -12,7 +12,9 @@ import (
 	"os"
 	"unicode/utf8"
 
+	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/internal/stream"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 const (
@@ -36,9 +38,10 @@ type upload struct {
 	maxFile   int64
 	begins    bool // whether the body begins with the boundary
 	parts     int
-	sessionID string // "" until known
-	rate      int    // allowed_sample_rate in Hz; 0 until known
-	hasFile   bool   // whether the file's part has begun
+	sessionID string        // "" until known
+	rate      int           // allowed_sample_rate in Hz; 0 until known
+	speech    screen.Speech // how the person speaks; 0 until known
+	hasFile   bool          // whether the file's part has begun
 }
 
 // next reads parts until the part of the file, which it returns, or until the end
@@ -104,6 +107,15 @@ func (u *upload) set(name, text string) error {
 				fmt.Sprintf("allowed_sample_rate is malformed, want %d to %d", minRate, maxRate))
 		}
 		u.rate = rate
+	case "speech":
+		if text == "" {
+			return nil // as without the field
+		}
+		speech, err := screen.ParseSpeech(text)
+		if err != nil || u.speech != 0 && u.speech != speech {
+			return refuse(http.StatusUnprocessableEntity, "speech is malformed, want free, picture or reading")
+		}
+		u.speech = speech
 	}
 	return nil
 }
@@ -173,8 +185,9 @@ func hasRate(head []byte, rate uint32) bool {
 type fileReader struct {
 	u    *upload
 	r    io.Reader
-	rate int   // Hz
-	err  error // of all later calls
+	opts *voicescreen.SubmitOptions // gets the way of speaking, which may stand after the file
+	rate int                        // Hz
+	err  error                      // of all later calls
 }
 
 // Read fills p unless the file ends: a part reads at most 4 KiB at once.
@@ -194,6 +207,7 @@ func (f *fileReader) Read(p []byte) (n int, err error) {
 		f.err = uploadFault(err)
 	default:
 		f.err = f.u.rest()
+		f.opts.Speech = f.u.speech
 		if f.err == nil && f.u.rate != 0 && f.u.rate != f.rate {
 			f.err = refuse(http.StatusUnprocessableEntity,
 				fmt.Sprintf("audio is not as specified: the sample rate is not %d Hz", f.u.rate))

@@ -62,6 +62,7 @@ func (c *checker) session(s *Session) {
 		c.fail("the token is %d, want at most %d", s.Token, uint64(math.MaxInt64))
 	}
 	c.count("the channel", s.Channel)
+	kind(c, "way of speaking", s.Speech)
 	c.count("the number of attempts", s.Attempts)
 	c.count("the number of notices", s.Notices)
 	for _, t := range s.times() {

@@ -43,6 +43,8 @@ type Session struct {
 	// it is zero; Notices is how many attempts were made.
 	Notify  time.Time `json:"notify,omitzero" cbor:"22,keyasint,omitzero"`
 	Notices int       `json:"notices,omitempty" cbor:"23,keyasint,omitempty"`
+
+	Speech screen.Speech `json:"speech,omitempty" cbor:"24,keyasint,omitempty"` // how the person spoke, from the submission on; 0 if that is not known
 }
 
 // Kept returns the beginning of the session's retention: UpdatedAt, which is when
