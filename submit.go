@@ -98,14 +98,10 @@ func (a *flow) Submit(ctx context.Context, sessionID string, audio io.Reader, op
 	if err != nil {
 		return Ack{}, err
 	}
-	if opts != nil && opts.Speech != o.Speech { // the caller learned it beside the recording
-		o.Speech = opts.Speech
-		_, err = opts.withDefaults()
+	if opts != nil {
+		o.Speech = opts.Speech // the caller may have learned it beside the recording
 	}
-	if err == nil {
-		err = a.enqueue(ctx, sessionID, ref, channel, &o)
-	}
-	if err != nil {
+	if err := a.enqueue(ctx, sessionID, ref, channel, &o); err != nil {
 		// No session refers to the audio. If it cannot be removed now, a later
 		// sweep removes it.
 		if rerr := e.store.Audio().Remove(context.WithoutCancel(ctx), ref); rerr != nil {
@@ -145,6 +141,9 @@ func (e *Engine) receive(ctx context.Context, audio io.Reader, o *SubmitOptions)
 // enqueue moves the session from initiated to queued, with the audio, unless
 // another submission did.
 func (a *flow) enqueue(ctx context.Context, sessionID, ref string, channel int, o *SubmitOptions) error {
+	if err := checkSpeech(o.Speech); err != nil {
+		return err
+	}
 	scoring := &a.engine.opts.Scoring
 	_, err := a.engine.store.Update(ctx, a.name, sessionID, func(s *store.Session, now time.Time) error {
 		if s.Status != screen.StatusInitiated {
