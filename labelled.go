@@ -71,7 +71,7 @@ func newLabelled(ctx context.Context, st store.Store, s *store.Session) (*labell
 
 // recordingOf returns the recording of an analysed session, without earlier ones.
 func recordingOf(s *store.Session) *features.Recording {
-	return &features.Recording{Features: features.VoiceSchema().Vector(s.Features), Metadata: s.Metadata, FixedGain: s.FixedGain}
+	return &features.Recording{Features: features.VoiceSchema().Vector(s.Features), Metadata: s.Metadata, FixedGain: s.FixedGain, Speech: s.Speech}
 }
 
 // labelledSession is what a calibration needs of a session.

@@ -135,7 +135,7 @@ func (b *Bayes) ScoreRow(r Row, v features.Vector) screen.Score {
 		s.Coverage = min(there/all, 1)
 	}
 	missing := b.missing(r) + b.between(r)
-	b.decide(&s, eta, missing, b.uncertainty(r.Z))
+	b.decide(&s, eta, missing, b.uncertainty(r))
 	return s
 }
 
@@ -163,21 +163,24 @@ func (b *Bayes) decide(s *screen.Score, eta, missing, unsure float64) {
 	}
 }
 
-// uncertainty returns the variance of η − θ2 at z from the covariance of the
-// parameters.
-func (b *Bayes) uncertainty(z []float64) float64 {
-	n := len(z)
+// uncertainty returns the variance of η − θ2 from the covariance Σ of the parameters:
+// z'Σz, and over z of the covariance C around its mean also the trace of ΣC.
+func (b *Bayes) uncertainty(r Row) float64 {
+	n := len(r.Z)
 	at := func(i int) float64 {
 		if i == n {
 			return -1 // of θ2
 		}
-		return z[i]
+		return r.Z[i]
 	}
 	var v float64
 	for i := range n + 1 {
 		row := b.file.Covariance[i]
 		for j := range n + 1 {
 			v += at(i) * row[j] * at(j)
+			if r.rest != nil && i < n && j < n {
+				v += row[j] * r.rest.At(i, j)
+			}
 		}
 	}
 	return max(v, 0)

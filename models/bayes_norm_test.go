@@ -132,6 +132,11 @@ func TestLittleSpeechShrinks(t *testing.T) {
 		eta, missing := 0.8*got.Z[0]-0.5, 0.64*left*v/(left+v)
 		closeTo(t, "probability", s.Probability, dsp.Logistic((eta-2)/math.Sqrt(1+math.Pi/8*missing)), 1e-12)
 	}
+	// The interval covers what is open of the feature and of its weight together.
+	s := scoreOf(t, b, at(30))
+	z, left := b.Row(at(30)).Z, 0.6/1.6
+	v := 0.64*left + 0.04*(z[0]*z[0]+1+left) + 0.64
+	closeTo(t, "high", s.High, dsp.Logistic(0.8*z[0]-0.5-2+1.6448536269514722*math.Sqrt(v)), 1e-12)
 	short, long := scoreOf(t, b, at(30)), scoreOf(t, b, at(120))
 	if short.Probability >= long.Probability || logits(short.High)-logits(short.Low) <= logits(long.High)-logits(long.Low) {
 		t.Errorf("got %+v on 30 s and %+v on 120 s, want the first nearer to the base rate and wider", short, long)

@@ -114,6 +114,10 @@ func printSimulation(w io.Writer, s *simulate.Result, o *simulate.Options) error
 	for _, r := range s.Coverage {
 		p.Printf("| %d | %d | %.1f %% | %.3f | %.1f %% | %.3f |\n", r.Labels, r.Populations, 100*r.Share, r.SE, 100*r.ShareInUse, r.SEInUse)
 	}
+	p.Printf("\nlength: the prior without labels, by seconds of speech\n\n| seconds of speech | populations | AUC | covered | standard error | width of the interval, logits | spread of the scores, logits |\n|---|---|---|---|---|---|---|\n")
+	for _, r := range s.Lengths {
+		p.Printf("| %.0f | %d | %.3f | %.1f %% | %.3f | %.2f | %.3f |\n", r.Speech, r.Populations, r.AUC, 100*r.Covered, r.SE, r.Width, r.Spread)
+	}
 	printUnlabelled(p, s.Unlabelled)
 	return p.Err
 }

@@ -18,7 +18,8 @@ import (
 )
 
 // population is simulated people whose true probabilities are known: voices with the norms'
-// distribution of features, and bands of a questionnaire by proportional odds.
+// distribution of features in free speech, and bands of a questionnaire by proportional
+// odds. Features are measured with the sampling error of recordings of equal duration.
 type population struct {
 	file   *models.BayesFile // norms, correlations and features
 	weight []float64         // of the standardised features, held within ±clip
@@ -26,6 +27,7 @@ type population struct {
 	shift  []float64 // of the mean of each standardised feature; nil for none
 	drift  *drift    // of what is measured against the norms; nil for none
 	noise  bool      // whether labels are drawn from those of other people
+	speech float64   // seconds of speech of each recording
 
 	correlation [][]float64
 	root        mat.TriDense // of the correlation
@@ -34,7 +36,7 @@ type population struct {
 
 // newPopulation draws a population from what the prior of f holds possible.
 func newPopulation(f *models.BayesFile, rng *rand.Rand) *population {
-	p := &population{file: f, rng: rng}
+	p := &population{file: f, rng: rng, speech: f.SampledAt}
 	p.weight, p.theta = learn.Draw(f, rng)
 	p.correlate(f.Correlation)
 	return p
@@ -84,7 +86,17 @@ func (p *population) drifted() {
 // person is one drawn person: an example, and what only the maker knows.
 type person struct {
 	learn.Example
-	truth float64 // probability of a score of 10 or more, given the voice
+	truth float64 // probability of a score of 10 or more, given much speech of the voice
+}
+
+// oracle returns the linear predictor of the true weights for the recording of a person,
+// as b standardises it: nothing ranks the recordings better.
+func (p *population) oracle(b *models.Bayes, who *person) float64 {
+	var eta float64
+	for i, z := range b.Row(who.Recording).Z {
+		eta += p.weight[i] * z
+	}
+	return eta
 }
 
 // people draws n people. Of one in five the sex is not said.
@@ -107,10 +119,8 @@ func (p *population) people(n int) []person {
 	return out
 }
 
-// endless is a duration of speech, in seconds, that leaves no sampling error.
-const endless = 1e9
-
-// voice draws standardised features and the recording that has them.
+// voice draws standardised features, without sampling error, and the recording that has
+// them.
 func (p *population) voice() ([]float64, *features.Recording) {
 	n := len(p.weight)
 	e, z := make([]float64, n), make([]float64, n)
@@ -123,7 +133,6 @@ func (p *population) voice() ([]float64, *features.Recording) {
 	for j := range v.Values {
 		v.Values[j] = math.NaN()
 	}
-	v.Values[schema.Index("speech.duration_s")] = endless
 	for j := range p.file.Features {
 		x := &p.file.Features[j]
 		for k := range j + 1 {
@@ -136,8 +145,10 @@ func (p *population) voice() ([]float64, *features.Recording) {
 		if female {
 			norm = x.Norms.Free.Female
 		}
-		x.Put(v, norm.Center+norm.Scale*p.drift.of(j, z[j]))
+		measured := p.drift.of(j, z[j]) + math.Sqrt(x.Sampling.At(p.speech, p.file.SampledAt))*p.rng.NormFloat64()
+		x.Put(v, norm.Center+norm.Scale*measured)
 	}
+	v.Values[schema.Index("speech.duration_s")] = p.speech
 	for _, x := range p.file.Sex {
 		if i := schema.Index(x.Name); math.IsNaN(v.Values[i]) {
 			norm := x.Male
