@@ -95,7 +95,9 @@ func (u *upload) next() (file io.Reader, err error) {
 }
 
 // isField returns whether set knows the name of a part.
-func isField(name string) bool { return name == "session_id" || name == "allowed_sample_rate" }
+func isField(name string) bool {
+	return name == "session_id" || name == "allowed_sample_rate" || name == "speech"
+}
 
 // skip reads and discards an unknown part, within the limit of the whole body.
 func (u *upload) skip(part io.Reader) error {

@@ -7,6 +7,8 @@ import (
 	"mime/multipart"
 	"strings"
 	"testing"
+
+	"github.com/voicescreen/voicescreen"
 )
 
 // A submission with the reader's own faults: they are not reported as the engine's.
@@ -18,7 +20,7 @@ func TestFileReader(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := &fileReader{u: u, r: part, rate: serviceRate}
+		f := &fileReader{u: u, r: part, rate: serviceRate, opts: &voicescreen.SubmitOptions{}}
 		got, err := io.ReadAll(f)
 		if err != nil || !bytes.Equal(got, want) || u.sessionID != "s" {
 			t.Errorf("%d bytes: got %d %v and session %q", size, len(got), err, u.sessionID)

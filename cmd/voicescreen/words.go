@@ -35,9 +35,7 @@ var wordsOf = map[string]measureWords{
 	"formant.f2.median_hz":    {"the vowels are", "formed further forward", "formed further back"},
 	"vowel.space":             {"the vowels differ", "more from each other", "less from each other"},
 	"spectral.alpha_db":       {"the voice is", "darker, with more of its energy in the low tones", "brighter, with more of its energy in the high tones"},
-	"mfcc.1.delta_sd":         {"the balance of low and high tones changes", "more from moment to moment", "less from moment to moment"},
-	"mfcc.3.delta_sd":         {"the broad colour of the voice changes", "more from moment to moment", "less from moment to moment"},
-	"mfcc.7.delta_sd":         {"the fine colour of the voice changes", "more from moment to moment", "less from moment to moment"},
+	"mfcc.delta_spread":       {"the sound of the voice changes", "more from moment to moment", "less from moment to moment"},
 	"mfcc.#.delta_sd":         {"the sound of the voice changes", "more from moment to moment", "less from moment to moment"},
 
 	// Deepfake: schema spoof/2.
