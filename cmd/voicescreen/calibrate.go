@@ -103,7 +103,7 @@ func runCalibrate(cmd *cobra.Command, o calibrateOptions) (err error) {
 	}
 	engine, err := voicescreen.Open(o.db, engineOptions)
 	if err != nil {
-		return err
+		return keyHint(err)
 	}
 	defer func() { err = errors.Join(err, closeEngine(engine)) }()
 	if o.revert {
