@@ -1,6 +1,7 @@
 package voicescreen
 
 import (
+	"cmp"
 	"context"
 	"io"
 
@@ -39,6 +40,9 @@ type AnalyzeOptions struct {
 
 	// FixedGain is as in SubmitOptions. Default: ScoringOptions.FixedGain.
 	FixedGain bool
+
+	// Speech is as in SubmitOptions. Default: ScoringOptions.Speech.
+	Speech screen.Speech
 
 	// Earlier are the features of earlier recordings of the same speaker, as
 	// Analysis.Features has them, with which this one is compared. Default:
@@ -87,6 +91,9 @@ func (e *Engine) analyze(ctx context.Context, o *AnalyzeOptions, read func(conte
 		return nil, err
 	}
 	defer leave()
+	if err := checkSpeech(o.Speech); err != nil {
+		return nil, err
+	}
 	defer func() {
 		if v := recover(); v != nil {
 			out, err = nil, panicError(v)
@@ -100,6 +107,7 @@ func (e *Engine) analyze(ctx context.Context, o *AnalyzeOptions, read func(conte
 		in := m.Measure(c)
 		in.Metadata, in.Earlier = o.Metadata, o.Earlier
 		in.FixedGain = o.FixedGain || e.opts.Scoring.FixedGain
+		in.Speech = cmp.Or(o.Speech, e.opts.Scoring.Speech)
 		out, err = e.analyzer.file(ctx, c, in)
 		return err
 	})

@@ -107,7 +107,7 @@ func (a *analyzer) sessionWith(ctx context.Context, m *features.Measurer, s *sto
 		}
 	}
 	in := m.Measure(rec)
-	in.Metadata, in.FixedGain = s.Metadata, s.FixedGain
+	in.Metadata, in.FixedGain, in.Speech = s.Metadata, s.FixedGain, s.Speech
 	if s.Baseline {
 		in.Earlier, err = earlier(ctx, a.store, s)
 		switch {

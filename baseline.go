@@ -20,7 +20,7 @@ const maxEarlier = 5
 const earlierPage = 20
 
 // earlier returns the features of the last sessions of the user before s that
-// have them. With store.ErrDamaged it also returns those of the sessions since
+// have them and are not known to be in another way of speaking. With store.ErrDamaged it also returns those of the sessions since
 // the one that cannot be read.
 func earlier(ctx context.Context, st store.Store, s *store.Session) (out []features.Vector, err error) {
 	cursor := s.Cursor()
@@ -34,6 +34,9 @@ func earlier(ctx context.Context, st store.Store, s *store.Session) (out []featu
 	for _, x := range list {
 		if x.ID == s.ID || !x.CreatedAt.Before(s.CreatedAt) || x.Status != screen.StatusSuccess || x.Product == screen.DeepfakeBinary {
 			continue
+		}
+		if s.Speech != 0 && x.Speech != 0 && x.Speech != s.Speech {
+			continue // another way of speaking: other pauses
 		}
 		if out = append(out, features.VoiceSchema().Vector(x.Features)); len(out) == maxEarlier {
 			return out, nil

@@ -123,6 +123,10 @@ type ScoringOptions struct {
 
 	// Baseline is SubmitOptions.Baseline of every session.
 	Baseline bool
+
+	// Speech is SubmitOptions.Speech of every session that does not give its own.
+	// Default: not known.
+	Speech screen.Speech
 }
 
 // ResultOptions configures what happens to results. Zero fields mean the
@@ -219,6 +223,14 @@ func (o *ScoringOptions) check() error {
 		if !(rate > 0 && rate < 1) || c != screen.Depression && c != screen.Anxiety {
 			return malformed("base_rates", fmt.Sprintf("base rate of %v is %v, want more than 0 and less than 1 of depression or anxiety", c, rate))
 		}
+	}
+	return checkSpeech(o.Speech)
+}
+
+// checkSpeech returns ErrInvalid for a way of speaking that is neither zero nor valid.
+func checkSpeech(s screen.Speech) error {
+	if s != 0 && !s.Valid() {
+		return malformed("speech", fmt.Sprintf("there is no way of speaking %d", uint8(s)))
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package voicescreen
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,7 +37,15 @@ type SubmitOptions struct {
 	// their result by the time this one is analysed, of the twenty that were
 	// initiated before it. Where one of those cannot be read, only what was
 	// initiated since counts. screen.Score.Baseline says how many there were.
+	// Recordings in another way of speaking are left out.
 	Baseline bool
+
+	// Speech is how the person speaks: free speech is what the scores are made
+	// for, and people pause less in the description of a picture and when they
+	// read. Submit reads it after the recording. Default: ScoringOptions.Speech;
+	// if that is zero too, the three ways are weighed by the pauses, which widens
+	// the intervals.
+	Speech screen.Speech
 }
 
 // Ack acknowledges a submission: the recording is durable and will be analysed.
@@ -90,6 +99,9 @@ func (a *flow) Submit(ctx context.Context, sessionID string, audio io.Reader, op
 	if err != nil {
 		return Ack{}, err
 	}
+	if opts != nil {
+		o.Speech = opts.Speech // the caller may have learned it beside the recording
+	}
 	if err := a.enqueue(ctx, sessionID, got, &o); err != nil {
 		// No session refers to the audio. If it cannot be removed now, a later
 		// sweep removes it.
@@ -137,6 +149,9 @@ func (e *Engine) receive(ctx context.Context, audio io.Reader, o *SubmitOptions)
 // enqueue moves the session from initiated to queued, with the audio, unless
 // another submission did.
 func (a *flow) enqueue(ctx context.Context, sessionID string, audio received, o *SubmitOptions) error {
+	if err := checkSpeech(o.Speech); err != nil {
+		return err
+	}
 	scoring := &a.engine.opts.Scoring
 	_, err := a.engine.store.Update(ctx, a.name, sessionID, func(s *store.Session, now time.Time) error {
 		if s.Status != screen.StatusInitiated {
@@ -146,6 +161,7 @@ func (a *flow) enqueue(ctx context.Context, sessionID string, audio received, o 
 		s.Product = o.Product
 		s.FixedGain = o.FixedGain || scoring.FixedGain
 		s.Baseline = o.Baseline || scoring.Baseline
+		s.Speech = cmp.Or(o.Speech, scoring.Speech)
 		s.Audio = audio.ref
 		s.Channel = audio.channel
 		s.Duration = audio.duration
@@ -178,7 +194,7 @@ func (o *SubmitOptions) withDefaults() (SubmitOptions, error) {
 	case c.Channel < 0:
 		return c, malformed("channel", fmt.Sprintf("channel is %d, want 1 or more", c.Channel))
 	}
-	return c, nil
+	return c, checkSpeech(c.Speech)
 }
 
 // checkFormat returns ErrAudio, with the fault, unless f is what o asks for.

@@ -139,11 +139,12 @@ func randomScore(t *testing.T, r *rand.Rand, s ratedScorer) (screen.Score, bool)
 	}
 	spread := 2 * r.Float64()
 	for _, f := range norms.Features {
-		if i := v.Schema.Index(f.Name); r.IntN(20) > 0 {
-			v.Values[i] = f.Female.Center + spread*f.Female.Scale*r.NormFloat64()
-		} else {
-			v.Values[i] = math.NaN()
+		y := math.NaN()
+		if r.IntN(20) > 0 {
+			norm := f.Norms.Free.Female
+			y = norm.Center + spread*norm.Scale*r.NormFloat64()
 		}
+		f.Put(v, y)
 	}
 	scores, err := s.Score(t.Context(), &features.Recording{Features: v})
 	if err != nil {

@@ -51,6 +51,8 @@ type Observation struct {
 //	voicescreen_backup_last_success                       gauge, 1 if the last backup succeeded, 0 if it failed
 //	voicescreen_calibrations_total{category,outcome}      counter: activated, kept (the model in use stays), failed
 //	voicescreen_calibration_last_timestamp_seconds{category}  gauge, time of the last calibration
+//	voicescreen_adaptations_total{category,outcome}       counter: activated, kept (the norms in use stay), failed
+//	voicescreen_adaptation_last_timestamp_seconds{category}   gauge, time of the last adaptation of norms
 //	voicescreen_store_errors_total{operation}             counter, calls of the store that failed
 //
 // Times are Unix times in seconds. The counters begin at 0 with the process.

@@ -29,6 +29,8 @@ type background struct {
 	backupGood   *prometheus.GaugeVec // 1 or 0; without labels
 	calibrations *prometheus.CounterVec
 	calibrated   *prometheus.GaugeVec // Unix time in seconds
+	adaptations  *prometheus.CounterVec
+	adapted      *prometheus.GaugeVec // Unix time in seconds
 }
 
 func newBackground(factory promauto.Factory) background {
@@ -45,6 +47,8 @@ func newBackground(factory promauto.Factory) background {
 		backupGood:   gauge("voicescreen_backup_last_success", "1 if the last backup succeeded, 0 if it failed."),
 		calibrations: counter("voicescreen_calibrations_total", "Calibrations of models.", "category", "outcome"),
 		calibrated:   gauge("voicescreen_calibration_last_timestamp_seconds", "Time of the last calibration of the category.", "category"),
+		adaptations:  counter("voicescreen_adaptations_total", "Adaptations of norms.", "category", "outcome"),
+		adapted:      gauge("voicescreen_adaptation_last_timestamp_seconds", "Time of the last adaptation of the category.", "category"),
 	}
 }
 
@@ -82,20 +86,37 @@ func (m *Metrics) OnBackup(at time.Time, err error) {
 // category has the category "".
 func (m *Metrics) OnCalibration(found []*voicescreen.Calibration, err error) {
 	m.init()
-	count := func(category, outcome string) {
-		m.calibrations.WithLabelValues(category, outcome).Inc()
-		m.calibrated.WithLabelValues(category).Set(unixSeconds(time.Now()))
-	}
 	for _, c := range found {
-		outcome := outcomeKept
-		if c.Activated {
-			outcome = outcomeActivated
-		}
-		count(c.Category.String(), outcome)
+		learned(m.calibrations, m.calibrated, c.Category.String(), outcomeOf(c.Activated))
 	}
 	if err != nil {
-		count("", outcomeFailed)
+		learned(m.calibrations, m.calibrated, "", outcomeFailed)
 	}
+}
+
+// OnAdaptation counts what Engine.Adapt returned, as OnCalibration does.
+func (m *Metrics) OnAdaptation(found []*voicescreen.Adaptation, err error) {
+	m.init()
+	for _, a := range found {
+		learned(m.adaptations, m.adapted, a.Category.String(), outcomeOf(a.Activated))
+	}
+	if err != nil {
+		learned(m.adaptations, m.adapted, "", outcomeFailed)
+	}
+}
+
+// learned counts an outcome of a category, and notes its time.
+func learned(count *prometheus.CounterVec, last *prometheus.GaugeVec, category, outcome string) {
+	count.WithLabelValues(category, outcome).Inc()
+	last.WithLabelValues(category).Set(unixSeconds(time.Now()))
+}
+
+// outcomeOf is the outcome of what was learned, or adapted, and is in use or not.
+func outcomeOf(activated bool) string {
+	if activated {
+		return outcomeActivated
+	}
+	return outcomeKept
 }
 
 // current returns the metrics that are asked for at each answer, of those whose

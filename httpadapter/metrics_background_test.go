@@ -102,6 +102,21 @@ func TestMetricsOfCalibrations(t *testing.T) {
 	}
 }
 
+func TestMetricsOfAdaptations(t *testing.T) {
+	var m httpadapter.Metrics
+	m.OnAdaptation([]*voicescreen.Adaptation{{Category: screen.Depression, Activated: true}, {Category: screen.Anxiety}}, nil)
+	m.OnAdaptation(nil, errors.New("the store is away"))
+	got := scrape(t, &m)
+	wantMetrics(t, got, map[string]float64{
+		`voicescreen_adaptations_total{category="depression",outcome="activated"}`: 1,
+		`voicescreen_adaptations_total{category="anxiety",outcome="kept"}`:         1,
+		`voicescreen_adaptations_total{category="",outcome="failed"}`:              1,
+	})
+	if at := got[`voicescreen_adaptation_last_timestamp_seconds{category="depression"}`]; at < float64(time.Now().Unix()-60) {
+		t.Errorf("got %g, want the time of the adaptation", at)
+	}
+}
+
 func TestMetricsOfStoreErrors(t *testing.T) {
 	var m httpadapter.Metrics
 	s := newServiceWith(t, nil, &httpadapter.Options{Observe: m.Observe})
@@ -123,6 +138,7 @@ func TestMetricsAreListed(t *testing.T) {
 	m.OnNotice(voicescreen.Notice{}, nil, false)
 	m.OnBackup(time.Now(), nil)
 	m.OnCalibration([]*voicescreen.Calibration{{Category: screen.Anxiety}}, nil)
+	m.OnAdaptation([]*voicescreen.Adaptation{{Category: screen.Anxiety}}, nil)
 	served := map[string]bool{}
 	for name := range scrape(t, &m) {
 		name, _, _ = strings.Cut(name, "{")

@@ -141,7 +141,7 @@ func (a *adapter) submitFile(c *call, u *upload, part io.Reader) error {
 		if u.rate != 0 {
 			opts.SampleRate = u.rate
 		}
-		r := &fileReader{u: u, r: file, rate: opts.SampleRate}
+		r := &fileReader{u: u, r: file, rate: opts.SampleRate, opts: opts}
 		ack, err := c.account.Submit(c.r.Context(), u.sessionID, r, opts)
 		var fault *answer
 		if err != nil && errors.As(r.err, &fault) {
@@ -166,6 +166,7 @@ func (a *adapter) submitFile(c *call, u *upload, part io.Reader) error {
 	if u.rate != 0 {
 		opts.SampleRate = u.rate
 	}
+	opts.Speech = u.speech
 	c.session = u.sessionID
 	ack, err := c.account.Submit(c.r.Context(), u.sessionID, s, opts)
 	return c.acknowledge(ack, err)

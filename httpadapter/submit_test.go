@@ -59,6 +59,9 @@ func TestSubmitOrderOfParts(t *testing.T) {
 		"file, rate, session":    {{"file", at16}, {"allowed_sample_rate", "16000"}, {"session_id", "session-1"}},
 		"rate is the usual":      {{"session_id", "session-1"}, {"allowed_sample_rate", "44100"}, {"file", at44}},
 		"usual rate, last":       {{"session_id", "session-1"}, {"file", at44}, {"allowed_sample_rate", "44100"}},
+		"speech":                 {{"speech", "reading"}, {"session_id", "session-1"}, {"file", at44}},
+		"speech, last":           {{"session_id", "session-1"}, {"file", at44}, {"speech", "reading"}},
+		"speech and id, last":    {{"file", at44}, {"speech", "reading"}, {"session_id", "session-1"}},
 		"more fields":            {{"a", "b"}, {"session_id", "session-1"}, {"file", at44}, {"file2", "x"}},
 		"session twice the same": {{"session_id", "session-1"}, {"file", at44}, {"session_id", "session-1"}},
 	} {
@@ -68,6 +71,9 @@ func TestSubmitOrderOfParts(t *testing.T) {
 			send := form("POST", "/v2/prediction/", fields...)
 			send.beyond = name == "more fields"
 			s.want(http.StatusAccepted, send)
+			if got, want := s.session("session-1").Speech == screen.Reading, strings.HasPrefix(name, "speech"); got != want {
+				t.Errorf("got reading %v, want %v", got, want)
+			}
 			r, err := s.store.Audio().Open(context.Background(), s.session("session-1").Audio)
 			if err != nil {
 				t.Fatal(err)
@@ -110,6 +116,9 @@ func TestSubmitRefuses(t *testing.T) {
 		"allowed too high":      {send(field{"session_id", sid}, field{"allowed_sample_rate", "96000"}, field{"file", fast}), 422, "allowed_sample_rate"},
 		"allowed too low":       {send(field{"session_id", sid}, field{"allowed_sample_rate", "7999"}, field{"file", file}), 422, "allowed_sample_rate"},
 		"allowed no number":     {send(field{"session_id", sid}, field{"allowed_sample_rate", "any"}, field{"file", file}), 422, "allowed_sample_rate"},
+		"speech unknown":        {send(field{"session_id", sid}, field{"speech", "song"}, field{"file", file}), 422, "speech is malformed, want free, picture or reading"},
+		"speech unknown, later": {send(field{"session_id", sid}, field{"file", file}, field{"speech", "Reading"}), 422, "speech"},
+		"two ways of speaking":  {send(field{"session_id", sid}, field{"speech", "free"}, field{"file", file}, field{"speech", "picture"}), 422, "speech"},
 		"empty file":            {send(field{"session_id", sid}, field{"file", ""}), 422, "audio"},
 		"no WAV":                {send(field{"session_id", sid}, field{"file", "ID3 this is no wave file at all, but long enough"}), 422, "audio"},
 		"mu-law":                {send(field{"session_id", sid}, field{"file", string(mulaw)}), 422, "audio"},

@@ -12,7 +12,9 @@ import (
 	"os"
 	"unicode/utf8"
 
+	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/internal/stream"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 const (
@@ -36,10 +38,11 @@ type upload struct {
 	maxFile   int64
 	begins    bool // whether the body begins with the boundary
 	parts     int
-	sessionID string // "" until known
-	rate      int    // allowed_sample_rate in Hz; 0 until known
-	hasFile   bool   // whether the file's part has begun
-	misnamed  bool   // whether an unknown part has a file name
+	sessionID string        // "" until known
+	rate      int           // allowed_sample_rate in Hz; 0 until known
+	speech    screen.Speech // how the person speaks; 0 until known
+	hasFile   bool          // whether the file's part has begun
+	misnamed  bool          // whether an unknown part has a file name
 }
 
 // next reads parts until the part of the file, which it returns, or until the end
@@ -130,6 +133,15 @@ func (u *upload) set(name, text string) error {
 				fmt.Sprintf("allowed_sample_rate is malformed, want %d to %d", minRate, maxRate))
 		}
 		u.rate = rate
+	case "speech":
+		if text == "" {
+			return nil // as without the field
+		}
+		speech, err := screen.ParseSpeech(text)
+		if err != nil || u.speech != 0 && u.speech != speech {
+			return refuse(http.StatusUnprocessableEntity, "speech is malformed, want free, picture or reading")
+		}
+		u.speech = speech
 	}
 	return nil
 }
@@ -201,8 +213,9 @@ func hasRate(head []byte, rate uint32) bool {
 type fileReader struct {
 	u    *upload
 	r    io.Reader
-	rate int   // Hz
-	err  error // of all later calls
+	opts *voicescreen.SubmitOptions // gets the way of speaking, which may stand after the file
+	rate int                        // Hz
+	err  error                      // of all later calls
 }
 
 // Read fills p unless the file ends: a part reads at most 4 KiB at once.
@@ -222,6 +235,7 @@ func (f *fileReader) Read(p []byte) (n int, err error) {
 		f.err = uploadFault(err)
 	default:
 		f.err = f.u.rest()
+		f.opts.Speech = f.u.speech
 		if f.err == nil && f.u.rate != 0 && f.u.rate != f.rate {
 			f.err = refuse(http.StatusUnprocessableEntity,
 				fmt.Sprintf("audio is not as specified: the sample rate is not %d Hz", f.u.rate))

@@ -18,12 +18,15 @@ import (
 // Bayes is the Scorer of a BayesFile. It is immutable and safe for concurrent
 // use.
 //
-// The features are standardised within sex. The sex is that of the metadata if it
-// is Female or Male; otherwise the two standardised values are weighted by the
-// probability of each sex given the voice. Features that were not measured, and
-// features that need a fixed gain in a recording without one, are inferred from
-// the others by their correlation; their remaining variance moves the probability
-// towards 0.5.
+// The features are standardised within sex and way of speaking. The sex is that of
+// the metadata if it is Female or Male, the way of speaking that of the recording if
+// it is given; otherwise the standardised values are weighted by the probability of
+// each sex and each way given the voice, and the differences between them widen the
+// interval. A feature has a sampling error that falls with the duration of speech, and
+// is drawn towards the mean that the others predict the more, the greater its error
+// is. Features that were not measured, and features that need a fixed gain in a
+// recording without one, are inferred from the others by their correlation. The
+// remaining variance moves the probability towards 0.5.
 //
 // If there are earlier recordings of the same person, the z of a feature becomes,
 // with its stability ρ, its mean z̄ over the m earlier recordings, and the file's
@@ -46,8 +49,8 @@ import (
 // model that learned from labels.
 type Bayes struct {
 	file  *BayesFile
-	index []int   // of each of the file's features in the schema
 	sex   []int   // of each of the file's Sex features in the schema
+	ways  []int   // of each of Speech.By in the file's features
 	share float64 // Prior of its scores
 }
 
@@ -57,12 +60,12 @@ func NewBayes(f *BayesFile) (*Bayes, error) {
 	if err := f.Check(); err != nil {
 		return nil, err
 	}
-	b := &Bayes{file: f, index: make([]int, len(f.Features)), sex: make([]int, len(f.Sex))}
-	for i, x := range f.Features {
-		b.index[i] = features.VoiceSchema().Index(x.Name)
-	}
+	b := &Bayes{file: f, sex: make([]int, len(f.Sex)), ways: make([]int, len(f.Speech.By))}
 	for i, x := range f.Sex {
 		b.sex[i] = features.VoiceSchema().Index(x.Name)
+	}
+	for i, name := range f.Speech.By {
+		b.ways[i] = slices.IndexFunc(f.Features, func(x BayesFeature) bool { return x.Name == name })
 	}
 	if f.Labels == nil { // else the people are those of the labels, who need not have the norms' features
 		OverNormal(b.Spread(), func(eta, w float64) { b.share += w * dsp.Logistic(eta-f.Thresholds[DecisionBand]) })
@@ -120,7 +123,7 @@ func (b *Bayes) ScoreRow(r Row, v features.Vector) screen.Score {
 		}
 		there += math.Abs(x.Weight)
 		if x.Weight != 0 {
-			parts = append(parts, screen.Contribution{Feature: x.Name, Value: v.Values[b.index[i]], Unit: x.Unit, Logits: x.Weight * r.Z[i], Deviation: screen.SD(r.Z[i])})
+			parts = append(parts, screen.Contribution{Feature: x.Name, Value: x.measure(v), Unit: x.Unit, Logits: x.Weight * r.Z[i], Deviation: screen.SD(r.Z[i])})
 		}
 	}
 	slices.SortStableFunc(parts, func(a, b screen.Contribution) int { return cmp.Compare(math.Abs(b.Logits), math.Abs(a.Logits)) })
@@ -131,14 +134,14 @@ func (b *Bayes) ScoreRow(r Row, v features.Vector) screen.Score {
 	if all > 0 {
 		s.Coverage = min(there/all, 1)
 	}
-	missing := b.missing(r) + b.unsexed(r)
-	b.decide(&s, eta, missing, b.uncertainty(r.Z))
+	missing := b.missing(r) + b.between(r)
+	b.decide(&s, eta, missing, b.uncertainty(r))
 	return s
 }
 
 // decide sets probability, interval, decision and class for the linear predictor
-// eta. missing is the variance of eta from features that were not measured and from
-// the sex, unsure the variance of η − θ2 from the parameters.
+// eta. missing is the variance of eta from features that were not measured or on
+// little speech, and from the sex and the way of speaking; unsure the variance of η − θ2 from the parameters.
 func (b *Bayes) decide(s *screen.Score, eta, missing, unsure float64) {
 	f := b.file
 	// The mean of the logistic function over a normal distribution (MacKay
@@ -160,50 +163,56 @@ func (b *Bayes) decide(s *screen.Score, eta, missing, unsure float64) {
 	}
 }
 
-// uncertainty returns the variance of η − θ2 at z from the covariance of the
-// parameters.
-func (b *Bayes) uncertainty(z []float64) float64 {
-	n := len(z)
+// uncertainty returns the variance of η − θ2 from the covariance Σ of the parameters:
+// z'Σz, and over z of the covariance C around its mean also the trace of ΣC.
+func (b *Bayes) uncertainty(r Row) float64 {
+	n := len(r.Z)
 	at := func(i int) float64 {
 		if i == n {
 			return -1 // of θ2
 		}
-		return z[i]
+		return r.Z[i]
 	}
 	var v float64
 	for i := range n + 1 {
 		row := b.file.Covariance[i]
 		for j := range n + 1 {
 			v += at(i) * row[j] * at(j)
+			if r.rest != nil && i < n && j < n {
+				v += row[j] * r.rest.At(i, j)
+			}
 		}
 	}
 	return max(v, 0)
 }
 
-// unsexed returns the variance of η from an unknown sex.
-func (b *Bayes) unsexed(r Row) float64 {
-	if r.Female == 0 || r.Female == 1 {
+// between returns the variance of η from an unknown sex or way of speaking: that of
+// its means by the norms that the recording may belong to.
+func (b *Bayes) between(r Row) float64 {
+	if len(r.norms) < 2 {
 		return 0
 	}
-	var d float64
-	for i, x := range b.file.Features {
-		if r.Measured[i] {
-			d += x.Weight * (r.female[i] - r.male[i])
+	var v float64
+	for _, u := range r.norms {
+		var d float64
+		for i := range b.file.Features {
+			d += b.file.Features[i].Weight * (u.z[i] - r.Z[i])
 		}
+		v += u.share * d * d
 	}
-	return r.Female * (1 - r.Female) * d * d
+	return v
 }
 
-// missing returns the variance of η from the features that were not measured,
-// given the others.
+// missing returns the variance of η from the features that were not measured, or on
+// little speech, given the others.
 func (b *Bayes) missing(r Row) float64 {
 	if r.rest == nil {
 		return 0
 	}
 	var v float64
-	for i, a := range r.gaps {
-		for j, c := range r.gaps {
-			v += b.file.Features[a].Weight * r.rest.At(i, j) * b.file.Features[c].Weight
+	for i := range b.file.Features {
+		for j := range b.file.Features {
+			v += b.file.Features[i].Weight * r.rest.At(i, j) * b.file.Features[j].Weight
 		}
 	}
 	return max(v, 0)

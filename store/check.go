@@ -65,6 +65,7 @@ func (c *checker) session(s *Session) {
 	c.count("the channel", s.Channel)
 	c.seconds("the duration", s.Duration)
 	c.seconds("what was analysed", s.Analysed)
+	kind(c, "way of speaking", s.Speech)
 	c.count("the number of attempts", s.Attempts)
 	c.count("the number of notices", s.Notices)
 	for _, t := range s.times() {

@@ -22,6 +22,7 @@ type Session struct {
 	SubmittedAt time.Time      `json:"submitted_at,omitzero" cbor:"9,keyasint,omitzero"`
 	Audio       string         `json:"audio,omitempty" cbor:"10,keyasint,omitempty"`            // reference to the stored audio; "" if there is none
 	Channel     int            `json:"channel,omitempty" cbor:"11,keyasint,omitempty"`          // 1-based channel to analyse; 0 if the audio is mono
+	Speech      screen.Speech  `json:"speech,omitempty" cbor:"26,keyasint,omitempty"`           // how the person spoke; 0 if that is not known
 	Duration    float64        `json:"duration_seconds,omitempty" cbor:"24,keyasint,omitempty"` // of the recording in s; 0 if unknown
 	FixedGain   bool           `json:"fixed_gain,omitempty" cbor:"12,keyasint,omitempty"`       // whether all recordings are made at the same gain, so that levels compare
 	Baseline    bool           `json:"baseline,omitempty" cbor:"13,keyasint,omitempty"`         // whether to compare the recording with the user's earlier ones

@@ -244,7 +244,7 @@ func (s *rowScorer) row(ctx context.Context, r *manifest.Row, in *features.Recor
 	if f := (features.Limits{}).Refuse(s.task, in.Analysis); f != nil {
 		row.Refused = f.Code
 	}
-	in.Metadata, in.FixedGain = r.Metadata, s.scoring.FixedGain
+	in.Metadata, in.FixedGain, in.Speech = r.Metadata, s.scoring.FixedGain, s.scoring.Speech
 	scores, err := s.Score(ctx, in)
 	if err != nil {
 		return row, err

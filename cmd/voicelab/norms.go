@@ -22,14 +22,16 @@ func newNorms() *cobra.Command {
 		Use:   "norms --manifest FILE.csv --out NORMS.json",
 		Short: "Measure the norms behind the shipped depression and anxiety models",
 		Long: `Measure how the features of the shipped depression and anxiety models are
-distributed in female and in male voices. The manifest is one of the deepfake task
-with the columns use, source_repo and speaker. Of its bona fide rows whose use is
-train, the clips of each speaker are put in a row to 40 s, with pauses of published
-length. Equal manifests and recordings give equal files.
+distributed in female and in male voices, in free speech, picture descriptions and
+reading, their sampling errors on little speech, and what noise takes from them. The
+manifest is one of the deepfake task with the columns use, source_repo and speaker. Of
+its bona fide rows whose use is train, the speech of each speaker is put in a row to
+60 s in each way of speaking, with pauses of published length. Equal manifests and
+recordings give equal files.
 
 The norms of the source tree are lab/prior/norms.json; "voicelab priors" makes the
 models from them.`,
-		Example: "  voicelab norms --manifest speech/manifest.csv --rows 1337 --out lab/prior/norms.json",
+		Example: "  voicelab norms --manifest speech/manifest.csv --out lab/prior/norms.json",
 		Args:    command.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {

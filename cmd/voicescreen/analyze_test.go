@@ -151,7 +151,12 @@ func TestAnalyzeSaysWhatItWasTold(t *testing.T) {
 	if plain.Scores[0].Baseline != 0 || told.Scores[0].Baseline != 1 || told.Scores[0].Probability < 2*plain.Scores[0].Probability {
 		t.Errorf("got %+v, and told more %+v, want one earlier recording and a higher probability", plain.Scores[0], told.Scores[0])
 	}
-	for _, bad := range [][]string{{"--gender", "x"}, {"--base-rate", "deepfake=0.1"}, {"--base-rate", "anxiety"}} {
+	read := parseLines(t, ok(t, "analyze", "--json", "--speech", "reading", file).stdout)[0]
+	free := parseLines(t, ok(t, "analyze", "--json", "--speech", "free", file).stdout)[0]
+	if read.Scores[0].Probability == free.Scores[0].Probability || free.Scores[0].Probability == plain.Scores[0].Probability {
+		t.Errorf("got %+v read, %+v free and %+v unknown, want three probabilities", read.Scores[0], free.Scores[0], plain.Scores[0])
+	}
+	for _, bad := range [][]string{{"--gender", "x"}, {"--base-rate", "deepfake=0.1"}, {"--base-rate", "anxiety"}, {"--speech", "song"}} {
 		if o := cli(t, append(append([]string{"analyze"}, bad...), file)...); o.code != command.ExitUsage {
 			t.Errorf("%v: got %+v, want a usage error", bad, o)
 		}

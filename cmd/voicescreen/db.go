@@ -19,7 +19,8 @@ func newDB() *cobra.Command {
 		Short: "List, export, check, back up, restore, compact and encrypt a database",
 		Long: `A database clinic.db consists of three parts that belong together: the file, the
 directory clinic.db.audio with the recordings that wait, and, if it is encrypted, the
-file clinic.db.keyslots. The file also holds the models that were learned from labels.
+file clinic.db.keyslots. The file also holds the models that were learned from labels, and
+the norms that were adapted.
 
 Stop the service before you use these commands: one process can have a database
 open. A running service makes backups with "serve --backup DIR --backup-every 24h",

@@ -32,6 +32,7 @@ func newRoot() *cobra.Command {
 		newAnalyze(), newFeatures(),
 		newServe(), newKeys(), newDB(), newWebhooks(), newAudit(),
 		newCalibrate(),
+		newAdapt(),
 		command.NewVersion("voicescreen"),
 	)
 	return root

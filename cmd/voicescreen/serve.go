@@ -142,7 +142,7 @@ func (o *serveOptions) add(cmd *cobra.Command) {
 	o.results.add(cmd)
 	o.scoring.Add(cmd)
 	cmd.Flags().BoolVar(&o.baseline, "baseline", false, "compare each recording with the same user's earlier ones")
-	command.DurationVar(cmd, &o.calibrate, "calibrate", "how often to learn from the labels that came, such as 24h; 0 for never; a model given with --model stays as it is")
+	command.DurationVar(cmd, &o.calibrate, "calibrate", "how often to adapt the norms to the recordings and to learn from the labels that came, such as 24h; 0 for never; a model given with --model stays as it is")
 	o.backup.add(cmd)
 	o.log.add(cmd)
 	command.NoValues(cmd, "addr", "metrics-addr")

@@ -57,6 +57,9 @@ type SubmitOptions struct {
 	// SampleRate is the rate of the recording in Hz, 8000 to 48000. Default:
 	// 44100.
 	SampleRate int
+
+	// Speech is how the person speaks. Default: it is not said.
+	Speech screen.Speech
 }
 
 // Submit hands in the recording of a session, a WAV file of one channel, from
@@ -76,7 +79,10 @@ func (c *Client) Submit(ctx context.Context, sessionID string, recording io.Read
 	if !o.Product.Valid() {
 		return fmt.Errorf("client: there is no product %d", uint8(o.Product))
 	}
-	u, err := newUpload(sessionID, o.SampleRate, recording)
+	if o.Speech != 0 && !o.Speech.Valid() {
+		return fmt.Errorf("client: there is no way of speaking %d", uint8(o.Speech))
+	}
+	u, err := newUpload(sessionID, o, recording)
 	if err != nil {
 		return err
 	}

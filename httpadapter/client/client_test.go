@@ -222,7 +222,7 @@ func TestProducts(t *testing.T) {
 		screen.DepressionSeverity: "depression severity", screen.AnxietySeverity: "anxiety severity", screen.DeepfakeBinary: "deepfake binary",
 	} {
 		id := initiate(t, c)
-		if err := c.Submit(ctx, id, recording(t, interview), &client.SubmitOptions{Product: product, SampleRate: 44100}); err != nil {
+		if err := c.Submit(ctx, id, recording(t, interview), &client.SubmitOptions{Product: product, SampleRate: 44100, Speech: screen.Reading}); err != nil {
 			t.Errorf("%v: %v", product, err)
 			continue
 		}
@@ -233,6 +233,9 @@ func TestProducts(t *testing.T) {
 	id := initiate(t, c)
 	if err := c.Submit(ctx, id, recording(t, interview), &client.SubmitOptions{SampleRate: 16000}); status(err) != http.StatusUnprocessableEntity {
 		t.Errorf("another rate: got %v, want 422", err)
+	}
+	if err := c.Submit(ctx, id, recording(t, interview), &client.SubmitOptions{Speech: 9}); err == nil {
+		t.Error("submitting an unknown way of speaking: got no error")
 	}
 	if err := c.Submit(ctx, id, recording(t, interview), &client.SubmitOptions{Product: 99}); err == nil {
 		t.Error("got no error for a product that there is not")

@@ -22,7 +22,7 @@ type upload struct {
 	last       *attempt // that reads the recording, or did
 }
 
-func newUpload(sessionID string, rate int, recording io.ReadSeeker) (*upload, error) {
+func newUpload(sessionID string, o SubmitOptions, recording io.ReadSeeker) (*upload, error) {
 	u := &upload{recording: recording}
 	var err error
 	if u.start, err = recording.Seek(0, io.SeekCurrent); err == nil {
@@ -36,8 +36,11 @@ func newUpload(sessionID string, rate int, recording io.ReadSeeker) (*upload, er
 	w := multipart.NewWriter(&b)
 	u.boundary = w.Boundary()
 	err = w.WriteField("session_id", sessionID)
-	if err == nil && rate != 0 {
-		err = w.WriteField("allowed_sample_rate", strconv.Itoa(rate))
+	if err == nil && o.SampleRate != 0 {
+		err = w.WriteField("allowed_sample_rate", strconv.Itoa(o.SampleRate))
+	}
+	if err == nil && o.Speech != 0 {
+		err = w.WriteField("speech", o.Speech.String())
 	}
 	if err == nil {
 		_, err = w.CreateFormFile("file", "recording.wav")

@@ -14,18 +14,28 @@ import (
 type ScoringFlags struct {
 	rates     []string
 	fixedGain bool
+	speech    string
 }
 
 // Add adds the flags to a command.
 func (f *ScoringFlags) Add(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.rates, "base-rate", nil, "share of people with a score of 10 or more, as depression=0.2 or anxiety=0.1 (repeatable; default US adults, 0.080 and 0.061; a model that was calibrated on labels has its own). Cuts move with it, but not above one half")
 	cmd.Flags().BoolVar(&f.fixedGain, "fixed-gain", false, "all recordings were made at the same gain, so that the level of the voice counts")
+	cmd.Flags().StringVar(&f.speech, "speech", "", "how people speak: free, picture (the description of a picture) or reading (default not known: weighed by the pauses)")
 	Values(cmd, "base-rate", "depression=", "anxiety=")
+	Values(cmd, "speech", "free", "picture", "reading")
 }
 
 // Set sets the options of an engine from the flags.
 func (f *ScoringFlags) Set(o *voicescreen.ScoringOptions) error {
 	o.FixedGain = f.fixedGain
+	if f.speech != "" {
+		s, err := screen.ParseSpeech(f.speech)
+		if err != nil {
+			return Usagef("--speech is %q, want free, picture or reading", f.speech)
+		}
+		o.Speech = s
+	}
 	for _, text := range f.rates {
 		name, value, _ := strings.Cut(text, "=")
 		var c screen.Category

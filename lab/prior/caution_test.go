@@ -60,13 +60,14 @@ func TestCautionsOnSpeakersNotUsed(t *testing.T) {
 		if i%*every != 0 {
 			continue
 		}
-		x, err := v.Speech(decode, rng)
+		h, err := v.hear(decode, analyzer)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if x == nil {
+		if h == nil {
 			continue
 		}
+		x := assemble(h.pieces(), drawSpeaker(screen.FreeSpeech, i%2, rng), 40, rng)
 		list, ok := cautions(t, b, analyzer, x)
 		if !ok {
 			continue

@@ -53,7 +53,7 @@ func Files(dir string, norms *Norms) (map[string][]byte, error) {
 				strings.TrimSpace(tableBegins), strings.TrimSpace(tableEnds))
 		}
 		out[s.file] = text.Bytes()
-		out[s.card] = []byte(before + tableBegins + evidenceTable(p, f) + tableEnds + after)
+		out[s.card] = []byte(before + tableBegins + evidenceTable(p, f) + updateTable(p, norms) + tableEnds + after)
 	}
 	return out, nil
 }
@@ -62,17 +62,25 @@ func Files(dir string, norms *Norms) (map[string][]byte, error) {
 // model.
 func evidenceTable(p *Prior, f *models.BayesFile) string {
 	var b strings.Builder
-	b.WriteString("| row of the evidence | feature | prior d | sd | weight | sd | stability | basis |\n|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("| row of the evidence | feature | prior d | samples | d | sd | weight | sd | stability | basis |\n|---|---|---|---|---|---|---|---|---|---|\n")
+	now := p.Current()
 	for i, e := range p.Effects {
+		var samples []string
+		for _, s := range p.Samples {
+			if s.Feature == e.Feature {
+				samples = append(samples, s.Name+" "+signed(s.D, 2))
+			}
+		}
 		note := ""
 		if e.FixedGain {
 			note = "; only with a fixed gain"
 		}
-		fmt.Fprintf(&b, "| %s | `%s`%s | %s | %.2f | %s | %.3f | %.2f | %s |\n", e.Row, e.Feature, note, signed(e.D, 2), e.SD,
+		fmt.Fprintf(&b, "| %s | `%s`%s | %s ± %.2f | %s | %s | %.2f | %s | %.3f | %.2f | %s |\n", e.Row, e.Feature, note, signed(e.D, 2), e.SD,
+			strings.Join(samples, "; "), signed(now[i].D, 2), now[i].SD,
 			signed(f.Features[i].Weight, 3), math.Sqrt(f.Covariance[i][i]), e.Stability, e.Basis)
 	}
 	for _, u := range p.Unused {
-		fmt.Fprintf(&b, "| %s | not used: %s | %s | %.2f | | | | %s |\n", u.Row, u.Why, signed(u.D, 2), u.SD, u.Basis)
+		fmt.Fprintf(&b, "| %s | not used: %s | %s ± %.2f | | | | | | | %s |\n", u.Row, u.Why, signed(u.D, 2), u.SD, u.Basis)
 	}
 	return b.String()
 }

@@ -17,15 +17,16 @@ import (
 	"github.com/voicescreen/voicescreen/screen"
 )
 
-// Norms are the centre and the scale of features of schema voice/1 in female
-// and in male voices, and their correlations within sex, as [features.Extract]
-// measures them on speech of no special kind. Norms of other programs do not
-// fit: perturbation measures differ two- to threefold between them.
+// Norms are the distributions of features of schema voice/1 in female and in male
+// voices in each way of speaking, and their correlations within both, as
+// [features.Extract] measures them. Norms of other programs do not fit:
+// perturbation measures differ two- to threefold between them.
 type Norms struct {
-	Origin   models.Data `json:"origin"`
-	Females  int         `json:"females"`
-	Males    int         `json:"males"`
-	Features []Norm      `json:"features"`
+	Origin    models.Data `json:"origin"`
+	Females   int         `json:"females"`
+	Males     int         `json:"males"`
+	SampledAt float64     `json:"sampled_at_s"` // seconds of speech; see models.Sampling
+	Features  []Norm      `json:"features"`
 
 	// Sex is the distribution of the logarithms of the features that distinguish the sexes.
 	Sex []models.SexFeature `json:"sex"`
@@ -33,13 +34,15 @@ type Norms struct {
 	Correlation [][]float64 `json:"correlation"` // of Features, in their order
 }
 
-// Norm is the distribution of one feature: its median, and its interquartile
-// range over 1.349, which is the standard deviation of a normal distribution.
+// Norm is the distribution of one feature. A centre is the median; a scale is the
+// interquartile range over 1.349, which is the standard deviation of a normal
+// distribution, less the sampling error of the recordings.
 type Norm struct {
-	Name   string        `json:"name"`
-	N      int           `json:"n"` // recordings in which it was measured
-	Female models.Spread `json:"female"`
-	Male   models.Spread `json:"male"`
+	Name     string          `json:"name"`
+	N        int             `json:"n"` // people of whom it was measured, in the way of speaking with the fewest
+	Norms    models.Norms    `json:"norms"`
+	Sampling models.Sampling `json:"sampling"`
+	Noise    models.Noise    `json:"noise"`
 }
 
 //go:embed norms.json
@@ -105,57 +108,91 @@ const shrinkage = 0.3
 // the length of the vocal tract.
 var sexFeatures = []string{"f0.median_hz", "formant.f3.median_hz"}
 
-// MeasureNorms computes the norms of the named features over vectors of
-// schema voice/1, one a recording. The sex of each is taken from sex, where
-// it is Female or Male, and otherwise classified by a mixture of two normal
-// distributions of the logarithms of sexFeatures; see splitSexes. Correlations
-// are Spearman's over the recordings that have both features, of the
-// differences from the sex's centre, shrunk to 0 by 30 %. It is an error if a
-// feature was measured in fewer than 30 recordings of a sex or does not vary.
-func MeasureNorms(vectors []features.Vector, sex []screen.Gender, features []string, origin models.Data) (*Norms, error) {
-	female, spread, err := splitSexes(vectors, sex)
+// A Person is the recordings of one voice that norms are measured on.
+type Person struct {
+	Sex    screen.Gender // Female or Male where it is known
+	Alone  features.Vector
+	Unique float64 // seconds of speech that no other part of the recordings repeats
+
+	// Spoken is the features of one recording in each way of speaking, in the order
+	// of screen.Speeches.
+	Spoken [3]features.Vector
+}
+
+// MeasureNorms computes the norms of terms, without their weights, over people.
+// The sex of a person is Sex, where it is Female or Male, and otherwise
+// classified by a mixture of two normal distributions of the logarithms of
+// sexFeatures in Alone; see splitSexes. Correlations are Spearman's over the
+// recordings that have both features, of the differences from the centre of sex and
+// way of speaking, shrunk to 0 by 30 %. wobble is the sampling error of each term.
+// It is an error if a feature was measured in fewer than 30 people of a sex or does
+// not vary.
+func MeasureNorms(people []Person, terms []models.BayesFeature, wobble []samplingError, origin models.Data) (*Norms, error) {
+	alone, sex := make([]features.Vector, len(people)), make([]screen.Gender, len(people))
+	for i, p := range people {
+		alone[i], sex[i] = p.Alone, p.Sex
+	}
+	female, spread, err := splitSexes(alone, sex)
 	if err != nil {
 		return nil, err
 	}
-	n := &Norms{Origin: origin, Sex: spread, Correlation: make([][]float64, len(features))}
+	n := &Norms{Origin: origin, Sex: spread, SampledAt: sampledAt, Correlation: make([][]float64, len(terms))}
 	for _, f := range female {
 		n.Females += stats.Indicator(f)
 	}
-	n.Males = len(vectors) - n.Females
-	within := make([][]float64, len(features)) // differences from the centre of the sex
-	for i, name := range features {
-		x := column(vectors, name)
-		norm := Norm{Name: name}
-		for _, s := range []struct {
-			is  bool
-			dst *models.Spread
-		}{{true, &norm.Female}, {false, &norm.Male}} {
-			part := make([]float64, 0, len(x))
-			for k, v := range x {
-				if female[k] == s.is && !math.IsNaN(v) {
-					part = append(part, v)
+	n.Males = len(people) - n.Females
+	within := make([][]float64, len(terms)) // differences from the centre of sex and way
+	for i := range terms {
+		x := &terms[i]
+		norm := Norm{Name: x.Name, N: len(people), Noise: x.Noise}
+		var z2 float64 // variance of z at sampledAt, mean over the norms
+		for way, s := range screen.Speeches() {
+			value := make([]float64, len(people))
+			for k := range people {
+				value[k] = x.Value(people[k].Spoken[way])
+			}
+			var measured int
+			for _, c := range []struct {
+				is  bool
+				dst *models.Spread
+			}{{true, &norm.Norms.Of(s).Female}, {false, &norm.Norms.Of(s).Male}} {
+				var part, few []float64
+				var by float64
+				for k, v := range value {
+					switch {
+					case female[k] != c.is:
+					case !math.IsNaN(v):
+						part = append(part, v)
+						by += wobble[i].at(&people[k], way)
+					case x.Name == "pause.mean_s" || x.Name == "pause.sd_s":
+						few = append(few, math.Inf(-1)) // too few pauses: rather short than any
+					}
 				}
+				if len(part) < leastNorm {
+					return nil, fmt.Errorf("prior: %s was measured in %d people of a sex, want %d", x.Name, len(part), leastNorm)
+				}
+				measured += len(part)
+				by /= float64(len(part))
+				if *c.dst, err = robust(append(part, few...), by); err != nil {
+					return nil, fmt.Errorf("prior: %s %w", x.Name, err)
+				}
+				z2 += wobble[i].variance[way] / (c.dst.Scale * c.dst.Scale) / 6
 			}
-			if len(part) < leastNorm {
-				return nil, fmt.Errorf("prior: %s was measured in %d recordings of a sex, want %d", name, len(part), leastNorm)
+			norm.N = min(norm.N, measured)
+			for k, v := range value {
+				spread := norm.Norms.Of(s).Male
+				if female[k] {
+					spread = norm.Norms.Of(s).Female
+				}
+				within[i] = append(within[i], (v-spread.Center)/spread.Scale)
 			}
-			if *s.dst, err = robust(part); err != nil {
-				return nil, fmt.Errorf("prior: %s %w", name, err)
-			}
-			norm.N += len(part)
 		}
+		norm.Sampling = models.Sampling{Variance: stats.Significant(z2, 3), Falls: wobble[i].falls}
 		n.Features = append(n.Features, norm)
-		within[i] = make([]float64, len(x))
-		for k, v := range x {
-			within[i][k] = (v - norm.Male.Center) / norm.Male.Scale
-			if female[k] {
-				within[i][k] = (v - norm.Female.Center) / norm.Female.Scale
-			}
-		}
 	}
-	for i := range features {
-		n.Correlation[i] = make([]float64, len(features))
-		for j := range features {
+	for i := range terms {
+		n.Correlation[i] = make([]float64, len(terms))
+		for j := range terms {
 			n.Correlation[i][j] = 1
 			if i != j {
 				n.Correlation[i][j] = stats.Decimals((1-shrinkage)*spearman(within[i], within[j]), 4)
@@ -165,13 +202,19 @@ func MeasureNorms(vectors []features.Vector, sex []screen.Gender, features []str
 	return n, nil
 }
 
-// robust is the median of x and its interquartile range over 1.349. It sorts x.
-func robust(x []float64) (models.Spread, error) {
+// leastTrue is the least share of the variance between recordings that is between
+// people. Chosen: an estimate of the sampling error is not better than that.
+const leastTrue = 0.5
+
+// robust is the median of x, and its interquartile range over 1.349 without a sampling
+// error of the given variance. It sorts x.
+func robust(x []float64, sampling float64) (models.Spread, error) {
 	slices.Sort(x)
 	scale := (dsp.PercentileSorted(x, 75) - dsp.PercentileSorted(x, 25)) / 1.349
-	if !(scale > 0) {
+	if !(scale > 0) || math.IsInf(scale, 0) {
 		return models.Spread{}, fmt.Errorf("does not vary")
 	}
+	scale = math.Sqrt(max(scale*scale-sampling, leastTrue*scale*scale))
 	return models.Spread{Center: stats.Significant(dsp.PercentileSorted(x, 50), 5), Scale: stats.Significant(scale, 5)}, nil
 }
 

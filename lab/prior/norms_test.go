@@ -18,10 +18,6 @@ import (
 
 var measure = flag.Bool("norms", false, "measure norms.json anew on the shared speech and compare; a minute")
 
-// normRows is how many rows the manifest of the shared speech had when the norms
-// were measured: those from the 1,338th on are of later.
-const normRows = 1337
-
 // TestShippedNorms checks the norms, after measuring them anew if asked to.
 func TestShippedNorms(t *testing.T) {
 	n, err := ShippedNorms()
@@ -33,7 +29,7 @@ func TestShippedNorms(t *testing.T) {
 		if !ok {
 			t.Fatal("-norms needs ../shared/speech beside the repository")
 		}
-		got, err := MeasureVoices(t.Context(), m.Rows[:normRows], decode, nil)
+		got, err := MeasureVoices(t.Context(), m.Rows, decode, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,8 +43,13 @@ func TestShippedNorms(t *testing.T) {
 			t.Errorf("no norm of %s", name)
 			continue
 		}
-		if f := n.Features[i]; f.N < 2*leastNorm || !(f.Female.Scale > 0) || !(f.Male.Scale > 0) {
-			t.Errorf("%s: got %+v, want at least %d recordings of each sex and scales", name, f, leastNorm)
+		if f := n.Features[i]; f.N < 2*leastNorm {
+			t.Errorf("%s: got %+v, want at least %d recordings of each sex", name, f, leastNorm)
+		}
+		for _, s := range screen.Speeches() {
+			if of := n.Features[i].Norms.Of(s); !(of.Female.Scale > 0) || !(of.Male.Scale > 0) {
+				t.Errorf("%s: got %+v for %v, want scales", name, of, s)
+			}
 		}
 		for j := range n.Features {
 			r := n.Correlation[i][j]
@@ -81,8 +82,8 @@ func TestMeasureNorms(t *testing.T) {
 	}
 	names := []string{"f0.median_hz", "formant.f3.median_hz", "pause.mean_s", "pause.sd_s"}
 	rng := rand.New(rand.NewPCG(1, 2))
-	vectors, sex := make([]features.Vector, people), make([]screen.Gender, people)
-	for i := range vectors {
+	drawn := make([]Person, people)
+	for i := range drawn {
 		values := map[string]float64{}
 		female := i%2 == 0
 		spread := func(s models.SexFeature) models.Spread {
@@ -95,17 +96,36 @@ func TestMeasureNorms(t *testing.T) {
 			values[s.Name] = math.Exp(spread(s).Center + spread(s).Scale*rng.NormFloat64())
 		}
 		z := rng.NormFloat64()
-		values["pause.mean_s"] = 5 + z
-		values["pause.sd_s"] = 3 + 0.5*(z+rng.NormFloat64())
-		if i%10 == 0 {
-			delete(values, "pause.sd_s")
+		w := (z + rng.NormFloat64()) / math.Sqrt2
+		p := &drawn[i]
+		p.Alone = features.VoiceSchema().Vector(values)
+		p.Unique = 30
+		for way := range p.Spoken {
+			// The pauses are half as long from one way of speaking to the next, and have a
+			// sampling error of the variance 0.25 in the logarithm.
+			values["pause.mean_s"] = math.Exp(1 - float64(way) + z + 0.5*rng.NormFloat64())
+			values["pause.sd_s"] = math.Exp(2 + 0.5*w)
+			values["speech.duration_s"] = sampledAt / 2
+			if i%10 == 0 {
+				delete(values, "pause.sd_s")
+			}
+			p.Spoken[way] = features.VoiceSchema().Vector(values)
 		}
-		vectors[i] = features.VoiceSchema().Vector(values)
 		if i%8 < 2 {
-			sex[i] = map[bool]screen.Gender{true: screen.Female, false: screen.Male}[female]
+			p.Sex = map[bool]screen.Gender{true: screen.Female, false: screen.Male}[female]
 		}
 	}
-	n, err := MeasureNorms(vectors, sex, names, models.Data{Data: "drawn"})
+	var terms []models.BayesFeature
+	for _, name := range names {
+		x, err := termOf(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		terms = append(terms, x)
+	}
+	wobble := make([]samplingError, len(terms))
+	wobble[2] = samplingError{true, [3]float64{0.125, 0.125, 0.125}, 1}
+	n, err := MeasureNorms(drawn, terms, wobble, models.Data{Data: "drawn"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,20 +138,24 @@ func TestMeasureNorms(t *testing.T) {
 		}
 	}
 	// Standard errors over 1,000 voices are 0.04 of a median and of a scale of 1.
-	for _, s := range []models.Spread{n.Features[2].Female, n.Features[2].Male} {
-		near("centre of the pauses", s.Center, 5, 0.15)
-		near("scale of the pauses", s.Scale, 1, 0.15)
+	for way, speech := range screen.Speeches() {
+		of := n.Features[2].Norms.Of(speech)
+		for _, s := range []models.Spread{of.Female, of.Male} {
+			near("centre of the pauses", s.Center, 1-float64(way), 0.15)
+			near("scale of the pauses", s.Scale, 1, 0.15)
+		}
 	}
+	near("sampling error", n.Features[2].Sampling.Variance, 0.125, 0.03)
 	if n.Features[3].N != people*9/10 {
 		t.Errorf("got %d measured, want %d", n.Features[3].N, people*9/10)
 	}
-	// Spearman's of a correlation of √½ is 0.69; drawn to 0 by 30 %.
-	near("correlation", n.Correlation[2][3], 0.7*0.69, 0.04)
+	// Of the logarithms the correlation is √½/√1.25; Spearman's of it, shrunk to 0 by 30 %.
+	near("correlation", n.Correlation[2][3], 0.7*6/math.Pi*math.Asin(math.Sqrt(0.5/1.25)/2), 0.04)
 	for i, s := range n.Sex {
 		near(s.Name+" of women", s.Female.Center, shipped.Sex[i].Female.Center, 0.03)
 		near(s.Name+" of men", s.Male.Center, shipped.Sex[i].Male.Center, 0.03)
 	}
-	if _, err := MeasureNorms(vectors[:40], sex, names, models.Data{}); err == nil {
+	if _, err := MeasureNorms(drawn[:40], terms, wobble, models.Data{}); err == nil {
 		t.Error("of 40 recordings: got norms, want an error")
 	}
 }

@@ -45,6 +45,7 @@ type Prior struct {
 	Version  string
 	Text     string // the description of the model file
 	Effects  []Effect
+	Samples  []Sample // that bring the effects up to date; see Current
 	Unused   []Unused
 
 	// AUC is what the score as a whole is thought to reach for scores of 10
@@ -70,6 +71,11 @@ type Prior struct {
 // measurement than more of the same sign.
 const clip = 3
 
+// speechWeights is what is assumed about recordings that do not give their way of
+// speaking. Chosen: free speech is what the models are for, and a text read aloud is what
+// is easiest to ask for; pictures are described in studies.
+var speechWeights = models.SpeechWeights{Free: 0.4, Picture: 0.2, Reading: 0.4}
+
 // baseline is how far a person's earlier recordings replace the norms.
 // Chosen: what share of people who are in a spell now were not in one when the earlier
 // recording was made is unknown; half.
@@ -77,73 +83,116 @@ const baseline = 0.5
 
 // File makes the model file of the prior. norms must have every feature.
 //
-// With d the effects and R the correlations of the standardised features
-// within sex, the weights of the best linear discriminant are R⁻¹d, by which
-// correlated features share their effect (Fisher 1936). R comes from a hundred
-// or so recordings and d from judgement, and a difference of two near equal
-// features can turn the sign of one of them against its own evidence; R is
+// With d the effects, brought up to date, and R the correlations of the standardised
+// features within sex and way of speaking, the weights of the best linear discriminant
+// are R⁻¹d, by which correlated features share their effect (Fisher 1936). R comes
+// from a few hundred recordings and d from judgement, and a difference of two near
+// equal features can turn the sign of one of them against its own evidence; R is
 // therefore drawn further towards no correlation, in steps of 5 %, until no
 // sign does. Features with d = 0 get no weight. The weights are then scaled so
-// that the linear predictor has the AUC of the prior in the population of the
-// norms, and the standard deviations of the effects, which are taken to be
-// independent, with them.
+// that recordings of norms.SampledAt seconds of speech have the AUC of the prior in
+// the population of the norms, and the standard deviations of the effects, which are
+// taken to be independent, with them.
 //
 // The thresholds are the θk for which the mean of P(score ≥ k) in that
-// population is AtLeast. See [learn.OperatingPoint] for the cuts and the band.
+// population is AtLeast. See [learn.OperatingPoint] for the cuts and the band, which
+// are for recordings of that duration too.
 func (p *Prior) File(norms *Norms) (*models.BayesFile, error) {
 	f := &models.BayesFile{
 		Format: models.BayesFormat, Name: p.Name, Version: p.Version, Category: p.Category,
 		Schema: features.VoiceSchema().Name(), Description: p.Text, Clip: clip, Sex: norms.Sex, Baseline: baseline,
+		Speech: speechWeights, SampledAt: norms.SampledAt,
 		TrainedOn: append(p.Sources[:len(p.Sources):len(p.Sources)], norms.Origin), Metrics: []models.Metric{}, Licence: "MIT",
 	}
-	schema := features.VoiceSchema()
 	for _, e := range p.Effects {
-		at, n := schema.Index(e.Feature), norms.index(e.Feature)
-		if at < 0 || n < 0 {
+		x, err := termOf(e.Feature)
+		if err != nil {
+			return nil, err
+		}
+		at := norms.index(e.Feature)
+		if at < 0 {
 			return nil, fmt.Errorf("prior: no norm for feature %q", e.Feature)
 		}
-		_, unit := schema.Feature(at)
-		f.Features = append(f.Features, models.BayesFeature{
-			Name: e.Feature, Unit: unit, Female: norms.Features[n].Female, Male: norms.Features[n].Male,
-			Stability: e.Stability, FixedGain: e.FixedGain,
-		})
+		x.Norms, x.Sampling, x.Noise = norms.Features[at].Norms, norms.Features[at].Sampling, norms.Features[at].Noise
+		x.Stability, x.FixedGain = e.Stability, e.FixedGain
+		f.Features = append(f.Features, x)
+		if timed(e.Feature) {
+			f.Speech.By = append(f.Speech.By, e.Feature)
+		}
+		row := make([]float64, len(p.Effects))
+		for j, b := range p.Effects {
+			row[j] = norms.correlation(e.Feature, b.Feature)
+		}
+		f.Correlation = append(f.Correlation, row)
 	}
 	weights, err := p.share(norms)
 	if err != nil {
 		return nil, err
 	}
-	var variance float64
-	for i, a := range p.Effects {
-		row := make([]float64, len(p.Effects))
-		for j, b := range p.Effects {
-			row[j] = norms.correlation(a.Feature, b.Feature)
-			variance += weights[i] * row[j] * weights[j]
-		}
-		f.Correlation = append(f.Correlation, row)
-	}
+	seen, unseen := variances(f, weights)
 	sd := spreadFor(p.AUC, p.AtLeast[models.DecisionBand])
-	scale := sd / math.Sqrt(variance)
+	// The reported logit is that of the seen part over √(1 + π/8·unseen); see
+	// models.Bayes. It is to have the standard deviation sd.
+	scale := sd / math.Sqrt(seen-math.Pi/8*unseen*sd*sd)
 	for i := range f.Features {
 		f.Features[i].Weight = stats.Decimals(weights[i]*scale, 4)
 	}
 	for _, share := range p.AtLeast {
-		f.Thresholds = append(f.Thresholds, stats.Decimals(models.NormalThreshold(sd, share), 4))
+		f.Thresholds = append(f.Thresholds, stats.Decimals(models.NormalThreshold(scale*math.Sqrt(seen+unseen), share), 4))
 	}
 	f.Covariance = p.covariance(scale)
+	p.operate(f, sd, 1/math.Sqrt(1+math.Pi/8*unseen*scale*scale))
+	return f, f.Check()
+}
+
+// variances returns the variance of the linear predictor of weights over recordings of
+// f.SampledAt seconds of speech: the part that their features show, and the rest. With
+// R the correlations and V the sampling errors they are w'R(R + V)⁻¹Rw and the
+// difference from w'Rw.
+func variances(f *models.BayesFile, weights []float64) (seen, unseen float64) {
+	n := len(weights)
+	r, observed := mat.NewSymDense(n, nil), mat.NewSymDense(n, nil)
+	for i, row := range f.Correlation {
+		for j, v := range row {
+			r.SetSym(i, j, v)
+			observed.SetSym(i, j, v)
+		}
+		observed.SetSym(i, i, 1+f.Features[i].Sampling.Variance)
+	}
+	w := mat.NewVecDense(n, weights)
+	var rw, solved mat.VecDense
+	rw.MulVec(r, w)
+	var chol mat.Cholesky
+	if !chol.Factorize(observed) || chol.SolveVecTo(&solved, &rw) != nil {
+		return math.NaN(), math.NaN() // Check refuses the file
+	}
+	seen = mat.Dot(&rw, &solved)
+	return seen, max(mat.Inner(w, r, w)-seen, 0)
+}
+
+// operate sets cuts and band of f for reported logits of standard deviation sd, which
+// are those of the linear predictor times draw.
+func (p *Prior) operate(f *models.BayesFile, sd, draw float64) {
+	reported := *f
+	reported.Thresholds = nil
+	for _, theta := range f.Thresholds {
+		reported.Thresholds = append(reported.Thresholds, draw*theta)
+	}
 	var eta, w []float64
 	models.OverNormal(sd, func(x, share float64) { eta, w = append(eta, x), append(w, share) })
-	p.OperatingPoint.Set(f, eta, w)
-	return f, f.Check()
+	p.OperatingPoint.Set(&reported, eta, w)
+	f.Cuts, f.Indeterminate = reported.Cuts, reported.Indeterminate
 }
 
 // covariance is that of the parameters of the prior.
 func (p *Prior) covariance(scale float64) [][]float64 {
+	effects := p.Current()
 	n := len(p.Effects)
 	c := make([][]float64, n+3)
 	for i := range c {
 		c[i] = make([]float64, n+3)
 		if i < n {
-			c[i][i] = stats.Significant(p.Effects[i].SD*scale*p.Effects[i].SD*scale, 5)
+			c[i][i] = stats.Significant(effects[i].SD*scale*effects[i].SD*scale, 5)
 		}
 	}
 	c[n][n] = stats.Significant(p.ShareSD*p.ShareSD, 5)
@@ -153,23 +202,24 @@ func (p *Prior) covariance(scale float64) [][]float64 {
 
 // share returns R⁻¹d, with as little more shrinkage of R as keeps all signs.
 func (p *Prior) share(norms *Norms) ([]float64, error) {
+	effects := p.Current()
 	var have []int // the effects that are not 0
-	for i, e := range p.Effects {
+	for i, e := range effects {
 		if e.D != 0 {
 			have = append(have, i)
 		}
 	}
-	weights := make([]float64, len(p.Effects))
+	weights := make([]float64, len(effects))
 	for step := 0; step <= 20 && len(have) > 0; step++ {
 		more := float64(step) / 20
 		r := mat.NewSymDense(len(have), nil)
 		d := mat.NewVecDense(len(have), nil)
 		for i, a := range have {
 			for j, b := range have[:i] {
-				r.SetSym(i, j, (1-more)*norms.correlation(p.Effects[a].Feature, p.Effects[b].Feature))
+				r.SetSym(i, j, (1-more)*norms.correlation(effects[a].Feature, effects[b].Feature))
 			}
 			r.SetSym(i, i, 1)
-			d.SetVec(i, p.Effects[a].D)
+			d.SetVec(i, effects[a].D)
 		}
 		var chol mat.Cholesky
 		var w mat.VecDense
@@ -179,7 +229,7 @@ func (p *Prior) share(norms *Norms) ([]float64, error) {
 		kept := true
 		for i, a := range have {
 			weights[a] = w.AtVec(i)
-			kept = kept && weights[a]*p.Effects[a].D > 0
+			kept = kept && weights[a]*effects[a].D > 0
 		}
 		if kept {
 			return weights, nil

@@ -3,14 +3,18 @@ package prior
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"math"
 	"math/rand/v2"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/features"
@@ -20,12 +24,13 @@ import (
 	"github.com/voicescreen/voicescreen/screen"
 )
 
-// leastVoice is how many seconds of a speaker a recording is put together
-// from, at least, and normLength how long it is made. Chosen: with 6 s there
+// leastVoice is how many seconds of clips of a speaker there are, at least, and
+// normLength the seconds of the recordings that they are put together to: as long as
+// the windows in which their pauses were counted; see voiceome. Chosen: with 6 s there
 // are some 40 speakers, too few for norms by sex; with 3 s 146.
 const (
 	leastVoice = 3
-	normLength = 40
+	normLength = 60
 )
 
 // manyVoices are the entries of column speaker that stand for several people,
@@ -98,20 +103,54 @@ func Voices(rows []manifest.Row, use string) []Voice {
 // row.
 type Decoder func(path string) (samples []float64, rate int, err error)
 
-// Speech puts the clips of a speaker in a row, over and over, with pauses of
-// published length between them: 40 s at dsp.SampleRate. It is nil if they are
-// shorter than 3 s altogether.
-func (v *Voice) Speech(decode Decoder, rng *rand.Rand) ([]float64, error) {
-	var clips [][]float64
+// heard is the speech of a Voice.
+type heard struct {
+	sex     screen.Gender
+	female  bool
+	clips   [][]piece
+	seconds float64         // of speech
+	alone   features.Vector // of the speech without its pauses
+}
+
+// side is 0 for a female and 1 for a male voice.
+func (v *heard) side() int { return stats.Indicator(!v.female) }
+
+// pieces returns the pieces of all clips.
+func (v *heard) pieces() []piece { return slices.Concat(v.clips...) }
+
+// hear reads the clips of a speaker. It is nil if they are shorter than 3 s
+// altogether or no running speech.
+func (v *Voice) hear(decode Decoder, analyzer *dsp.Analyzer) (*heard, error) {
+	h := &heard{sex: v.Sex}
+	var seconds float64
+	var all []float64
 	for _, path := range v.Paths {
 		x, rate, err := decode(path)
 		if err != nil {
 			return nil, fmt.Errorf("prior: read %s: %w", path, err)
 		}
-		clips = append(clips, dsp.NewResampler(rate, dsp.SampleRate).Resample(nil, x))
+		seconds += float64(len(x)) / float64(rate)
+		clip := pieces(analyzer, dsp.NewResampler(rate, dsp.SampleRate).Resample(nil, x))
+		h.clips = append(h.clips, clip)
+		for _, p := range clip {
+			h.seconds += float64(len(p.samples)) / dsp.SampleRate
+			if len(all) < aloneLength*dsp.SampleRate {
+				all = append(all, p.samples...)
+			}
+		}
 	}
-	return assemble(clips, rng), nil
+	if seconds < leastVoice || len(all) == 0 {
+		return nil, nil
+	}
+	h.alone = features.Extract(analyzer.Analyze(all))
+	if !isSpeech(h.alone) {
+		return nil, nil
+	}
+	return h, nil
 }
+
+// aloneLength is the seconds of speech that the sex is classified by, at most. Chosen.
+const aloneLength = 30
 
 // A Measurement is norms, and how well they distinguish the sexes.
 type Measurement struct {
@@ -120,53 +159,145 @@ type Measurement struct {
 	Agree     int // of these, those whom pitch and F3 alone classify as published
 }
 
+// hearVoices reads the voices of rows with a use that have enough running speech, and
+// classifies their sex where it is not published. It returns too of how many the sex
+// is published, and with how many of these pitch and third formant alone agree.
+func hearVoices(ctx context.Context, rows []manifest.Row, use string, decode Decoder) (voices []*heard, published, agree int, err error) {
+	list := Voices(rows, use)
+	all, errs := make([]*heard, len(list)), make([]error, len(list))
+	inParallel(len(list), func(i int, a *dsp.Analyzer) {
+		if errs[i] = ctx.Err(); errs[i] == nil {
+			all[i], errs[i] = list[i].hear(decode, a)
+		}
+	})
+	if err := errors.Join(errs...); err != nil {
+		return nil, 0, 0, err
+	}
+	voices = slices.DeleteFunc(all, func(v *heard) bool { return v == nil })
+	alone, sexes := make([]features.Vector, len(voices)), make([]screen.Gender, len(voices))
+	for i, v := range voices {
+		alone[i], sexes[i] = v.alone, v.sex
+		published += stats.Indicator(v.sex != 0)
+	}
+	blind, _, err := splitSexes(alone, nil)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	female, _, err := splitSexes(alone, sexes)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	for i, v := range voices {
+		v.female = female[i]
+		agree += stats.Indicator(v.sex != 0 && blind[i] == female[i])
+	}
+	return voices, published, agree, nil
+}
+
+// inParallel calls do for 0 to n − 1 on all processors, each call with an analyzer
+// that no other uses meanwhile.
+func inParallel(n int, do func(i int, a *dsp.Analyzer)) {
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wait.Go(func() {
+			a := dsp.NewAnalyzer()
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				do(i, a)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// speak returns the features of one recording of each voice in each way of speaking,
+// with pauses drawn by seed. The voices are one sample of the people of each way: see
+// strata. Done is called after each and may be nil.
+func speak(voices []*heard, seed uint64, done func()) [][3]features.Vector {
+	out := make([][3]features.Vector, len(voices))
+	var pause, stretch [3][]float64
+	for way := range pause {
+		rng := rand.New(rand.NewPCG(seed, uint64(1000+way)))
+		pause[way], stretch[way] = strata(len(voices), rng), strata(len(voices), rng)
+	}
+	var mu sync.Mutex // protects the calls of done
+	inParallel(len(voices), func(i int, a *dsp.Analyzer) {
+		for way, s := range screen.Speeches() {
+			rng := rand.New(rand.NewPCG(seed, uint64(10_000+3*i+way)))
+			sp := newSpeaker(s, voices[i].side(), pause[way][i], stretch[way][i])
+			x := assemble(voices[i].pieces(), sp, normLength, rng)
+			out[i][way] = features.Extract(a.Analyze(x))
+		}
+		if done != nil {
+			mu.Lock()
+			done()
+			mu.Unlock()
+		}
+	})
+	return out
+}
+
 // MeasureVoices measures the norms of the features of the shipped priors on
 // the bona fide rows with the use "train". The clips of such a manifest last at
-// most 4 s, and people are scored on 30 s and more of free speech: see
-// [Voice.Speech]. Progress is called after each speaker and may be nil. Equal
-// rows and recordings give equal norms.
+// most 4 s, and people are scored on 30 s and more with pauses: the speech of the
+// clips of a speaker is put in a row to 60 s in each way of speaking, with pauses
+// drawn as its people have them. Progress is called after each speaker and may be nil.
+// Equal rows and recordings give equal norms.
 func MeasureVoices(ctx context.Context, rows []manifest.Row, decode Decoder, progress func(done, total int)) (*Measurement, error) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	analyzer := dsp.NewAnalyzer()
-	var vectors []features.Vector
-	var sexes []screen.Gender
-	m := &Measurement{}
-	voices := Voices(rows, "train")
-	for i := range voices {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		x, err := voices[i].Speech(decode, rng)
-		if err != nil {
-			return nil, err
-		}
-		if progress != nil {
-			progress(i+1, len(voices))
-		}
-		if x == nil {
-			continue
-		}
-		v := features.Extract(analyzer.Analyze(x))
-		if !isSpeech(v) {
-			continue
-		}
-		vectors, sexes = append(vectors, v), append(sexes, voices[i].Sex)
-		m.Published += stats.Indicator(voices[i].Sex != 0)
-	}
-	blind, _, err := splitSexes(vectors, nil)
+	voices, published, agree, err := hearVoices(ctx, rows, "train", decode)
 	if err != nil {
 		return nil, err
 	}
-	for i, s := range sexes {
-		m.Agree += stats.Indicator(s != 0 && blind[i] == (s == screen.Female))
+	terms, err := allTerms()
+	if err != nil {
+		return nil, err
 	}
-	m.Norms, err = MeasureNorms(vectors, sexes, Features(), models.Data{
-		Data: "bona fide clips of public demonstration pages and corpora, those of one speaker put in a row to 40 s with pauses of published length " +
-			fmt.Sprintf("(lognormal; medians of speakers with quartiles 0.31 and 0.61 s, Larsen et al. 2024, n = 19,615); sex as published for %d speakers, ", m.Published) +
+	noise := measureNoise(voices, terms)
+	for i, x := range terms {
+		if slices.Contains(noiseTerms, x.Name) {
+			terms[i].Noise = noise[x.Name]
+		}
+	}
+	splits := splitVoices(voices)
+	wobble := make([]samplingError, len(terms))
+	for i := range terms {
+		wobble[i] = measureError(&terms[i], splits)
+	}
+	step := 0
+	spoken := speak(voices, 100, func() {
+		if step++; progress != nil {
+			progress(step, len(voices))
+		}
+	})
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	people := make([]Person, len(voices))
+	for i, v := range voices {
+		people[i] = Person{v.sex, v.alone, v.seconds, spoken[i]}
+	}
+	m := &Measurement{Published: published, Agree: agree}
+	m.Norms, err = MeasureNorms(people, terms, wobble, models.Data{
+		Data: "speech of bona fide clips of public demonstration pages and corpora, that of one speaker put in a row to 60 s in each way of speaking, " +
+			"with pauses drawn as in Voiceome (free speech, picture description, reading; about 2,430 adults each) and measured with this engine; " +
+			fmt.Sprintf("sex as published for %d speakers, ", published) +
 			"of the others by a mixture of two normal distributions of the logarithms of median F0 and F3",
-		Rows: len(vectors), Licence: "facts measured on recordings of various licences",
+		Rows: len(voices), Licence: "facts measured on recordings of various licences",
 	})
 	return m, err
+}
+
+// allTerms returns the features of all shipped priors.
+func allTerms() ([]models.BayesFeature, error) {
+	var terms []models.BayesFeature
+	for _, name := range Features() {
+		x, err := termOf(name)
+		if err != nil {
+			return nil, err
+		}
+		terms = append(terms, x)
+	}
+	return terms, nil
 }
 
 // Features lists the features of all shipped priors.
@@ -190,34 +321,6 @@ func (n *Norms) Write(w io.Writer) error {
 	}
 	_, err = w.Write(append(b, '\n'))
 	return err
-}
-
-// assemble puts clips at dsp.SampleRate in a row, nil if they are too short
-// altogether.
-func assemble(clips [][]float64, rng *rand.Rand) []float64 {
-	var total int
-	for _, x := range clips {
-		total += len(x)
-	}
-	if total < leastVoice*dsp.SampleRate {
-		return nil
-	}
-	// The quartiles of Larsen et al. (2024), Table 1, as a lognormal
-	// distribution; within a speaker the standard deviation of the logarithm is
-	// 0.6 (chosen: long pauses are three times the short ones).
-	median := math.Sqrt(0.31*0.61) * math.Exp(rng.NormFloat64()*math.Log(0.61/0.31)/1.349)
-	var x []float64
-	for i := 0; len(x) < normLength*dsp.SampleRate; i++ {
-		clip := clips[i%len(clips)]
-		x = append(x, clip...)
-		// The clips keep 0.1 s of silence at either end.
-		pause := min(max(median*math.Exp(0.6*rng.NormFloat64()), 0.2), 3) - 0.2
-		noise := quietest(clip)
-		for range int(pause * dsp.SampleRate) {
-			x = append(x, noise*rng.NormFloat64())
-		}
-	}
-	return x
 }
 
 // quietest is the RMS of the quietest 20 ms of x.

@@ -18,33 +18,43 @@ import (
 )
 
 // population is simulated people whose true probabilities are known: voices with the norms'
-// distribution of features, and bands of a questionnaire by proportional odds.
+// distribution of features in free speech, and bands of a questionnaire by proportional
+// odds. Features are measured with the sampling error of recordings of equal duration.
 type population struct {
 	file   *models.BayesFile // norms, correlations and features
 	weight []float64         // of the standardised features, held within ±clip
 	theta  [3]float64
 	shift  []float64 // of the mean of each standardised feature; nil for none
+	drift  *drift    // of what is measured against the norms; nil for none
 	noise  bool      // whether labels are drawn from those of other people
+	speech float64   // seconds of speech of each recording
 
-	root mat.TriDense // of the correlation
-	rng  *rand.Rand
+	correlation [][]float64
+	root        mat.TriDense // of the correlation
+	rng         *rand.Rand
 }
 
 // newPopulation draws a population from what the prior of f holds possible.
 func newPopulation(f *models.BayesFile, rng *rand.Rand) *population {
-	p := &population{file: f, rng: rng}
+	p := &population{file: f, rng: rng, speech: f.SampledAt}
 	p.weight, p.theta = learn.Draw(f, rng)
-	n := len(f.Features)
+	p.correlate(f.Correlation)
+	return p
+}
+
+// correlate gives the standardised features a positive definite correlation.
+func (p *population) correlate(correlation [][]float64) {
+	n := len(correlation)
 	r := mat.NewSymDense(n, nil)
 	for i := range n {
 		for j := range i + 1 {
-			r.SetSym(i, j, f.Correlation[i][j])
+			r.SetSym(i, j, correlation[i][j])
 		}
 	}
 	var chol mat.Cholesky
 	chol.Factorize(r) // Check saw that it is positive definite
 	chol.LTo(&p.root)
-	return p
+	p.correlation = correlation
 }
 
 // withShare moves the thresholds so that the share of people has a score of 10
@@ -53,7 +63,7 @@ func (p *population) withShare(share float64) *population {
 	var variance float64
 	for i := range p.weight {
 		for j := range p.weight {
-			variance += p.weight[i] * p.file.Correlation[i][j] * p.weight[j]
+			variance += p.weight[i] * p.correlation[i][j] * p.weight[j]
 		}
 	}
 	move := models.NormalThreshold(math.Sqrt(variance), share) - p.theta[models.DecisionBand]
@@ -63,10 +73,30 @@ func (p *population) withShare(share float64) *population {
 	return p
 }
 
+// drifted shifts all features, and moves the base rate that the people would have
+// without the shift.
+func (p *population) drifted() {
+	p.withShare(driftShare)
+	p.shift = make([]float64, len(p.weight))
+	for i := range p.shift {
+		p.shift[i] = driftShift
+	}
+}
+
 // person is one drawn person: an example, and what only the maker knows.
 type person struct {
 	learn.Example
-	truth float64 // probability of a score of 10 or more, given the voice
+	truth float64 // probability of a score of 10 or more, given much speech of the voice
+}
+
+// oracle returns the linear predictor of the true weights for the recording of a person,
+// as b standardises it: nothing ranks the recordings better.
+func (p *population) oracle(b *models.Bayes, who *person) float64 {
+	var eta float64
+	for i, z := range b.Row(who.Recording).Z {
+		eta += p.weight[i] * z
+	}
+	return eta
 }
 
 // people draws n people. Of one in five the sex is not said.
@@ -89,7 +119,8 @@ func (p *population) people(n int) []person {
 	return out
 }
 
-// voice draws standardised features and the recording that has them.
+// voice draws standardised features, without sampling error, and the recording that has
+// them.
 func (p *population) voice() ([]float64, *features.Recording) {
 	n := len(p.weight)
 	e, z := make([]float64, n), make([]float64, n)
@@ -102,19 +133,22 @@ func (p *population) voice() ([]float64, *features.Recording) {
 	for j := range v.Values {
 		v.Values[j] = math.NaN()
 	}
-	for j, x := range p.file.Features {
+	for j := range p.file.Features {
+		x := &p.file.Features[j]
 		for k := range j + 1 {
 			z[j] += p.root.At(j, k) * e[k]
 		}
 		if p.shift != nil {
 			z[j] += p.shift[j]
 		}
-		norm := x.Male
+		norm := x.Norms.Free.Male
 		if female {
-			norm = x.Female
+			norm = x.Norms.Free.Female
 		}
-		v.Values[schema.Index(x.Name)] = norm.Center + norm.Scale*z[j]
+		measured := p.drift.of(j, z[j]) + math.Sqrt(x.Sampling.At(p.speech, p.file.SampledAt))*p.rng.NormFloat64()
+		x.Put(v, norm.Center+norm.Scale*measured)
 	}
+	v.Values[schema.Index("speech.duration_s")] = p.speech
 	for _, x := range p.file.Sex {
 		if i := schema.Index(x.Name); math.IsNaN(v.Values[i]) {
 			norm := x.Male
@@ -124,7 +158,7 @@ func (p *population) voice() ([]float64, *features.Recording) {
 			v.Values[i] = math.Exp(norm.Center + norm.Scale*p.rng.NormFloat64())
 		}
 	}
-	in := &features.Recording{Features: v, FixedGain: true}
+	in := &features.Recording{Features: v, FixedGain: true, Speech: screen.FreeSpeech}
 	if p.rng.IntN(5) > 0 {
 		in.Metadata.Gender = screen.Male
 		if female {

@@ -1,5 +1,5 @@
-// Package simulate shows in simulated populations, whose truth is known, what
-// labels give the depression and anxiety models.
+// Package simulate shows in simulated populations, whose truth is known, what labels
+// give the depression and anxiety models, and what recordings without labels give.
 package simulate
 
 import (
@@ -28,6 +28,21 @@ type Result struct {
 	Category screen.Category `json:"category"`
 	Rows     []Row           `json:"rows"`
 	Coverage []Coverage      `json:"coverage"`
+	Lengths  []Length        `json:"lengths"`
+
+	Unlabelled []Unlabelled `json:"unlabelled,omitempty"` // of Adapt
+}
+
+// Length says what the duration of recordings does to the scores of the prior, in
+// populations as the prior says.
+type Length struct {
+	Speech      float64 `json:"speech_s"` // seconds of speech of each recording
+	Populations int     `json:"populations"`
+	AUC         float64 `json:"auc"`
+	Covered     float64 `json:"covered"` // share of people whose probability lies in the 90 % interval
+	SE          float64 `json:"se"`      // standard error of Covered, over populations
+	Width       float64 `json:"width"`   // of the interval in logits, mean
+	Spread      float64 `json:"spread"`  // standard deviation of the reported probability in logits
 }
 
 // Coverage says how often the truth lies in the 90 % interval.
@@ -48,7 +63,7 @@ type Row struct {
 	Prior     float64 `json:"auc_prior"`     // AUC of the prior
 	Posterior float64 `json:"auc_posterior"` // of the posterior of all parameters
 	Active    float64 `json:"auc_active"`    // of what would be in use: what Learn made, if that is better
-	Oracle    float64 `json:"auc_oracle"`    // of the truth
+	Oracle    float64 `json:"auc_oracle"`    // of the true weights
 
 	ECE       float64 `json:"ece_active"` // expected calibration error of what would be in use
 	Covered   float64 `json:"covered"`    // share of new people whose probability lies in the 90 % interval of what would be in use
@@ -125,6 +140,13 @@ func Run(ctx context.Context, prior *models.BayesFile, opts *Options) (*Result, 
 		}
 		out.Coverage = append(out.Coverage, row)
 	}
+	for _, seconds := range lengths {
+		row, err := length(ctx, base, seconds, 20*o.Replicates, o.Seed)
+		if err != nil {
+			return nil, err
+		}
+		out.Lengths = append(out.Lengths, row)
+	}
 	return out, nil
 }
 
@@ -193,11 +215,7 @@ func (row *Row) add(ctx context.Context, base *models.Bayes, scenario string, n,
 		}
 		p.theta = [3]float64(prior.Thresholds)
 	case ScenarioDrift:
-		p.withShare(driftShare)
-		p.shift = make([]float64, len(p.weight))
-		for i := range p.shift {
-			p.shift[i] = driftShift
-		}
+		p.drifted()
 	}
 	tested := p.people(test)
 	p.noise = scenario == ScenarioNoSignal
@@ -214,11 +232,11 @@ func (row *Row) add(ctx context.Context, base *models.Bayes, scenario string, n,
 	if active != base {
 		row.Activated += share
 	}
-	var truth []float64
+	var truth, oracle []float64
 	var probability [3][]float64
 	const inUseAt = 2
 	for i := range tested {
-		truth = append(truth, tested[i].truth)
+		truth, oracle = append(truth, tested[i].truth), append(oracle, p.oracle(base, &tested[i]))
 		for k, b := range []*models.Bayes{base, full, inUseAt: active} {
 			s := b.ScoreRow(b.Row(tested[i].Recording), tested[i].Recording.Features)
 			probability[k] = append(probability[k], s.Probability)
@@ -230,7 +248,7 @@ func (row *Row) add(ctx context.Context, base *models.Bayes, scenario string, n,
 	row.Prior += share * expectedAUC(probability[0], truth)
 	row.Posterior += share * expectedAUC(probability[1], truth)
 	row.Active += share * expectedAUC(probability[2], truth)
-	row.Oracle += share * expectedAUC(truth, truth)
+	row.Oracle += share * expectedAUC(oracle, truth)
 	row.ECE += share * expectedECE(probability[2], truth)
 	return nil
 }

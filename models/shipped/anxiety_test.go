@@ -41,7 +41,7 @@ func TestAnxietyLeavesItsDecisionOpen(t *testing.T) {
 				if f.Weight < 0 {
 					at = -z
 				}
-				in.Features.Values[in.Features.Schema.Index(f.Name)] = f.Female.Center + at*f.Female.Scale
+				f.Put(in.Features, f.Norms.Free.Female.Center+at*f.Norms.Free.Female.Scale)
 			}
 			s, err := open.Score(t.Context(), in)
 			if err != nil {
