@@ -59,6 +59,23 @@ func checkScore(s *screen.Score) error {
 	case s.Severity != 0 && !slices.Contains(s.Category.Severities(), s.Severity):
 		return fmt.Errorf("the class %v is of another category", s.Severity)
 	}
+	return checkParts(s)
+}
+
+// checkParts returns an error for contributions and segments that cannot be stored
+// or written as JSON.
+func checkParts(s *screen.Score) error {
+	finite := func(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+	for _, c := range s.Contributions {
+		if !finite(c.Logits) || !finite(float64(c.Deviation)) || math.IsInf(c.Value, 0) {
+			return fmt.Errorf("the contribution of %q has the value %v, logits %v and deviation %v, want finite numbers, or NaN as the value", c.Feature, c.Value, c.Logits, c.Deviation)
+		}
+	}
+	for _, g := range s.Segments {
+		if !finite(g.Start) || !finite(g.End) || math.IsInf(g.Probability, 0) {
+			return fmt.Errorf("a segment from %v s to %v s has the probability %v, want finite numbers, or NaN as the probability", g.Start, g.End, g.Probability)
+		}
+	}
 	return nil
 }
 

@@ -102,6 +102,8 @@ func TestWrongScoresAreRefused(t *testing.T) {
 		"interval out of range":       {screen.Score{Category: screen.Depression, Probability: 0.4, Low: -1, High: nan}, "interval"},
 		"coverage is not a number":    {screen.Score{Category: screen.Depression, Probability: 0.4, Coverage: nan}, "coverage"},
 		"prior of one":                {screen.Score{Category: screen.Deepfake, Probability: 0.4, Prior: 1}, "prior"},
+		"infinite contribution":       {screen.Score{Category: screen.Depression, Probability: 0.4, Contributions: []screen.Contribution{{Feature: "pause.ratio", Logits: math.Inf(1)}}}, `contribution of "pause.ratio"`},
+		"segment without a start":     {screen.Score{Category: screen.Deepfake, Probability: 0.4, Segments: []screen.Segment{{Start: nan, End: 1, Probability: 0.4}}}, "a segment from NaN s"},
 		"band the wrong way":          {screen.Score{Category: screen.Depression, Probability: 0.4, Band: screen.Band{Low: 0.6, High: 0.5}}, "band"},
 	} {
 		if got, err := analyzed(t, 0, own(c.in)); err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "model fake") {
@@ -144,6 +146,9 @@ func TestConstructionRefuses(t *testing.T) {
 		"a scorer of another category": {func(o *voicescreen.Options) {
 			o.Scoring.Models = []models.Scorer{&fakeScorer{categories: []screen.Category{9}}}
 		}, "unknown category"},
+		"a scorer of one category twice": {func(o *voicescreen.Options) {
+			o.Scoring.Models = []models.Scorer{&fakeScorer{categories: []screen.Category{screen.Anxiety, screen.Anxiety}}}
+		}, "anxiety twice"},
 		"negative MinSpeech":            {func(o *voicescreen.Options) { o.Audio.Limits.MinSpeech = -time.Second }, "MinSpeech is -1s"},
 		"negative MinSpeech, deepfakes": {func(o *voicescreen.Options) { o.Audio.Limits.MinSpeechDeepfake = -1 }, "MinSpeechDeepfake -1ns"},
 	} {

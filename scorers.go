@@ -62,7 +62,10 @@ func newScorers(o *ScoringOptions, from sources) (*scorers, error) {
 		if len(info.Categories) == 0 {
 			return nil, malformed("models", fmt.Sprintf("the scorer %q in ScoringOptions.Models names no category", info.Name))
 		}
-		for _, c := range info.Categories {
+		for k, c := range info.Categories {
+			if slices.Contains(info.Categories[:k], c) {
+				return nil, malformed("models", fmt.Sprintf("the scorer %q in ScoringOptions.Models names %v twice", info.Name, c))
+			}
 			if !c.Valid() {
 				return nil, malformed("models", fmt.Sprintf("the scorer %q in ScoringOptions.Models names the unknown category %v", info.Name, c))
 			}

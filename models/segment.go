@@ -102,12 +102,13 @@ func (p *prediction) average(list []prediction, coverage float64) {
 		}
 		p.eta += q.eta / n
 		p.variance += q.variance / n
-		p.coverage += q.coverage / n
+		p.coverage += q.coverage
 		p.nearest += q.nearest / n
 		for i := range q.part {
 			p.part[i] += q.part[i] / n
 		}
 	}
+	p.coverage /= n // of the sum: the mean of shares up to 1 is then never above 1 by rounding
 	for i := range p.value {
 		var sum, count float64
 		for j := range list {

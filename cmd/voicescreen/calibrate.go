@@ -131,7 +131,8 @@ func (o *calibrateOptions) open(cmd *cobra.Command) (*voicescreen.Engine, error)
 	if _, err := os.Stat(o.db); errors.Is(err, fs.ErrNotExist) { // Open would make it
 		return nil, fmt.Errorf("there is no database %s", o.db)
 	}
-	return voicescreen.Open(o.db, engineOptions)
+	engine, err := voicescreen.Open(o.db, engineOptions)
+	return engine, keyHint(err)
 }
 
 // learnFrom calibrates, prints what came of it, and writes the one model that was

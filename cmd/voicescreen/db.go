@@ -51,7 +51,7 @@ func dbCommand(use, short, long, example string, args int, run func(cmd *cobra.C
 			if err != nil {
 				return err
 			}
-			return run(cmd, &bolt.Options{Key: key}, args)
+			return keyHint(run(cmd, &bolt.Options{Key: key}, args))
 		},
 	}
 	storeKey.add(cmd)

@@ -72,7 +72,14 @@ func TestDB(t *testing.T) {
 	refused("is there already", one, "encrypt", in("plain.db"), in("clinic.db"))
 	refused("--store-key is needed", nil, "encrypt", in("plain.db"), in("other.db"))
 	want(db(one, "check", in("clinic.db")), whole)
-	refused("no key was given", nil, "check", in("clinic.db"))
+	refused("no key was given; the key is from --store-key or VOICESCREEN_STORE_KEY", nil, "check", in("clinic.db"))
+	for _, args := range [][]string{{"calibrate"}, {"adapt"}, {"serve", "--keys", in("keys.json"), "--addr", "127.0.0.1:0"}} {
+		o := cli(t, append(args, "--db", in("clinic.db"))...)
+		if o.code != command.ExitError || !strings.Contains(o.stderr, "no key was given; the key is from --store-key") {
+			t.Errorf("%v: got %+v, want where the key is given", args, o)
+		}
+	}
+	refused("key file "+in("none")+": ", nil, "check", in("clinic.db"), "--store-key", in("none"))
 	refused("another one", two, "check", in("clinic.db"))
 	want(db(one, "backup", in("clinic.db"), in("backup.db")), whole+", 0 faults")
 	refused("is there already", one, "backup", in("clinic.db"), in("backup.db"))

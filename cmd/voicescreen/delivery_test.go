@@ -170,6 +170,9 @@ func TestAFailedStartLeavesNothingBehind(t *testing.T) {
 		if o.code != command.ExitError || o.stdout != "" || !strings.Contains(o.stderr, args[len(args)-1]) {
 			t.Errorf("%s: got %+v, want an error that names it", name, o)
 		}
+		if flag := args[len(args)-2]; name != "mistyped webhooks" && !strings.Contains(o.stderr, flag+": listen") {
+			t.Errorf("%s: got %+v, want the flag %s", name, o, flag)
+		}
 		if name == "mistyped webhooks" && !strings.Contains(o.stderr, "webhooks set") {
 			t.Errorf("%s: got %+v, want to be told how to make the file", name, o)
 		}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/voicescreen/voicescreen/internal/command"
 )
 
 // everyFlag calls visit with each flag of each command.
@@ -54,5 +56,21 @@ func TestValuesAreCompleted(t *testing.T) {
 		if o := ok(t, args...); !strings.Contains(o.stdout, want) {
 			t.Errorf("%s: got %q, want %q in it", line, o.stdout, want)
 		}
+	}
+}
+
+// The error about a limit names the flag and the place that its value is from.
+func TestLimitsBelowZeroAreNamed(t *testing.T) {
+	for flag, value := range map[string]string{
+		"max-upload": "-1", "upload-time": "-1s", "stall-time": "-1s", "uploads-per-key": "-1", "queue": "-1", "max-wait": "-1s",
+	} {
+		o := cli(t, "serve", "--dev", "--"+flag, value)
+		if want := "--" + flag + " cannot be less than 0"; o.code != command.ExitUsage || !strings.Contains(o.stderr, want) {
+			t.Errorf("got %+v, want %q", o, want)
+		}
+	}
+	t.Setenv("VOICESCREEN_QUEUE", "-1")
+	if o, want := cli(t, "serve", "--dev"), "(--queue is from VOICESCREEN_QUEUE)"; o.code != command.ExitUsage || !strings.Contains(o.stderr, want) {
+		t.Errorf("got %+v, want %q", o, want)
 	}
 }

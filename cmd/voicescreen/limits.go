@@ -36,10 +36,18 @@ func (l *limitFlags) add(cmd *cobra.Command) {
 const maxUploadMiB = 4096
 
 func (l *limitFlags) check() error {
-	switch {
-	case l.upload < 0 || l.uploadTime < 0 || l.stallTime < 0 || l.uploads < 0 || l.queue < 0 || l.wait < 0:
-		return command.Usagef("a limit cannot be less than 0")
-	case l.upload > maxUploadMiB:
+	for _, f := range []struct {
+		name     string
+		negative bool
+	}{
+		{"max-upload", l.upload < 0}, {"upload-time", l.uploadTime < 0}, {"stall-time", l.stallTime < 0},
+		{"uploads-per-key", l.uploads < 0}, {"queue", l.queue < 0}, {"max-wait", l.wait < 0},
+	} {
+		if f.negative {
+			return command.Usagef("--%s cannot be less than 0", f.name)
+		}
+	}
+	if l.upload > maxUploadMiB {
 		return command.Usagef("--max-upload is %d, want at most %d MiB", l.upload, maxUploadMiB)
 	}
 	return nil

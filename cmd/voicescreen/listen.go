@@ -24,11 +24,11 @@ func listen(ctx context.Context, calls, metrics string) (on *listeners, err erro
 	var lc net.ListenConfig
 	on = &listeners{}
 	if on.calls, err = lc.Listen(ctx, "tcp", calls); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("--addr: %w", err)
 	}
 	if metrics != "" {
 		if on.metrics, err = lc.Listen(ctx, "tcp", metrics); err != nil {
-			return nil, errors.Join(err, on.calls.Close())
+			return nil, errors.Join(fmt.Errorf("--metrics-addr: %w", err), on.calls.Close())
 		}
 	}
 	return on, nil

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/voicescreen/voicescreen/internal/command"
+	"github.com/voicescreen/voicescreen/store/bolt"
 )
 
 // secretSize is the length of a key in bytes: that of AES-256, and of the sums
@@ -23,7 +25,7 @@ func readSecret(file, env string) ([]byte, error) {
 	if file != "" {
 		data, err := os.ReadFile(file)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("key file %s: %w", file, command.Bare(err))
 		}
 		text, where = string(data), file
 		if strings.TrimSpace(text) == "" {
@@ -54,3 +56,11 @@ func (f *storeKeyFlag) add(cmd *cobra.Command) {
 
 // read returns the key, nil if there is none.
 func (f *storeKeyFlag) read() ([]byte, error) { return readSecret(f.file, envStoreKey) }
+
+// keyHint adds to an error about a key that does not fit where the key is from.
+func keyHint(err error) error {
+	if errors.Is(err, bolt.ErrKey) {
+		return fmt.Errorf("%w; the key is from --store-key or %s", err, envStoreKey)
+	}
+	return err
+}

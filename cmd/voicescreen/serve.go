@@ -273,7 +273,8 @@ func openEngine(o serveOptions, logger *slog.Logger, trail *audit.Log, sender *w
 	if trail != nil {
 		opts.Results.Erased = httpadapter.AuditErased(trail)
 	}
-	return voicescreen.Open(o.db, opts)
+	engine, err := voicescreen.Open(o.db, opts)
+	return engine, keyHint(err)
 }
 
 // serve serves until ctx is done, and then until the requests under way are.
