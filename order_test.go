@@ -61,6 +61,7 @@ var order = map[string][]string{
 	"store":           {"screen"},
 	"store/storetest": {"screen", "store"},
 	"store/audio":     {"internal/durable", "store"},
+	"store/audio/s3":  {"store", "store/audio"}, // apart, so that programs without S3 do not link its client
 	"store/bolt":      {"internal/durable", "internal/stream", "screen", "store", "store/audio"},
 	"store/memory":    {"screen", "store"},
 	"audit":           {"internal/durable"},
