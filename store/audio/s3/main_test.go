@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -115,25 +116,32 @@ func open(t testing.TB, path, addr string, opts *s3.Options) *s3.Bucket {
 	return b
 }
 
-// proxy is an HTTP proxy in front of a server. Its hook answers a request itself and
-// returns true, or changes the request and returns false.
+// proxy is an HTTP proxy in front of a server.
 type proxy struct {
 	*httptest.Server
-	hook atomic.Pointer[func(w http.ResponseWriter, r *http.Request) bool]
+	ask    atomic.Pointer[func(w http.ResponseWriter, r *http.Request) bool]
+	answer atomic.Pointer[func(*http.Response) error]
 }
 
 func newProxy(t testing.TB, addr string) *proxy {
 	t.Helper()
 	p := &proxy{}
 	forward := &httputil.ReverseProxy{
+		ErrorLog: log.New(io.Discard, "", 0),
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(&url.URL{Scheme: "http", Host: addr})
 			r.Out.Host = r.In.Host // it is signed
 		},
+		ModifyResponse: func(r *http.Response) error {
+			if answer := p.answer.Load(); answer != nil {
+				return (*answer)(r)
+			}
+			return nil
+		},
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }, // as a broken connection
 	}
 	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if hook := p.hook.Load(); hook != nil && (*hook)(w, r) {
+		if ask := p.ask.Load(); ask != nil && (*ask)(w, r) {
 			return
 		}
 		forward.ServeHTTP(w, r)
@@ -142,10 +150,13 @@ func newProxy(t testing.TB, addr string) *proxy {
 	return p
 }
 
-func (p *proxy) set(hook func(w http.ResponseWriter, r *http.Request) bool) { p.hook.Store(&hook) }
+// onRequest sets what is done with requests: the function answers one and returns true,
+// or returns false and leaves it to the server.
+func (p *proxy) onRequest(f func(w http.ResponseWriter, r *http.Request) bool) { p.ask.Store(&f) }
 
-// cut ends the connection of a request.
-func cut() { panic(http.ErrAbortHandler) }
+// onAnswer sets a function that changes the answers of the server. If it returns an error,
+// the connection breaks.
+func (p *proxy) onAnswer(f func(*http.Response) error) { p.answer.Store(&f) }
 
 func put(t testing.TB, a store.Audio, data []byte) string {
 	t.Helper()
