@@ -45,6 +45,7 @@ type upload struct {
 	part   part
 	id     string               // of the multipart upload; "" before the first part
 	parts  []minio.CompletePart // that were sent
+	sent   int64                // bytes in parts
 	made   bool                 // the server may have the object
 	done   bool                 // the server has it, and it is to stay
 	err    error                // of Write
@@ -83,6 +84,7 @@ func (u *upload) sendPart() error {
 		return b.failed(u.ctx, fmt.Sprintf("put: send part %d", number), err)
 	}
 	u.parts = append(u.parts, minio.CompletePart{PartNumber: number, ETag: sent.ETag})
+	u.sent += int64(u.part.n)
 	u.part.empty()
 	return nil
 }
@@ -107,6 +109,14 @@ func (u *upload) finish() error {
 		}
 		u.made = true
 		info, err = b.client.CompleteMultipartUpload(u.ctx, b.bucket, name, u.id, u.parts, opts)
+		if isCode(err, minio.NoSuchUpload) { // completed by an attempt whose answer was lost
+			var object minio.ObjectInfo
+			object, err = b.client.StatObject(u.ctx, b.bucket, name, minio.StatObjectOptions{ServerSideEncryption: b.read})
+			if err == nil && object.Size != u.sent {
+				err = fmt.Errorf("object has %d bytes, want %d", object.Size, u.sent)
+			}
+			info.VersionID = object.VersionID
+		}
 	}
 	if err != nil {
 		return b.failed(u.ctx, "put", err)
