@@ -41,6 +41,7 @@ var order = map[string][]string{
 	"internal/proof/accuracy":  {"dsp", "dsp/wav", "internal/proof/signals"}, // dsp against signals whose truth is known
 	"internal/proof/cost":      {},                                           // bounds on what an input may cost, for fuzz targets
 	"internal/proof/diskfault": {},                                           // power failures and failing calls
+	"internal/proof/s3server":  {},                                           // an S3 server of a test
 	"internal/proof/shared":    {},                                           // the files beside the repository
 	"internal/proof/signals":   {},                                           // signals whose truth is known
 	"internal/proof/soak":      {".", "httpadapter", "screen"},               // a long load on the whole service
@@ -60,6 +61,7 @@ var order = map[string][]string{
 	"store":           {"screen"},
 	"store/storetest": {"screen", "store"},
 	"store/audio":     {"internal/durable", "store"},
+	"store/audio/s3":  {"store", "store/audio"}, // apart, so that programs without S3 do not link its client
 	"store/bolt":      {"internal/durable", "internal/stream", "screen", "store", "store/audio"},
 	"store/memory":    {"screen", "store"},
 	"audit":           {"internal/durable"},

@@ -1,0 +1,111 @@
+package s3_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/voicescreen/voicescreen/store"
+	"github.com/voicescreen/voicescreen/store/audio/s3"
+)
+
+// breakAfter makes the body of each longer answer break after n bytes.
+func breakAfter(n int64) func(r *http.Response) error {
+	return func(r *http.Response) error {
+		if r.Request.Method == http.MethodGet && r.ContentLength > n {
+			r.Body = struct {
+				io.Reader
+				io.Closer
+			}{io.MultiReader(io.LimitReader(r.Body, n), readerFunc(func([]byte) (int, error) { return 0, errBroken })), r.Body}
+		}
+		return nil
+	}
+}
+
+func TestReadingGoesOnAfterABrokenConnection(t *testing.T) {
+	server := started(t)
+	p := newProxy(t, server.Addr)
+	b := open(t, newBucket(t, server), p.URL, nil)
+	ref := put(t, b, long)
+	p.onAnswer(breakAfter(1 << 20))
+	wantAudio(t, b, ref, long)
+
+	p.onAnswer(breakAfter(0))
+	_, err := read(t.Context(), b, ref)
+	wantErr(t, "Read without progress", err, store.ErrUnavailable)
+
+	p.onAnswer(breakAfter(1 << 20))
+	f, err := b.Open(t.Context(), ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(f, make([]byte, 1000)); err != nil {
+		t.Fatal(err)
+	}
+	wantErr(t, "Remove", b.Remove(t.Context(), ref), nil)
+	_, err = io.Copy(io.Discard, f)
+	wantErr(t, "Read of audio removed meanwhile", err, store.ErrNotFound)
+	wantErr(t, "Close", f.Close(), nil)
+}
+
+// TestTheServerIsSlow has a server that answers late, one that never answers, and one
+// whose answers stop.
+func TestTheServerIsSlow(t *testing.T) {
+	server := started(t)
+	p := newProxy(t, server.Addr)
+	b := open(t, newBucket(t, server), p.URL, &s3.Options{Timeout: soon})
+	ref := put(t, b, long)
+	late := func(http.ResponseWriter, *http.Request) bool { time.Sleep(soon / 3); return false }
+	p.onRequest(late)
+	wantAudio(t, b, put(t, b, []byte("late")), []byte("late"))
+	wantAudio(t, b, ref, long)
+
+	p.onRequest(func(_ http.ResponseWriter, r *http.Request) bool {
+		_, _ = io.Copy(io.Discard, r.Body)
+		<-r.Context().Done()
+		return true
+	})
+	var calls sync.WaitGroup
+	for name, call := range map[string]func() error{
+		"Put":    func() error { _, err := b.Put(t.Context(), bytes.NewReader(long)); return err },
+		"Open":   func() error { _, err := b.Open(t.Context(), ref); return err },
+		"Remove": func() error { return b.Remove(t.Context(), ref) },
+		"Sweep":  func() error { return b.Sweep(t.Context(), 0, nil) },
+		"Ping":   func() error { return b.Ping(t.Context()) },
+	} {
+		calls.Go(func() {
+			start := time.Now()
+			err := call()
+			if took := time.Since(start); !errors.Is(err, store.ErrUnavailable) || took > 15*time.Second {
+				t.Errorf("%s: got error %v after %v, want %v within seconds", name, err, took, store.ErrUnavailable)
+			}
+		})
+	}
+	calls.Wait()
+
+	p.onRequest(func(http.ResponseWriter, *http.Request) bool { return false })
+	var stopped atomic.Int64
+	p.onAnswer(func(r *http.Response) error { // the second MB of each answer takes longer than the time-out
+		if r.Request.Method == http.MethodGet && r.ContentLength > 1<<20 {
+			body := r.Body
+			r.Body = struct {
+				io.Reader
+				io.Closer
+			}{io.MultiReader(io.LimitReader(body, 1<<20), readerFunc(func(p []byte) (int, error) {
+				stopped.Add(1)
+				<-r.Request.Context().Done()
+				return 0, errBroken
+			})), body}
+		}
+		return nil
+	})
+	wantAudio(t, b, ref, long)
+	if stopped.Load() < 5 {
+		t.Errorf("%d answers stopped, want most of 10", stopped.Load())
+	}
+}
