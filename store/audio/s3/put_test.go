@@ -61,7 +61,15 @@ func TestLostAnswers(t *testing.T) {
 	for _, data := range [][]byte{noise(1000), long} {
 		for lost := range 7 { // the requests of an upload in three parts are 5
 			bucket := newBucket(t, server)
-			var requests atomic.Int64
+			var requests, completions atomic.Int64
+			p.onRequest(func(w http.ResponseWriter, r *http.Request) bool { // versitygw takes a second completion, others do not
+				if r.Method != http.MethodPost || !r.URL.Query().Has("uploadId") || completions.Add(1) == 1 {
+					return false
+				}
+				w.WriteHeader(http.StatusNotFound)
+				_, _ = io.WriteString(w, "<Error><Code>NoSuchUpload</Code></Error>")
+				return true
+			})
 			p.onAnswer(func(*http.Response) error {
 				if requests.Add(1) == int64(lost) {
 					return errBroken
