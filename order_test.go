@@ -41,6 +41,7 @@ var order = map[string][]string{
 	"internal/proof/accuracy":  {"dsp", "dsp/wav", "internal/proof/signals"}, // dsp against signals whose truth is known
 	"internal/proof/cost":      {},                                           // bounds on what an input may cost, for fuzz targets
 	"internal/proof/diskfault": {},                                           // power failures and failing calls
+	"internal/proof/pgserver":  {},                                           // a PostgreSQL server of a test
 	"internal/proof/shared":    {},                                           // the files beside the repository
 	"internal/proof/signals":   {},                                           // signals whose truth is known
 	"internal/proof/soak":      {".", "httpadapter", "screen"},               // a long load on the whole service
