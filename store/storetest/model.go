@@ -23,8 +23,9 @@ var (
 
 // checkHistories compares random histories with a model: every call of every
 // account, on IDs that may be another account's. If reopen is not nil, the
-// histories contain it; it closes the store and opens it again.
-func checkHistories(t *testing.T, st *subject, reopen func(*subject) *subject) {
+// histories contain it: it closes the store and opens it again, or goes on in
+// another process, and reopened is what that does to the model.
+func checkHistories(t *testing.T, st *subject, reopen func(*subject) *subject, reopened func(*history)) {
 	rapid.Check(t, func(rt *rapid.T) {
 		h := &history{T: rt, t: t, st: st, sessions: map[string]*store.Session{}, audio: map[string]string{}}
 		h.beginDocuments()
@@ -50,7 +51,7 @@ func checkHistories(t *testing.T, st *subject, reopen func(*subject) *subject) {
 		if reopen != nil {
 			actions["reopen"] = func(*rapid.T) {
 				h.st = reopen(h.st)
-				h.release()
+				reopened(h)
 				maps.DeleteFunc(h.audio, func(ref, _ string) bool { // what nobody refers to may be gone
 					kept := slices.ContainsFunc(slices.Collect(maps.Values(h.sessions)), func(s *store.Session) bool { return s.Audio == ref })
 					if !kept {

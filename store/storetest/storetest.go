@@ -40,7 +40,7 @@ func Run(t *testing.T, open func(t *testing.T, now func() time.Time) store.Store
 	}
 	t.Run("histories are as the model says", func(t *testing.T) {
 		t.Parallel() // they are long, and mostly wait for the disk
-		checkHistories(t, opened(t, open), nil)
+		checkHistories(t, opened(t, open), nil, nil)
 	})
 }
 
