@@ -67,8 +67,8 @@ func migrate(ctx context.Context, c *pgx.Conn, all []migration) error {
 			return err
 		}
 	}
-	if version == len(all) {
-		return nil
+	if version >= len(all) {
+		return known(version, len(all))
 	}
 	return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, sqlNoLimits); err != nil {
@@ -83,8 +83,8 @@ func migrate(ctx context.Context, c *pgx.Conn, all []migration) error {
 		if err := tx.QueryRow(ctx, sqlVersion).Scan(&version); err != nil {
 			return err
 		}
-		if version > len(all) {
-			return fmt.Errorf("the tables have version %d, and this program knows 1 to %d: run a later one", version, len(all))
+		if err := known(version, len(all)); err != nil {
+			return err
 		}
 		for _, m := range all[version:] {
 			version++
@@ -97,4 +97,12 @@ func migrate(ctx context.Context, c *pgx.Conn, all []migration) error {
 		}
 		return nil
 	})
+}
+
+// known says whether the program knows a version of the tables.
+func known(version, last int) error {
+	if version > last {
+		return fmt.Errorf("the tables have version %d, and this program knows 1 to %d: run a later one", version, last)
+	}
+	return nil
 }

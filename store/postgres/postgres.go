@@ -173,6 +173,19 @@ func (s *Store) prepare(ctx context.Context) error {
 	if err := c.QueryRow(ctx, sqlServer).Scan(&version, &encoding, &fsync, &commit); err != nil {
 		return err
 	}
+	if err := usable(version, encoding, fsync, commit); err != nil {
+		return err
+	}
+	all, err := migrations(migrationFiles)
+	if err != nil {
+		return err
+	}
+	return migrate(ctx, c.Conn(), all)
+}
+
+// usable says whether a server of these settings keeps what it acknowledges, and
+// can hold all that is stored.
+func usable(version int, encoding, fsync, commit string) error {
 	switch {
 	case version < minVersion:
 		return fmt.Errorf("%w: PostgreSQL %d, want %d or later", ErrServer, version/10000, minVersion/10000)
@@ -183,11 +196,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	case commit == "off":
 		return fmt.Errorf("%w: synchronous_commit is off: what was acknowledged would not survive a crash", ErrServer)
 	}
-	all, err := migrations(migrationFiles)
-	if err != nil {
-		return err
-	}
-	return migrate(ctx, c.Conn(), all)
+	return nil
 }
 
 // Ping is described at [store.Store]. It commits a small change.

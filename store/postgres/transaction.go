@@ -157,8 +157,9 @@ func (s *Store) statement(ctx context.Context, what string, commits bool, sql st
 // limits are the time-outs that the server keeps.
 type limits struct{ statement, lock, idle time.Duration }
 
-// call is how long a transaction may take, waiting for a connection included.
-func (l limits) call() time.Duration { return l.statement + 5*time.Second }
+// call is how long a transaction of two statements may take, waiting for a
+// connection included.
+func (l limits) call() time.Duration { return 2*l.statement + time.Second }
 
 // args returns the arguments of sqlLimits.
 func (l limits) args() []any {
