@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -140,3 +141,9 @@ func opened(t testing.TB, opts *postgres.Options) *postgres.Store {
 
 // at is the clock of a test.
 func at(now func() time.Time) *postgres.Options { return &postgres.Options{Now: now} }
+
+// databaseName returns the name of the database of a connection string.
+func databaseName(url string) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(url, "postgres:///"), "?")
+	return name
+}
