@@ -19,20 +19,24 @@ func TestStore(t *testing.T) {
 }
 
 func TestStoreIsShared(t *testing.T) {
-	storetest.RunShared(t, openIn())
+	t.Parallel()
+	urls := directories()
+	storetest.RunShared(t, func(t *testing.T, dir string, now func() time.Time) store.Store {
+		return open(t, urls(t, dir), at(now))
+	})
 }
 
-// openIn returns a function that opens the store that a directory stands for.
-func openIn() func(t *testing.T, dir string, now func() time.Time) store.Store {
+// directories returns a function that gives each directory a database.
+func directories() func(t *testing.T, dir string) (url string) {
 	var urls sync.Map // by directory
-	return func(t *testing.T, dir string, now func() time.Time) store.Store {
+	return func(t *testing.T, dir string) string {
 		t.Helper()
 		url, ok := urls.Load(dir)
 		if !ok {
 			url = database(t)
 			urls.Store(dir, url)
 		}
-		return open(t, url.(string), at(now))
+		return url.(string)
 	}
 }
 

@@ -168,8 +168,10 @@ func (s *Server) end(signal os.Signal) {
 }
 
 // URL returns the connection string of a database.
-func (s *Server) URL(database string) string {
-	return fmt.Sprintf("postgres:///%s?host=%s&user=%s", database, s.Dir, superuser)
+func (s *Server) URL(database string) string { return url(database, s.Dir) }
+
+func url(database, dir string) string {
+	return fmt.Sprintf("postgres:///%s?host=%s&user=%s", database, dir, superuser)
 }
 
 // Socket returns the path of the server's socket, for tests that stand between
