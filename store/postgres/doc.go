@@ -42,10 +42,10 @@
 // The indexes of Next and NextNotice hold only rows that wait; finished rows leave
 // them. An old transaction on the server, such as a backup, keeps the entries of
 // rows that have left: a search from the beginning of the queue then becomes
-// slower with each session that is finished. So a process begins its searches a
-// minute before the last session that it took, and once a second from the
+// slower with each session that is finished. So a process begins its searches five
+// seconds before the last session that it took, and once a second from the
 // beginning. What this process makes due earlier counts at once; what another
-// process puts into the past by more than a minute is found a second later.
+// process puts further into the past is found a second later at most.
 //
 // # Notifications
 //

@@ -32,6 +32,12 @@ func Migrate(ctx context.Context, url string, further ...string) error {
 	return migrate(ctx, c, all)
 }
 
+// Exec runs a statement on a connection of the store, for tests.
+func (s *Store) Exec(ctx context.Context, sql string) error {
+	_, err := s.pool.Exec(ctx, sql)
+	return err
+}
+
 // Saw notes a time of the server's clock, for tests.
 func (s *Store) Saw(t time.Time) { s.clock.saw(t) }
 
