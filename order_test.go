@@ -63,7 +63,7 @@ var order = map[string][]string{
 	"store/audio":     {"internal/durable", "store"},
 	"store/bolt":      {"internal/durable", "internal/stream", "screen", "store", "store/audio"},
 	"store/memory":    {"screen", "store"},
-	"store/postgres":  {"screen", "store", "store/audio"},
+	"store/postgres":  {"internal/stream", "screen", "store", "store/audio"},
 	"audit":           {"internal/durable"},
 
 	".": {

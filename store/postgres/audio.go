@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/voicescreen/voicescreen/internal/stream"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/audio"
 )
@@ -38,79 +40,90 @@ func (a *chunks) Put(ctx context.Context, r io.Reader) (string, error) {
 		return "", err
 	}
 	defer s.calls.End()
-	ref := rand.Text()
-	begun, done := false, false
-	defer func() { // also when r panics
-		if begun && !done {
-			s.release(ref)
-		}
-	}()
-	buf := buffers.Get().(*[chunkLen]byte)
-	defer buffers.Put(buf)
-	defer clear(buf[:]) // no voice stays in memory
-	for number := 0; ; number++ {
-		n, err := readFull(ctx, r, buf[:])
-		if err != nil && err != io.EOF {
+	u := &upload{ctx: ctx, store: s, ref: rand.Text(), buf: buffers.Get().(*[chunkLen]byte)}
+	defer u.release() // also when r panics
+	var w io.Writer = u
+	var cipher *stream.Writer
+	key, sealed := s.vault.newKey(ofAudio, u.ref)
+	if u.key = sealed; key != nil {
+		cipher = stream.NewWriter(u, key)
+		w = cipher
+	}
+	if err := audio.Copy(ctx, w, r); err != nil {
+		return "", err
+	}
+	if cipher != nil {
+		if err := cipher.Close(); err != nil {
 			return "", err
-		}
-		last := err == io.EOF
-		begun = true // also if it fails: it may have been made
-		if err := s.putChunk(ctx, ref, number, buf[:n], last); err != nil {
-			return "", err
-		}
-		if last {
-			done = true
-			return ref, nil
 		}
 	}
+	if err := u.put(true); err != nil {
+		return "", err
+	}
+	return u.ref, nil
 }
 
-// readFull fills p with what r gives. The error is io.EOF if r has ended; any
-// other error of r is returned as it is.
-func readFull(ctx context.Context, r io.Reader, p []byte) (n int, err error) {
-	for empty := 0; n < len(p); empty++ {
-		if err := ctx.Err(); err != nil {
-			return n, err
+// upload writes a recording in chunks.
+type upload struct {
+	ctx    context.Context
+	store  *Store
+	ref    string
+	key    []byte // sealed; nil if the store is not encrypted
+	number int    // of the next chunk
+	buf    *[chunkLen]byte
+	n      int  // how much of buf is filled
+	begun  bool // whether something may be stored
+	done   bool // whether all is
+}
+
+// Write stores what fills a chunk. One full chunk is left for the end.
+func (u *upload) Write(p []byte) (n int, err error) {
+	for n < len(p) {
+		if u.n == chunkLen {
+			if err := u.put(false); err != nil {
+				return n, err
+			}
 		}
-		if empty == 100 {
-			return n, io.ErrNoProgress
-		}
-		more, err := r.Read(p[n:])
-		if n += more; err != nil {
-			return n, err
-		}
-		if more > 0 {
-			empty = -1
-		}
+		more := copy(u.buf[u.n:], p[n:])
+		u.n += more
+		n += more
 	}
 	return n, nil
 }
 
-// putChunk stores a chunk. The first one begins the recording, and the last ends
-// it.
-func (s *Store) putChunk(ctx context.Context, ref string, number int, data []byte, last bool) error {
-	return s.do(ctx, "put audio", func(ctx context.Context, c *pgx.Conn) error {
+// put stores a chunk. The first one begins the recording, and the last ends it.
+func (u *upload) put(last bool) error {
+	data := u.buf[:u.n]
+	u.begun = true // also if it fails: it may have been made
+	err := u.store.do(u.ctx, "put audio", func(ctx context.Context, c *pgx.Conn) error {
 		b := &pgx.Batch{}
-		s.begin(b)
+		u.store.begin(b)
 		if !last {
 			b.Queue(sqlAsync)
 		}
-		if number == 0 {
-			b.Queue(sqlBeginAudio, s.clock.args(ref)...)
+		if u.number == 0 {
+			b.Queue(sqlBeginAudio, u.store.clock.args(u.ref, u.key)...)
 		}
-		if len(data) > 0 {
-			b.Queue(sqlPutChunk, ref, number, data)
-		}
+		b.Queue(sqlPutChunk, u.ref, u.number, data)
 		if last {
-			count := number
-			if len(data) > 0 {
-				count++
-			}
-			b.Queue(sqlEndAudio, ref, count)
+			b.Queue(sqlEndAudio, u.ref, u.number+1)
 		}
 		b.Queue(sqlCommit)
 		return send(ctx, c, b, true)
 	})
+	u.number++
+	u.n, u.done = 0, err == nil && last
+	return err
+}
+
+// release removes what is not complete, and clears the buffer: no voice stays in
+// memory.
+func (u *upload) release() {
+	if u.begun && !u.done {
+		u.store.release(u.ref)
+	}
+	clear(u.buf[:])
+	buffers.Put(u.buf)
 }
 
 // release removes audio that no session can refer to. What cannot be removed now
@@ -138,9 +151,9 @@ func (a *chunks) Open(ctx context.Context, ref string) (io.ReadCloser, error) {
 	if !audio.IsRef(ref) {
 		return nil, store.ErrNotFound
 	}
-	count := -1
+	count, sealed := -1, []byte(nil)
 	err := s.read(ctx, "open audio", sqlOpenAudio, func(rows pgx.Rows) error {
-		_, err := pgx.ForEachRow(rows, []any{&count}, func() error { return nil })
+		_, err := pgx.ForEachRow(rows, []any{&count, &sealed}, func() error { return nil })
 		return err
 	}, ref)
 	if err != nil {
@@ -149,7 +162,29 @@ func (a *chunks) Open(ctx context.Context, ref string) (io.ReadCloser, error) {
 	if count < 0 {
 		return nil, store.ErrNotFound
 	}
-	return &recording{ctx: ctx, store: s, ref: ref, chunks: count}, nil
+	r := &recording{ctx: ctx, store: s, ref: ref, chunks: count}
+	if s.vault == nil {
+		return r, nil
+	}
+	key, err := s.vault.key(ofAudio, ref, sealed)
+	if err != nil {
+		return nil, err
+	}
+	return &sealedRecording{r, stream.NewReader(r, key)}, nil
+}
+
+// sealedRecording reads an encrypted recording.
+type sealedRecording struct {
+	*recording
+	plain *stream.Reader
+}
+
+func (r *sealedRecording) Read(p []byte) (int, error) {
+	n, err := r.plain.Read(p)
+	if errors.Is(err, stream.ErrCorrupt) {
+		err = fmt.Errorf("%w: audio is not authentic", store.ErrDamaged)
+	}
+	return n, err
 }
 
 // recording reads stored audio.

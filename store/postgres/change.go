@@ -103,7 +103,7 @@ func (s *Store) replace(ctx context.Context, c *changing) (after *store.Session,
 			return err
 		}
 		before = store.Session{ID: r.stored.ID}
-		if after, err = r.session(); err != nil {
+		if after, err = r.session(s.vault); err != nil {
 			return err
 		}
 		before = *after
@@ -115,7 +115,7 @@ func (s *Store) replace(ctx context.Context, c *changing) (after *store.Session,
 		if err := c.check(&before, after); err != nil {
 			return err
 		}
-		return s.commit(ctx, conn, &before, after)
+		return s.commit(ctx, conn, r.key, &before, after)
 	})
 	if err != nil {
 		return nil, before, err
@@ -148,13 +148,10 @@ func (s *Store) locked(ctx context.Context, conn *pgx.Conn, c *changing) (*row, 
 	return r, nil
 }
 
-// commit replaces the session and ends the transaction.
-func (s *Store) commit(ctx context.Context, conn *pgx.Conn, before, after *store.Session) error {
-	values, err := mutable(after)
-	if err != nil {
-		return err
-	}
-	encoded, err := analysis(after)
+// commit replaces the session and ends the transaction. Key is the session's,
+// sealed.
+func (s *Store) commit(ctx context.Context, conn *pgx.Conn, key []byte, before, after *store.Session) error {
+	values, err := s.vault.mutable(after, key)
 	if err != nil {
 		return err
 	}
@@ -164,10 +161,10 @@ func (s *Store) commit(ctx context.Context, conn *pgx.Conn, before, after *store
 		b.Queue(sqlHoldAudio, after.Audio)
 	}
 	args := append([]any{after.ID}, values...)
-	if encoded == nil { // what is stored stays
-		b.Queue(sqlReplace, args...)
-	} else {
-		b.Queue(sqlReplaceAnalyzed, append(args, encoded)...)
+	if after.Analyzed() {
+		b.Queue(sqlReplaceAnalyzed, args...)
+	} else { // what is stored stays
+		b.Queue(sqlReplace, args[:len(args)-1]...)
 	}
 	if after.Audio != before.Audio && before.Audio != "" {
 		b.Queue(sqlReleaseAudio, before.Audio)

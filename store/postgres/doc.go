@@ -11,6 +11,7 @@
 //	audio         recordings that wait to be analysed
 //	audio_chunks  their bytes, in rows of 256 KiB
 //	documents     name, revision, content
+//	encryption    the secret of an encrypted store, sealed
 //	ping          what Ping writes
 //	migrations    which steps were taken, and when
 //
@@ -60,6 +61,33 @@
 // to the connection string: there are no prepared statements then, and the limits
 // are set in each transaction. Options.ListenURL may lead past the pooler for
 // notifications.
+//
+// # Encryption
+//
+// With Options.Key a new store is encrypted, and opened again with that key alone.
+// Each session and each recording has a random key of its own (AES-256-GCM), which
+// stands in its row, sealed with a secret of the store; that is sealed with
+// Options.Key, which Rekey replaces. A value that was changed, or put in the place
+// of another, is an error (store.ErrDamaged) and never an answer.
+//
+//	sealed                               visible to who reads the database
+//	-------------------------------------------------------------------------------
+//	metadata, labels, failures           accounts, user IDs, session IDs
+//	scores, features                     states, products, all times, counts, who works
+//	audio                                how long recordings are
+//	the content of documents             names and revisions of documents
+//
+// Not found is what only a memory of before could show: who can write to the
+// database can put back a former row, or remove one. User IDs are visible, because
+// lists and Forget look for them: give names to nobody in a user ID.
+//
+// PostgreSQL does not overwrite what is deleted. Deleted rows, with their keys,
+// stay in the table until VACUUM and later writes, in the write-ahead log until
+// that is removed, and in backups and archives as long as these are kept: who has
+// one of them and Options.Key can read them. Without Options.Key nobody can: keep
+// it apart from the backups. The server's log has statements with their values
+// only if it is set up so (log_parameter_max_length); values are sealed before they
+// are sent, but for the visible ones.
 //
 // # Versions
 //

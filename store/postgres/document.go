@@ -25,7 +25,8 @@ func (s *Store) Document(ctx context.Context, name string) (data []byte, revisio
 	if err != nil {
 		return nil, 0, err
 	}
-	return data, revision, nil
+	data, err = s.vault.openDocument(name, revision, data)
+	return data, revision, err
 }
 
 // PutDocument is described at [store.Store].
@@ -43,6 +44,7 @@ func (s *Store) PutDocument(ctx context.Context, name string, revision uint64, d
 	if data == nil {
 		data = []byte{} // not NULL
 	}
+	data = s.vault.sealDocument(name, revision+1, data)
 	sql, args := sqlPutDocument, []any{name, int64(revision), data}
 	if revision == 0 {
 		sql, args = sqlCreateDocument, []any{name, data}

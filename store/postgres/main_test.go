@@ -34,7 +34,11 @@ var template = sync.OnceValue(func() error {
 	if err != nil {
 		return err
 	}
-	return st.Close()
+	if err := st.Close(); err != nil {
+		return err
+	}
+	_, err = s.SQL(context.Background(), "template_of_tests", "DELETE FROM voicescreen.encryption") // the copies are new stores
+	return err
 })
 
 func TestMain(m *testing.M) {
@@ -95,7 +99,7 @@ func database(t testing.TB) string {
 		name = create(t, s, "TEMPLATE template_of_tests")
 	}
 	t.Cleanup(func() {
-		_, err := s.SQL(context.Background(), name, "DELETE FROM voicescreen.sessions; DELETE FROM voicescreen.audio; DELETE FROM voicescreen.documents")
+		_, err := s.SQL(context.Background(), name, "DELETE FROM voicescreen.sessions; DELETE FROM voicescreen.audio; DELETE FROM voicescreen.documents; DELETE FROM voicescreen.encryption")
 		if err != nil {
 			t.Error(err)
 			return

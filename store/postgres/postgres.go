@@ -38,6 +38,12 @@ type Options struct {
 	// none if that leads to a pooler.
 	ListenURL string
 
+	// Key encrypts the store, and is what opens it later: KeySize random bytes.
+	// Whoever loses it has lost the store. The first Open decides whether a store
+	// is encrypted; later ones must agree. Open keeps no copy. Default: nil, not
+	// encrypted.
+	Key []byte
+
 	// Now is the clock, for tests. It must be safe for concurrent use. Default:
 	// the clock of the server, which all replicas share.
 	Now func() time.Time
@@ -59,6 +65,7 @@ type Store struct {
 	pooled bool            // behind a pooler in transaction mode: nothing outlives a transaction
 	listen *pgx.ConnConfig // for notifications; nil if there are none
 	limits limits
+	vault  *vault // nil if the store is not encrypted
 	clock  clock
 	since  since
 	hints  hints
@@ -83,6 +90,9 @@ func Open(ctx context.Context, url string, opts *Options) (*Store, error) {
 	if opts == nil {
 		opts = &Options{}
 	}
+	if n := len(opts.Key); n != 0 && n != KeySize {
+		return nil, fmt.Errorf("%w: it has %d bytes, want %d", ErrKey, n, KeySize)
+	}
 	s := &Store{limits: limits{
 		statement: orDefault(opts.StatementTimeout, 15*time.Second),
 		lock:      orDefault(opts.LockTimeout, 10*time.Second),
@@ -96,7 +106,7 @@ func Open(ctx context.Context, url string, opts *Options) (*Store, error) {
 	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return nil, fmt.Errorf("store/postgres: open: %w", err)
 	}
-	if err := s.prepare(ctx); err != nil {
+	if err := s.prepare(ctx, opts.Key); err != nil {
 		s.pool.Close()
 		return nil, fmt.Errorf("store/postgres: open: %w", err)
 	}
@@ -161,8 +171,8 @@ func (s *Store) setUp(c *pgx.ConnConfig, settings bool) {
 	}
 }
 
-// prepare checks the server and makes the tables.
-func (s *Store) prepare(ctx context.Context) error {
+// prepare checks the server, makes the tables and opens the vault.
+func (s *Store) prepare(ctx context.Context, key []byte) error {
 	c, err := s.pool.Acquire(ctx)
 	if err != nil {
 		return err
@@ -180,7 +190,11 @@ func (s *Store) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return migrate(ctx, c.Conn(), all)
+	if err := migrate(ctx, c.Conn(), all); err != nil {
+		return err
+	}
+	s.vault, err = unlock(ctx, c.Conn(), key)
+	return err
 }
 
 // usable says whether a server of these settings keeps what it acknowledges, and

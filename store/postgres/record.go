@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -18,6 +19,7 @@ type row struct {
 	metadata, failure, labels []byte // JSON; nil if NULL
 	status, product           string
 	analysis                  []byte // nil if NULL, or not read
+	key, sealed               []byte // nil if the store is not encrypted
 	now                       time.Time
 	createdAt, updatedAt      moment
 	submittedAt, due, notify  moment
@@ -28,28 +30,26 @@ func (r *row) head() []any {
 	s := &r.stored
 	return []any{
 		&s.ID, &s.Account, &s.UserID, &r.metadata, &r.status, &r.createdAt, &r.updatedAt, &r.product, &r.submittedAt, &s.Audio,
-		&s.Channel, &s.FixedGain, &s.Baseline, &r.due, &s.Owner, &s.Token, &s.Attempts, &r.failure, &r.labels, &r.notify, &s.Notices,
+		&s.Channel, &s.FixedGain, &s.Baseline, &r.due, &s.Owner, &s.Token, &s.Attempts, &r.failure, &r.labels, &r.notify, &s.Notices, &r.key, &r.sealed,
 	}
 }
 
 // session returns the session of a row. The error is store.ErrDamaged for what
 // this program would not have stored.
-func (r *row) session() (*store.Session, error) {
-	s := r.stored
+func (r *row) session(v *vault) (*store.Session, error) {
+	s, analysed := r.stored, r.analysis
 	s.CreatedAt, s.UpdatedAt, s.SubmittedAt = time.Time(r.createdAt), time.Time(r.updatedAt), time.Time(r.submittedAt)
 	s.Due, s.Notify = time.Time(r.due), time.Time(r.notify)
 	err := s.Status.UnmarshalText([]byte(r.status))
 	if err == nil && r.product != "" {
 		err = s.Product.UnmarshalText([]byte(r.product))
 	}
-	if err == nil && r.metadata != nil {
-		err = json.Unmarshal(r.metadata, &s.Metadata)
-	}
-	if err == nil && r.labels != nil {
-		err = json.Unmarshal(r.labels, &s.Labels)
-	}
-	if err == nil && r.failure != nil {
-		err = json.Unmarshal(r.failure, &s.Failure)
+	if v != nil && err == nil {
+		var p private
+		p, analysed, err = v.openRow(r)
+		s.Metadata, s.Labels, s.Failure = p.Metadata, p.Labels, p.Failure
+	} else if err == nil {
+		err = errors.Join(orAbsent(r.metadata, &s.Metadata), orAbsent(r.labels, &s.Labels), orAbsent(r.failure, &s.Failure))
 	}
 	if err == nil {
 		s.Normalize()
@@ -58,37 +58,45 @@ func (r *row) session() (*store.Session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: a row that this program did not write: %v", store.ErrDamaged, err)
 	}
-	if r.analysis == nil {
+	if analysed == nil {
 		return &s, nil
 	}
-	if err := store.UnmarshalAnalysis(r.analysis, &s); err != nil {
+	if err := store.UnmarshalAnalysis(analysed, &s); err != nil {
 		return nil, err
 	}
 	return &s, nil
 }
 
+// orAbsent decodes JSON, if there is any.
+func orAbsent(text []byte, v any) error {
+	if text == nil {
+		return nil
+	}
+	return json.Unmarshal(text, v)
+}
+
 // mutable returns the values of the columns of a session that a change may
-// replace, in the order of sqlReplace.
-func mutable(s *store.Session) ([]any, error) {
-	metadata, err := jsonOf(s.Metadata)
-	if err != nil {
-		return nil, err
-	}
-	labels, err := jsonOf(s.Labels)
-	if err != nil {
-		return nil, err
-	}
-	var failure []byte
-	if s.Failure != nil {
-		if failure, err = json.Marshal(s.Failure); err != nil {
-			return nil, fmt.Errorf("store/postgres: encode a failure: %w", err)
+// replace, in the order of sqlReplaceAnalyzed: the last one is the analysis, nil if
+// there is none. Key is that of the session, sealed.
+func (v *vault) mutable(s *store.Session, key []byte) (values []any, err error) {
+	var metadata, labels, failure, sealed, analysed []byte
+	if v != nil {
+		sealed, analysed, err = v.sealSession(s, key)
+	} else {
+		var errs [4]error
+		metadata, errs[0] = jsonOf(s.Metadata)
+		labels, errs[1] = jsonOf(s.Labels)
+		if s.Failure != nil {
+			failure, errs[2] = jsonOf(s.Failure)
 		}
+		analysed, errs[3] = analysis(s)
+		err = errors.Join(errs[:]...)
 	}
 	return []any{
 		metadata, s.Status.String(), moment(s.UpdatedAt), productName(s.Product), moment(s.SubmittedAt), s.Audio,
 		s.Channel, s.FixedGain, s.Baseline, moment(s.Due), s.Owner, int64(s.Token), s.Attempts, failure,
-		labels, moment(s.Notify), s.Notices,
-	}, nil
+		labels, moment(s.Notify), s.Notices, sealed, analysed,
+	}, err
 }
 
 // analysis returns the encoding of scores and features, nil if there are none.
@@ -107,13 +115,14 @@ func productName(p screen.Product) string {
 	return p.String()
 }
 
-// jsonOf returns the encoding of metadata or labels, nil if nothing is given.
+// jsonOf returns the encoding of metadata, labels or a failure, nil if nothing is
+// given.
 func jsonOf(v any) ([]byte, error) {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return nil, fmt.Errorf("store/postgres: encode: %w", err)
 	}
-	if string(b) == "{}" {
+	if string(b) == "{}" { // a failure has a code at least
 		return nil, nil
 	}
 	return b, nil

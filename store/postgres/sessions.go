@@ -26,16 +26,14 @@ func (s *Store) Create(ctx context.Context, session *store.Session) error {
 	if err := checked.Check(); err != nil {
 		return err
 	}
-	values, err := mutable(session)
+	_, key := s.vault.newKey(ofSession, session.ID)
+	values, err := s.vault.mutable(session, key)
 	if err != nil {
 		return err
 	}
-	encoded, err := analysis(session)
-	if err != nil {
-		return err
-	}
+	sealed, analysed := values[len(values)-2], values[len(values)-1]
 	args := s.clock.args(session.ID, session.Account, session.UserID, values[0], values[1], moment(session.CreatedAt))
-	args = append(append(args, values[2:]...), encoded)
+	args = append(append(args, values[2:len(values)-2]...), key, sealed, analysed)
 	s.since.lower(session.Due, session.Notify)
 	var created bool
 	err = s.do(ctx, "create a session", func(ctx context.Context, c *pgx.Conn) error {
@@ -97,7 +95,7 @@ func (s *Store) get(ctx context.Context, sql, account, id string, whole bool) (*
 	if len(rows) == 0 {
 		return nil, store.ErrNotFound
 	}
-	return rows[0].session()
+	return rows[0].session(s.vault)
 }
 
 // rows reads sessions, with their analyses if whole is true.
@@ -146,7 +144,7 @@ func (s *Store) List(ctx context.Context, account, userID string, after *store.C
 	}
 	var list []*store.Session
 	for _, r := range rows {
-		session, err := r.session()
+		session, err := r.session(s.vault)
 		if err != nil {
 			return nil, err
 		}
@@ -171,7 +169,7 @@ func (s *Store) Scan(ctx context.Context, after string, limit int) ([]*store.Ses
 		}
 		for _, r := range rows {
 			after = r.stored.ID
-			session, err := r.session()
+			session, err := r.session(s.vault)
 			if err != nil {
 				_ = damaged.Add(&store.DamagedError{Records: 1, Err: err}) // never fails
 				continue

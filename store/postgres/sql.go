@@ -11,7 +11,7 @@ const now = `coalesce($1::timestamptz, greatest($2::timestamptz, clock_timestamp
 // head are the columns of a session but scores and features, in the order of
 // row.head.
 const head = `id, account, user_id, metadata, status, created_at, updated_at, product, submitted_at, audio,
-	channel, fixed_gain, baseline, due, owner, token, attempts, failure, labels, notify, notices`
+	channel, fixed_gain, baseline, due, owner, token, attempts, failure, labels, notify, notices, key, sealed`
 
 // Sessions.
 const (
@@ -19,7 +19,7 @@ const (
 		INSERT INTO voicescreen.sessions (` + head + `, analysis)
 		SELECT $3::text, $4::text, $5::text, $6::jsonb, $7::text, coalesce($8::timestamptz, clock.now), coalesce($9::timestamptz, $8, clock.now),
 			$10::text, $11::timestamptz, $12::text, $13::integer, $14::boolean, $15::boolean, $16::timestamptz, $17::text, $18::bigint,
-			$19::integer, $20::json, $21::jsonb, $22::timestamptz, $23::integer, $24::bytea
+			$19::integer, $20::json, $21::jsonb, $22::timestamptz, $23::integer, $24::bytea, $25::bytea, $26::bytea
 		FROM (SELECT ` + now + ` AS now) clock
 		ON CONFLICT (id) DO NOTHING`
 
@@ -66,9 +66,9 @@ const (
 	replace = `
 		UPDATE voicescreen.sessions SET metadata = $2, status = $3, updated_at = $4, product = $5, submitted_at = $6, audio = $7,
 			channel = $8, fixed_gain = $9, baseline = $10, due = $11, owner = $12, token = $13, attempts = $14, failure = $15,
-			labels = $16, notify = $17, notices = $18`
+			labels = $16, notify = $17, notices = $18, sealed = $19`
 	sqlReplace         = replace + ` WHERE id = $1`
-	sqlReplaceAnalyzed = replace + `, analysis = $19 WHERE id = $1`
+	sqlReplaceAnalyzed = replace + `, analysis = $20 WHERE id = $1`
 )
 
 // Removal, of the audio too.
@@ -105,11 +105,11 @@ const (
 // commit, and whoever removes audio locks it before it looks for sessions that
 // refer to it (sqlLockAudio): so no hand-over is missed that is under way.
 const (
-	sqlBeginAudio = `INSERT INTO voicescreen.audio (ref, put_at) VALUES ($3, ` + now + `)`
+	sqlBeginAudio = `INSERT INTO voicescreen.audio (ref, put_at, key) VALUES ($3, ` + now + `, $4)`
 	sqlPutChunk   = `INSERT INTO voicescreen.audio_chunks (ref, number, data) VALUES ($1, $2, $3)`
 	sqlEndAudio   = `UPDATE voicescreen.audio SET chunks = $2 WHERE ref = $1`
 
-	sqlOpenAudio = `SELECT chunks FROM voicescreen.audio WHERE ref = $1 AND chunks IS NOT NULL`
+	sqlOpenAudio = `SELECT chunks, key FROM voicescreen.audio WHERE ref = $1 AND chunks IS NOT NULL`
 	sqlGetChunk  = `SELECT data FROM voicescreen.audio_chunks WHERE ref = $1 AND number = $2`
 
 	sqlHoldAudio    = `SELECT FROM voicescreen.audio WHERE ref = $1 FOR KEY SHARE`
@@ -132,6 +132,13 @@ const (
 	sqlDocument       = `SELECT data, revision FROM voicescreen.documents WHERE name = $1`
 	sqlCreateDocument = `INSERT INTO voicescreen.documents (name, revision, data) VALUES ($1, 1, $2) ON CONFLICT (name) DO NOTHING`
 	sqlPutDocument    = `UPDATE voicescreen.documents SET revision = revision + 1, data = $3 WHERE name = $1 AND revision = $2`
+)
+
+// Encryption: the first process to open the store decides.
+const (
+	sqlMakeSecret = `INSERT INTO voicescreen.encryption (one, secret) VALUES (true, $1) ON CONFLICT DO NOTHING`
+	sqlSecret     = `SELECT secret FROM voicescreen.encryption`
+	sqlRekey      = `UPDATE voicescreen.encryption SET secret = $2 WHERE secret = $1`
 )
 
 // Transactions, notices to other processes, the state of the server.

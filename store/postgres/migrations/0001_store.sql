@@ -25,7 +25,9 @@ CREATE TABLE voicescreen.sessions (
     labels       jsonb,
     notify       timestamptz,
     notices      integer     NOT NULL,
-    analysis     bytea                  -- scores and features in CBOR: store.AppendAnalysis
+    analysis     bytea,                 -- scores and features in CBOR: store.AppendAnalysis
+    key          bytea,                 -- of an encrypted store: the session's key, sealed
+    sealed       bytea                  -- of an encrypted store: what metadata, labels and failure hold otherwise
 ) WITH (
     fillfactor = 80, -- room for the new version of a row on its page: an update that moves no index entry stays there (HOT)
     autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000 -- the queue's dead rows go before they are many
@@ -44,7 +46,8 @@ CREATE INDEX sessions_kept ON voicescreen.sessions (updated_at, id) WHERE status
 CREATE TABLE voicescreen.audio (
     ref      text        COLLATE "C" PRIMARY KEY,
     put_at   timestamptz NOT NULL, -- when the upload began
-    chunks   integer               -- how many there are; NULL while the upload is under way
+    chunks   integer,              -- how many there are; NULL while the upload is under way
+    key      bytea                 -- of an encrypted store: the recording's key, sealed
 );
 
 CREATE TABLE voicescreen.audio_chunks (
@@ -59,6 +62,12 @@ CREATE TABLE voicescreen.documents (
     name     text   COLLATE "C" PRIMARY KEY,
     revision bigint NOT NULL,
     data     bytea  NOT NULL
+);
+
+-- One row, which the first one to open the store makes.
+CREATE TABLE voicescreen.encryption (
+    one    boolean PRIMARY KEY CHECK (one),
+    secret bytea -- what all keys are sealed with, sealed with the operator's key; NULL: not encrypted
 );
 
 -- One row, which Ping writes.
