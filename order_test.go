@@ -79,7 +79,7 @@ var order = map[string][]string{
 	"internal/command": {".", "features", "models", "models/dam", "models/shipped", "screen"}, // what the programs share
 	"cmd/voicescreen": {
 		".", "audit", "dsp", "features", "httpadapter", "httpadapter/webhook", "internal/command", "internal/durable", "internal/stats",
-		"models/learn", "screen", "store", "store/bolt", "store/memory",
+		"models/learn", "screen", "store", "store/bolt", "store/memory", "store/postgres",
 	},
 	"cmd/voicelab": {
 		".", "dsp", "features", "internal/command", "internal/durable", "internal/stats",
