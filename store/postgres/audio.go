@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/voicescreen/voicescreen/internal/stream"
 	"github.com/voicescreen/voicescreen/store"
@@ -33,7 +34,7 @@ func (s *Store) Audio() store.Audio { return (*chunks)(s) }
 
 // Put is described at [store.Audio]. It holds no connection while it waits for r.
 // Chunks are not synced one by one: the last statement syncs all that was
-// committed before it.
+// committed before it, and fails if one of them is not there.
 func (a *chunks) Put(ctx context.Context, r io.Reader) (string, error) {
 	s := (*Store)(a)
 	if err := s.calls.Begin(ctx); err != nil {
@@ -95,6 +96,7 @@ func (u *upload) Write(p []byte) (n int, err error) {
 func (u *upload) put(last bool) error {
 	data := u.buf[:u.n]
 	u.begun = true // also if it fails: it may have been made
+	complete := true
 	err := u.store.do(u.ctx, "put audio", func(ctx context.Context, c *pgx.Conn) error {
 		b := &pgx.Batch{}
 		u.store.begin(b)
@@ -106,11 +108,17 @@ func (u *upload) put(last bool) error {
 		}
 		b.Queue(sqlPutChunk, u.ref, u.number, data)
 		if last {
-			b.Queue(sqlEndAudio, u.ref, u.number+1)
+			b.Queue(sqlEndAudio, u.ref, u.number+1).Exec(func(tag pgconn.CommandTag) error {
+				complete = tag.RowsAffected() == 1
+				return nil
+			})
 		}
 		b.Queue(sqlCommit)
 		return send(ctx, c, b, true)
 	})
+	if err == nil && !complete {
+		err = errors.New("store/postgres: put audio: the server lost a part of it during the upload")
+	}
 	u.number++
 	u.n, u.done = 0, err == nil && last
 	return err

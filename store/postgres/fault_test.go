@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -257,16 +258,12 @@ func TestACutNetworkIsAnErrorInTimeAndHeals(t *testing.T) {
 
 func TestATransactionWhoseProcessDoesNothingIsEnded(t *testing.T) {
 	t.Parallel()
-	st := opened(t, &postgres.Options{IdleTimeout: 200 * time.Millisecond, LockTimeout: 100 * time.Millisecond})
+	st := opened(t, &postgres.Options{IdleTimeout: 100 * time.Millisecond})
 	if err := st.Create(t.Context(), newSession("s")); err != nil {
 		t.Fatal(err)
 	}
 	_, err := st.Update(t.Context(), "clinic", "s", func(s *store.Session, now time.Time) error {
-		_, err := st.Update(t.Context(), "clinic", "s", attempt) // not allowed: here to see the lock
-		if err == nil {
-			t.Error("got an update of a session that is locked")
-		}
-		time.Sleep(500 * time.Millisecond)
+		time.Sleep(2 * time.Second)
 		return attempt(s, now)
 	})
 	if err == nil {
@@ -276,3 +273,49 @@ func TestATransactionWhoseProcessDoesNothingIsEnded(t *testing.T) {
 		t.Errorf("got %+v and error %v, want one attempt", s, err)
 	}
 }
+
+func TestNobodyWaitsForALockForLong(t *testing.T) {
+	t.Parallel()
+	st := opened(t, &postgres.Options{LockTimeout: 50 * time.Millisecond})
+	if err := st.Create(t.Context(), newSession("s")); err != nil {
+		t.Fatal(err)
+	}
+	_, err := st.Update(t.Context(), "clinic", "s", func(s *store.Session, now time.Time) error {
+		if _, err := st.Update(t.Context(), "clinic", "s", attempt); err == nil { // not allowed: here to see the lock
+			t.Error("got an update of a session that is locked")
+		}
+		return attempt(s, now)
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestARecordingThatLostAChunkIsNotAcknowledged takes away what the server has
+// not synced when it crashes in the midst of an upload.
+func TestARecordingThatLostAChunkIsNotAcknowledged(t *testing.T) {
+	t.Parallel()
+	url := database(t)
+	st := open(t, url, nil)
+	defer st.Close()
+	read := 0
+	ref, err := st.Audio().Put(t.Context(), readerFunc(func(p []byte) (int, error) {
+		if read += len(p); read > 2<<20 {
+			if _, err := started(t).SQL(t.Context(), databaseName(url), "DELETE FROM voicescreen.audio_chunks WHERE number = 3"); err != nil {
+				t.Error(err)
+			}
+			return len(p), io.EOF
+		}
+		return len(p), nil
+	}))
+	if err == nil || ref != "" {
+		t.Errorf("got reference %q and error %v, want an error", ref, err)
+	}
+	if n, err := started(t).SQL(t.Context(), databaseName(url), "SELECT count(*) FROM voicescreen.audio"); n != "0" || err != nil {
+		t.Errorf("got %s recordings and error %v, want 0", n, err)
+	}
+}
+
+type readerFunc func(p []byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }

@@ -18,8 +18,18 @@ import (
 	"github.com/voicescreen/voicescreen/store/postgres"
 )
 
-// server is that of all tests that do not kill it.
-var server = sync.OnceValues(func() (*pgserver.Server, error) { return pgserver.Start() })
+// server is that of all tests that do not kill it. stopServer stops it, if it was
+// started.
+var (
+	stopServer = func() error { return nil }
+	server     = sync.OnceValues(func() (*pgserver.Server, error) {
+		s, err := pgserver.Start()
+		if err == nil {
+			stopServer = s.Stop
+		}
+		return s, err
+	})
+)
 
 // template is a database with the tables, of which tests make copies.
 var template = sync.OnceValue(func() error {
@@ -43,11 +53,9 @@ var template = sync.OnceValue(func() error {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if s, err := server(); err == nil {
-		if err := s.Stop(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			code = 1
-		}
+	if err := stopServer(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
 	}
 	if code == 0 {
 		if err := goleak.Find(); err != nil {

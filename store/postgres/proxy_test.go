@@ -1,7 +1,6 @@
 package postgres_test
 
 import (
-	"io"
 	"net"
 	"path/filepath"
 	"strings"
@@ -126,7 +125,7 @@ func (p *proxy) serve(client net.Conn) {
 		if sent != nil && sent(buf[:n]) {
 			silent.Do(func() { close(stop) })
 		}
-		if _, err := io.WriteString(server, string(buf[:n])); err != nil {
+		if _, err := server.Write(buf[:n]); err != nil {
 			return
 		}
 	}

@@ -107,7 +107,11 @@ const (
 const (
 	sqlBeginAudio = `INSERT INTO voicescreen.audio (ref, put_at, key) VALUES ($3, ` + now + `, $4)`
 	sqlPutChunk   = `INSERT INTO voicescreen.audio_chunks (ref, number, data) VALUES ($1, $2, $3)`
-	sqlEndAudio   = `UPDATE voicescreen.audio SET chunks = $2 WHERE ref = $1`
+	// sqlEndAudio counts the chunks: those that were not synced are lost if the
+	// server crashes during the upload.
+	sqlEndAudio = `
+		UPDATE voicescreen.audio SET chunks = $2
+		WHERE ref = $1 AND (SELECT count(*) FROM voicescreen.audio_chunks WHERE ref = $1) = $2`
 
 	sqlOpenAudio = `SELECT chunks, key FROM voicescreen.audio WHERE ref = $1 AND chunks IS NOT NULL`
 	sqlGetChunk  = `SELECT data FROM voicescreen.audio_chunks WHERE ref = $1 AND number = $2`

@@ -22,6 +22,9 @@ const (
 	// maxHints is how many hints are sent at once; for more there is one that
 	// stands for all. Chosen.
 	maxHints = 1000
+	// hintTimeout is how long a server may take to send hints. Chosen: Close waits
+	// for it.
+	hintTimeout = time.Second
 )
 
 // hints are the keys of sessions that changed, of which other processes are told
@@ -64,24 +67,24 @@ func (h *hints) take() (payloads []string) {
 	return payloads
 }
 
-// sendHints sends hints until the store is closed.
+// sendHints sends hints until the store is closed, and then the last ones.
 func (s *Store) sendHints() {
-	for {
+	for s.closing.Err() == nil {
 		select {
 		case <-s.closing.Done():
-			return
 		case <-s.hints.some:
 		}
 		select {
 		case <-s.closing.Done():
-			return
 		case <-time.After(hintPause):
 		}
 		if payloads := s.hints.take(); len(payloads) > 0 {
-			_ = s.once(s.closing, func(ctx context.Context, c *pgx.Conn) error { // whoever misses it polls
+			ctx, cancel := context.WithTimeout(context.Background(), hintTimeout)
+			_ = s.once(ctx, func(ctx context.Context, c *pgx.Conn) error { // whoever misses it polls
 				_, err := c.Exec(ctx, sqlNotify, payloads)
 				return err
 			})
+			cancel()
 		}
 	}
 }

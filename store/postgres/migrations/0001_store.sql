@@ -1,5 +1,5 @@
--- Everything stands in a schema of its own, so that no search path decides.
-CREATE SCHEMA IF NOT EXISTS voicescreen;
+-- Everything stands in the schema voicescreen, so that no search path decides.
+-- It is there already, with the table of migrations.
 
 -- Names are compared by their bytes (COLLATE "C"), as in Go, whatever the
 -- locale of the database. A text that is not given is '', and a time is NULL.
