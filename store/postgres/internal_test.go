@@ -32,6 +32,18 @@ func Migrate(ctx context.Context, url string, further ...string) error {
 	return migrate(ctx, c, all)
 }
 
+// Statements are those that must find few rows in a large table, by name, with
+// the number of their parameters.
+var Statements = map[string]struct {
+	SQL    string
+	Params int
+}{
+	"get": {sqlGet, 2}, "lock": {sqlLock, 4}, "list": {sqlList, 5}, "scan": {sqlScan, 2}, "due": {sqlDue, 0},
+	"next": {sqlLockDue, 4}, "next notice": {sqlLockNotice, 5},
+	"delete": {sqlDelete, 2}, "forget": {sqlForget, 2}, "expire": {sqlExpire, 4},
+	"old audio": {sqlOldAudio, 5}, "remove audio": {sqlRemoveAudio, 1},
+}
+
 // Exec runs a statement on a connection of the store, for tests.
 func (s *Store) Exec(ctx context.Context, sql string) error {
 	_, err := s.pool.Exec(ctx, sql)
