@@ -61,6 +61,12 @@ func Start(settings ...string) (*Server, error) {
 	return s, nil
 }
 
+// Installed returns ErrNotInstalled if there is no PostgreSQL on this machine.
+func Installed() error {
+	_, err := find()
+	return err
+}
+
 // find returns the directory of the programs, of the newest version.
 func find() (string, error) {
 	versions, err := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
