@@ -305,7 +305,12 @@ func TestResultsPages(t *testing.T) {
 		if !ordered {
 			t.Error("results are not by CreatedAt descending, then SessionID")
 		}
-		if first := all[0].CreatedAt; !first.Add(time.Second).Equal(now.Now()) {
+		for i, r := range all {
+			if want := want[len(want)-1-i]; r.SessionID != want {
+				t.Fatalf("got session %s at %d, want %s: the order of creation, the newest first", r.SessionID, i, want)
+			}
+		}
+		if first := all[0].CreatedAt; now.Now().Sub(first.Add(time.Second)).Abs() > time.Millisecond {
 			t.Errorf("got CreatedAt %v first, want the newest, of a second before %v", first, now.Now())
 		}
 		for _, limit := range []int{1, 7, len(want) - 1, len(want), len(want) + 1} {

@@ -76,6 +76,7 @@ type outcome struct {
 	scores   []screen.Score
 	features map[string]float64
 	failure  *screen.Failure
+	analysed float64 // how much of the recording was read, in s
 }
 
 // session analyses the stored recording of s. After an error it may be tried
@@ -102,7 +103,7 @@ func (a *analyzer) sessionWith(ctx context.Context, m *features.Measurer, s *sto
 	categories := s.Product.Categories()
 	for _, c := range categories { // before the measures, which take much longer
 		if f := a.audio.Limits.RefuseLength(c, rec.Seconds()); f != nil {
-			return outcome{failure: f}, nil
+			return outcome{failure: f, analysed: rec.Seconds()}, nil
 		}
 	}
 	in := m.Measure(rec)
@@ -118,14 +119,14 @@ func (a *analyzer) sessionWith(ctx context.Context, m *features.Measurer, s *sto
 	}
 	for _, c := range categories {
 		if f := a.audio.Limits.Refuse(c, in.Analysis); f != nil {
-			return outcome{failure: f}, nil
+			return outcome{failure: f, analysed: rec.Seconds()}, nil
 		}
 	}
 	out.scores, err = a.scorers().score(ctx, in, categories, a.decide(s.Account))
 	if err != nil {
 		return outcome{}, err
 	}
-	out.features = in.Features.Map()
+	out.features, out.analysed = in.Features.Map(), rec.Seconds()
 	return out, nil
 }
 

@@ -1,26 +1,16 @@
 package voicescreen
 
-import (
-	"context"
-	"errors"
-	"fmt"
-)
+import "context"
 
 // Backup copies the store, as it is at one moment, to a new store at path, while
 // calls and analyses go on: see [bolt.Store.Backup], which says what may be at
-// path. The error wraps errors.ErrUnsupported if the store has no method Backup
-// like that of bolt.
+// path. The error wraps errors.ErrUnsupported if neither the store nor one that it
+// wraps, see [store.As], has a method Backup like that of bolt.
 func (e *Engine) Backup(ctx context.Context, path string) error {
 	ctx, leave, err := e.life.enter(ctx)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	st, ok := e.store.(interface {
-		Backup(ctx context.Context, path string) error
-	})
-	if !ok {
-		return fmt.Errorf("voicescreen: back up the store: %w", errors.ErrUnsupported)
-	}
-	return internal("back up the store", st.Backup(ctx, path))
+	return internal("back up the store", e.store.Backup(ctx, path))
 }

@@ -41,7 +41,8 @@ type Calibration struct {
 }
 
 // Calibrate learns from the labels of Feedback: the posterior of the shipped
-// model of each category given every labelled session of all accounts. If on
+// model of each category, with the norms that Adapt left, given every labelled session
+// of all accounts. If on
 // held-out users the learned model is not worse than the model in use, it
 // replaces that one: in this engine at once, and in others on the same store
 // within a second. The former model is kept for Revert. Sessions under analysis
@@ -50,8 +51,8 @@ type Calibration struct {
 // PHQ-9 counts for depression, or else the outcome of an interview unless it is
 // InterviewUndecided, or else PHQ-2; GAD-7 counts for anxiety. See learn.Learn
 // for the rest. Sessions are read page by page; the features of each labelled
-// one are held in memory, about 1 KB. One Calibrate runs at a time; others are
-// ErrConflict.
+// one are held in memory, about 1 KB. Of Calibrate and Adapt one runs at a time;
+// others are ErrConflict.
 //
 // A learned model holds weights and counts, and no session or user. The effect
 // of the labels of a user who was erased since ends with the next calibration

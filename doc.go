@@ -18,14 +18,15 @@
 //
 // An [Engine] has the methods of one Account, for programs with a single
 // tenant, and returns others with [Engine.Tenant]. [Engine.Analyze] scores a file
-// without a session and a store. [Engine.Calibrate] learns from the labels.
+// without a session and a store. [Engine.Adapt] brings the norms towards the recordings,
+// without labels; [Engine.Calibrate] learns from the labels.
 //
 // # Where to read on
 //
 // Each call is in the file of its name: initiate.go, submit.go, wait.go and so
 // on. The background work is four types: the worker (worker.go, lease.go)
 // analyses recordings, the notifier sends notices of results, the sweeper erases
-// old sessions, and the learner calibrates the models. Package store has the
+// old sessions, and the learner adapts norms and calibrates the models. Package store has the
 // records, features the measures, models the scorers, and httpadapter the
 // service.
 //

@@ -24,7 +24,7 @@ type Engine struct {
 	*Account // the account ""
 
 	opts    Options // without zero fields
-	store   store.Store
+	store   *countedStore
 	owned   bool         // whether Close closes the store
 	uploads atomic.Int64 // submissions under way
 	waiters watchers
@@ -60,7 +60,8 @@ func Open(path string, opts *Options) (*Engine, error) {
 }
 
 // New returns an Engine on any store. It begins at once with the queue of the
-// store. The caller closes the store after the Engine.
+// store. The caller closes the store after the Engine. The error is an InvalidError
+// for a store that is nil and for options out of range, or internal.
 func New(st store.Store, opts *Options) (*Engine, error) {
 	e, err := newEngine(st, opts, false)
 	if err != nil {
@@ -72,24 +73,28 @@ func New(st store.Store, opts *Options) (*Engine, error) {
 
 // newEngine returns an Engine without background work.
 func newEngine(st store.Store, opts *Options, owned bool) (*Engine, error) {
+	if st == nil {
+		return nil, &InvalidError{Fields: map[string]Problem{"store": Unprovided}, Detail: "the store is nil"}
+	}
 	o := opts.withDefaults()
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	learner, err := newLearner(st, &o)
+	counted := newCountedStore(st)
+	learner, err := newLearner(counted, &o)
 	if err != nil {
 		return nil, err
 	}
-	thresholds, err := newThresholds(st, o.Scoring.Thresholds)
+	thresholds, err := newThresholds(counted, o.Scoring.Thresholds)
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{opts: o, store: st, owned: owned, life: newLifetime(), learner: learner}
+	e := &Engine{opts: o, store: counted, owned: owned, life: newLifetime(), learner: learner}
 	e.Account = e.Tenant("")
-	e.analyzer = newAnalyzer(st, &o, learner.Scorers, thresholds)
-	e.notifier = newNotifier(st, &o)
-	e.sweeper = newSweeper(st, &o, e.waiters.wakeAll)
-	e.worker = newWorker(st, &o, e.analyzer.session, e.notifier.Wants, e.ended)
+	e.analyzer = newAnalyzer(counted, &o, learner.Scorers, thresholds)
+	e.notifier = newNotifier(counted, &o)
+	e.sweeper = newSweeper(counted, &o, e.waiters.wakeAll)
+	e.worker = newWorker(counted, &o, e.analyzer.session, e.notifier.Wants, e.ended)
 	return e, nil
 }
 
@@ -103,7 +108,7 @@ func (e *Engine) start() {
 	}
 	e.life.run(e.sweeper.Run)
 	e.life.run(e.learner.Run)
-	if st, ok := e.store.(store.Watcher); ok {
+	if st, ok := store.As[store.Watcher](e.store); ok {
 		e.life.run(func(ctx context.Context, stop <-chan struct{}) { e.waiters.watch(ctx, stop, st, e.opts.Logger) })
 	}
 }
@@ -135,6 +140,8 @@ func internal(doing string, err error) error {
 		return ErrNotFound
 	case errors.Is(err, store.ErrClosed):
 		return ErrClosed
+	case store.IsFull(err):
+		return fmt.Errorf("%w: %s: %w", ErrFull, doing, err)
 	}
 	return fmt.Errorf("voicescreen: %s: %w", doing, err)
 }

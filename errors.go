@@ -23,6 +23,11 @@ var (
 	ErrClosed   = errors.New("voicescreen: engine is closed")            // Close was called
 )
 
+// ErrFull says that the store, or the disk under it, has no room: nothing was
+// changed, and the call may be repeated when there is room again. It is no mistake
+// of the caller, and its text is not for the users of a service either.
+var ErrFull = errors.New("voicescreen: the store is full")
+
 // Problem is what is wrong with a field.
 // The values are those of the service.
 type Problem string

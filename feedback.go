@@ -29,7 +29,8 @@ const FeedbackWindow = 24 * time.Hour
 //
 // The error is, in this order: an InvalidError for an invalid label, ErrNotFound
 // where the account has no such session, ErrConflict before the submission,
-// ErrTooLate more than FeedbackWindow after it by the store's clock.
+// ErrInvalid for a session of the deepfake product, which no label describes,
+// ErrTooLate more than FeedbackWindow after the submission by the store's clock.
 func (a *flow) Feedback(ctx context.Context, sessionID string, f Feedback) error {
 	if err := f.validate(); err != nil {
 		return err
@@ -44,6 +45,9 @@ func (a *flow) Feedback(ctx context.Context, sessionID string, f Feedback) error
 		if s.Status == screen.StatusInitiated {
 			return fmt.Errorf("%w: feedback before the submission", ErrConflict)
 		}
+		if s.Product == screen.DeepfakeBinary {
+			return malformed("session_id", "the session is of the deepfake product, which has no labels")
+		}
 		if now.Sub(s.SubmittedAt) > FeedbackWindow {
 			return fmt.Errorf("%w: feedback is accepted within %.0f hours of the audio", ErrTooLate, FeedbackWindow.Hours())
 		}
@@ -52,7 +56,7 @@ func (a *flow) Feedback(ctx context.Context, sessionID string, f Feedback) error
 		s.UpdatedAt = now
 		return nil
 	})
-	if errors.Is(err, ErrConflict) || errors.Is(err, ErrTooLate) {
+	if errors.Is(err, ErrConflict) || errors.Is(err, ErrInvalid) || errors.Is(err, ErrTooLate) {
 		return err
 	}
 	return internal("store feedback", err)

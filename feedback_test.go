@@ -1,6 +1,7 @@
 package voicescreen_test
 
 import (
+	"bytes"
 	"errors"
 	"reflect"
 	"strings"
@@ -98,6 +99,29 @@ func TestFeedbackRules(t *testing.T) {
 		}
 		if r, err := e.Result(ctx, id); err != nil || !reflect.DeepEqual(r.Labels, want) {
 			t.Errorf("after the window: got %+v, %v, want the labels as they were", r, err)
+		}
+	})
+}
+
+// A deepfake session takes no label: the error says so, and nothing changes.
+func TestFeedbackOnADeepfakeSession(t *testing.T) {
+	eachStore(t, func(t *testing.T, st store.Store) {
+		e := newEngine(t, st, testOptions())
+		ctx := testContext(t)
+		id := initiate(t, e, "u")
+		if _, err := e.Submit(ctx, id, bytes.NewReader(tiny), &voicescreen.SubmitOptions{Product: screen.DeepfakeBinary}); err != nil {
+			t.Fatal(err)
+		}
+		before := wait(t, e, id)
+		for _, f := range []voicescreen.Feedback{
+			{PHQ2: make([]int, 2)}, {PHQ9: make([]int, 9)}, {GAD7: make([]int, 7)}, {Depression: screen.InterviewNegative},
+		} {
+			if err := e.Feedback(ctx, id, f); !errors.Is(err, voicescreen.ErrInvalid) || !strings.Contains(err.Error(), "deepfake") {
+				t.Errorf("%+v: got %v, want ErrInvalid that names the product", f, err)
+			}
+		}
+		if r, err := e.Result(ctx, id); err != nil || !reflect.DeepEqual(r, before) {
+			t.Errorf("got %+v, %v, want the session as it was", r, err)
 		}
 	})
 }

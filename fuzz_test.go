@@ -88,23 +88,49 @@ func FuzzLearned(f *testing.F) {
 		f.Add(text)
 	}
 	f.Add([]byte(`{"format":"voicescreen-learned/1","models":{"anxiety":[null,{}]}}`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		l, err := parseLearned(data)
+	f.Fuzz(func(t *testing.T, data []byte) { readModels(t, data, parseLearned, textOfLearned) })
+}
+
+// FuzzAdapted is FuzzLearned of models with adapted norms.
+func FuzzAdapted(f *testing.F) {
+	prior, err := shipped.Bayes(screen.Anxiety)
+	if err != nil {
+		f.Fatal(err)
+	}
+	adapted := *prior
+	adapted.Adapted = &models.Adapted{Sessions: 40, People: 30, Accounts: 1, BaseRate: 0.3}
+	for _, m := range []*models.BayesFile{&adapted, prior} {
+		l := (&learnedModels{of: map[screen.Category][]*models.BayesFile{}}).with(screen.Anxiety, []*models.BayesFile{m})
+		text, err := textOfAdapted(l)
 		if err != nil {
-			return
+			f.Fatal(err)
 		}
-		text, err := textOfLearned(l)
-		if err != nil {
-			t.Fatalf("what was read cannot be written: %v", err)
+		if _, err := parseAdapted(text); (err == nil) != (m == &adapted) {
+			f.Fatalf("got error %v for a model that was adapted: %t", err, m == &adapted)
 		}
-		back, err := parseLearned(text)
-		if err != nil || len(back.of) > len(l.of) {
-			t.Fatalf("got %v and error %v of what was read and written", back, err)
+		f.Add(text)
+	}
+	f.Add([]byte(`{"format":"voicescreen-adapted/1","models":{"anxiety":[null,{}]}}`))
+	f.Fuzz(func(t *testing.T, data []byte) { readModels(t, data, parseAdapted, textOfAdapted) })
+}
+
+// readModels reads a document; what is read can be written, and says the same again.
+func readModels(t *testing.T, data []byte, parse func([]byte) (*learnedModels, error), write func(*learnedModels) ([]byte, error)) {
+	l, err := parse(data)
+	if err != nil {
+		return
+	}
+	text, err := write(l)
+	if err != nil {
+		t.Fatalf("what was read cannot be written: %v", err)
+	}
+	back, err := parse(text)
+	if err != nil || len(back.of) > len(l.of) {
+		t.Fatalf("got %v and error %v of what was read and written", back, err)
+	}
+	for c, list := range l.of {
+		if len(back.of[c]) != len(list) {
+			t.Errorf("%v: got %d models, want %d", c, len(back.of[c]), len(list))
 		}
-		for c, list := range l.of {
-			if len(back.of[c]) != len(list) {
-				t.Errorf("%v: got %d models, want %d", c, len(back.of[c]), len(list))
-			}
-		}
-	})
+	}
 }

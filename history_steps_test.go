@@ -80,8 +80,13 @@ func (h *history) initiate() {
 		if h.sessions[id] != nil {
 			h.Fatalf("Initiate: got session %s a second time", id)
 		}
-		now := h.time()
-		h.sessions[id] = &expected{account: account, user: user, id: id, state: screen.StatusInitiated, created: now, updated: now}
+		record, err := h.st.Get(h.ctx, account, id)
+		h.want("Get", err, nil)
+		now, created := h.time(), record.CreatedAt
+		if off := created.Sub(now); off < 0 || off > time.Millisecond { // sessions of one time are some microseconds apart
+			h.Fatalf("Initiate: got a session created at %v, want %v", created, now)
+		}
+		h.sessions[id] = &expected{account: account, user: user, id: id, state: screen.StatusInitiated, created: created, updated: created}
 	}
 }
 

@@ -56,7 +56,7 @@ func newLabelled(ctx context.Context, st store.Store, s *store.Session) (*labell
 	if s.Status != screen.StatusSuccess || len(s.Features) == 0 {
 		return x, nil // counted as skipped
 	}
-	in := &features.Recording{Features: features.VoiceSchema().Vector(s.Features), Metadata: s.Metadata, FixedGain: s.FixedGain}
+	in := recordingOf(s)
 	if s.Baseline {
 		var err error
 		if in.Earlier, err = earlier(ctx, st, s); errors.Is(err, store.ErrDamaged) {
@@ -67,6 +67,11 @@ func newLabelled(ctx context.Context, st store.Store, s *store.Session) (*labell
 	}
 	x.in = in
 	return x, nil
+}
+
+// recordingOf returns the recording of an analysed session, without earlier ones.
+func recordingOf(s *store.Session) *features.Recording {
+	return &features.Recording{Features: features.VoiceSchema().Vector(s.Features), Metadata: s.Metadata, FixedGain: s.FixedGain}
 }
 
 // labelledSession is what a calibration needs of a session.

@@ -10,9 +10,9 @@ import (
 	"github.com/voicescreen/voicescreen/screen"
 )
 
-// learnedModels are the models that were learned from labels, for each
-// category the one in use first and the former ones behind it. None is ever
-// changed.
+// learnedModels are the models that were learned from labels, or those whose norms
+// were adapted to recordings without labels, for each category the newest first and
+// the former ones behind it. None is ever changed.
 type learnedModels struct {
 	of map[screen.Category][]*models.BayesFile
 }
@@ -27,23 +27,62 @@ const learnedDocument = "learned-models"
 // learnedFormat is the format of the document.
 const learnedFormat = "voicescreen-learned/1"
 
+// adaptedDocument is the name of the store's document of shipped models with adapted
+// norms.
+const adaptedDocument = "adapted-models"
+
+// adaptedFormat is the format of that document.
+const adaptedFormat = "voicescreen-adapted/1"
+
 // learnedFile is the shape of the document.
 type learnedFile[T any] struct {
 	Format string                  `json:"format"`
 	Models map[screen.Category][]T `json:"models"`
 }
 
-// learnedText is how learned models stand in the document.
-var learnedText = durable.Format[*learnedModels]{Parse: parseLearned, Text: textOfLearned, MaxBytes: screen.MaxDocument}
+// learnedText is how learned models stand in their document, adaptedText how adapted
+// ones do.
+var (
+	learnedText = durable.Format[*learnedModels]{Parse: parseLearned, Text: textOfLearned, MaxBytes: screen.MaxDocument}
+	adaptedText = durable.Format[*learnedModels]{Parse: parseAdapted, Text: textOfAdapted, MaxBytes: screen.MaxDocument}
+)
 
-// parseLearned reads a document. It refuses unknown members and invalid models.
+// parseLearned reads a document of learned models. It refuses unknown members and
+// invalid models.
 func parseLearned(data []byte) (*learnedModels, error) {
+	return parseModels(data, learnedFormat, "learned")
+}
+
+func textOfLearned(l *learnedModels) ([]byte, error) { return textOfModels(l, learnedFormat) }
+
+// parseAdapted reads a document of adapted models, as parseLearned does. Each model
+// must say what it was adapted to, and must not be learned from labels.
+func parseAdapted(data []byte) (*learnedModels, error) {
+	l, err := parseModels(data, adaptedFormat, "adapted")
+	if err != nil {
+		return nil, err
+	}
+	for c, list := range l.of {
+		for i, m := range list {
+			if m.Adapted == nil || m.IsCalibrated {
+				return nil, fmt.Errorf("model %d of %v is not a shipped model with adapted norms", i+1, c)
+			}
+		}
+	}
+	return l, nil
+}
+
+func textOfAdapted(l *learnedModels) ([]byte, error) { return textOfModels(l, adaptedFormat) }
+
+// parseModels reads a document of models of a format. Kind is what the models are, in
+// a word.
+func parseModels(data []byte, format, kind string) (*learnedModels, error) {
 	var f learnedFile[json.RawMessage]
 	if err := durable.DecodeJSON(data, &f); err != nil {
-		return nil, fmt.Errorf("not a document of learned models: %w", err)
+		return nil, fmt.Errorf("not a document of %s models: %w", kind, err)
 	}
-	if f.Format != learnedFormat {
-		return nil, fmt.Errorf("format is %.40q, want %q", f.Format, learnedFormat)
+	if f.Format != format {
+		return nil, fmt.Errorf("format is %.40q, want %q", f.Format, format)
 	}
 	out := &learnedModels{of: map[screen.Category][]*models.BayesFile{}}
 	for c, list := range f.Models {
@@ -64,8 +103,8 @@ func parseLearned(data []byte) (*learnedModels, error) {
 	return out, nil
 }
 
-func textOfLearned(l *learnedModels) ([]byte, error) {
-	f := learnedFile[json.RawMessage]{Format: learnedFormat, Models: map[screen.Category][]json.RawMessage{}}
+func textOfModels(l *learnedModels, format string) ([]byte, error) {
+	f := learnedFile[json.RawMessage]{Format: format, Models: map[screen.Category][]json.RawMessage{}}
 	for c, list := range l.of {
 		for _, m := range list {
 			var b bytes.Buffer
@@ -86,4 +125,12 @@ func (l *learnedModels) with(c screen.Category, list []*models.BayesFile) *learn
 	}
 	out.of[c] = list
 	return out
+}
+
+// newest returns the newest model of a category; nil if there is none.
+func (l *learnedModels) newest(c screen.Category) *models.BayesFile {
+	if list := l.of[c]; len(list) > 0 {
+		return list[0]
+	}
+	return nil
 }

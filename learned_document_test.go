@@ -24,11 +24,12 @@ func TestLearnedDocumentsAreChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	widest, schema := *prior, features.VoiceSchema()
+	widest.Speech.By = nil
 	widest.Features, widest.Correlation, widest.Covariance = nil, identity(schema.Len()), identity(schema.Len()+3)
 	for i := range schema.Len() {
 		name, unit := schema.Feature(i)
 		one := models.Spread{Center: 1, Scale: 1}
-		widest.Features = append(widest.Features, models.BayesFeature{Name: name, Unit: unit, Female: one, Male: one})
+		widest.Features = append(widest.Features, models.BayesFeature{Name: name, Unit: unit, Transform: models.Identity, Norms: models.Alike(models.Norm{Female: one, Male: one})})
 	}
 	b, err := json.Marshal(widest)
 	if err != nil {
@@ -69,4 +70,28 @@ func identity(n int) [][]float64 {
 		m[i][i] = 1
 	}
 	return m
+}
+
+// TestAdaptedModelsDecideAsTheShippedOnes leaves open what the shipped model does.
+func TestAdaptedModelsDecideAsTheShippedOnes(t *testing.T) {
+	file, err := shipped.Bayes(screen.Anxiety)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := *file
+	open.Indeterminate = models.Band{Low: 0, High: 1}
+	for _, f := range []*models.BayesFile{file, &open} {
+		b, err := models.NewBayes(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := decidesAs(file, []models.Scorer{b}); got.Indeterminate != f.Indeterminate {
+			t.Errorf("got the band %+v, want that of the shipped model, %+v", got.Indeterminate, f.Indeterminate)
+		}
+	}
+	other := open
+	other.Category = screen.Depression
+	if got := decidesAs(&other, nil); got != &other {
+		t.Error("a category that has no shipped model: got another model")
+	}
 }

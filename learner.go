@@ -18,41 +18,47 @@ import (
 	"github.com/voicescreen/voicescreen/store"
 )
 
-// learner learns models from labels, and holds the scorers in use. The learned
-// models stand in a document of the store, which any number of engines read and
-// change. It is safe for concurrent use.
+// learner learns models from labels, adapts norms to recordings without labels, and
+// holds the scorers in use. What was learned and what was adapted stand in two
+// documents of the store, which any number of engines read and change. It is safe for
+// concurrent use.
 type learner struct {
 	store   store.Store
 	opts    *ScoringOptions
 	log     *slog.Logger
 	now     func() time.Time // dates the versions of models
 	learned *document.Document[*learnedModels]
-	current atomic.Pointer[scorers] // made with the learned models as they were last
-	damaged seldom                  // the document
+	adapted *document.Document[*learnedModels]
+	current atomic.Pointer[scorers] // made with both documents as they were last
+	damaged seldom                  // a document
 
-	calibrating sync.Mutex // one Calibrate at a time
+	calibrating sync.Mutex // one Calibrate or Adapt at a time
 }
 
 // newLearner returns a learner with the options of an Engine, without zero
 // fields. The store may have no learned models.
 func newLearner(st store.Store, o *Options) (*learner, error) {
 	l := &learner{store: st, opts: &o.Scoring, log: o.Logger, now: o.Store.Now}
-	first, err := newScorers(l.opts, &learnedModels{})
+	none := sources{&learnedModels{}, &learnedModels{}}
+	first, err := newScorers(l.opts, none)
 	if err != nil {
 		return nil, err
 	}
 	l.current.Store(first)
-	if l.learned, err = document.Open(context.Background(), st, learnedDocument, first.from, learnedText); err != nil {
+	if l.learned, err = document.Open(context.Background(), st, learnedDocument, none.learned, learnedText); err != nil {
 		return nil, fmt.Errorf("voicescreen: learned models: %w", err)
+	}
+	if l.adapted, err = document.Open(context.Background(), st, adaptedDocument, none.adapted, adaptedText); err != nil {
+		return nil, fmt.Errorf("voicescreen: adapted models: %w", err)
 	}
 	return l, nil
 }
 
-// learnEvery is how often Run looks at the document, unless the scorers were asked
+// learnEvery is how often Run looks at the documents, unless the scorers were asked
 // for a moment ago. Chosen: damage is logged within a second.
 const learnEvery = 500 * time.Millisecond
 
-// Run logs that the document cannot be read, until stop is closed.
+// Run logs that a document cannot be read, until stop is closed.
 func (l *learner) Run(ctx context.Context, stop <-chan struct{}) {
 	poll := time.NewTicker(learnEvery)
 	defer poll.Stop()
@@ -63,7 +69,8 @@ func (l *learner) Run(ctx context.Context, stop <-chan struct{}) {
 		case <-poll.C:
 		}
 		l.learned.Get()
-		if err := l.learned.Err(); err != nil && ctx.Err() == nil && l.damaged.due() {
+		l.adapted.Get()
+		if err := errors.Join(l.learned.Err(), l.adapted.Err()); err != nil && ctx.Err() == nil && l.damaged.due() {
 			l.log.Error("read the learned models; the former ones stay in use", "error", err)
 		}
 	}
@@ -71,11 +78,11 @@ func (l *learner) Run(ctx context.Context, stop <-chan struct{}) {
 
 // Scorers returns the scorers in use now.
 func (l *learner) Scorers() *scorers {
-	learned, s := l.learned.Get(), l.current.Load()
-	if s.from == learned {
+	from, s := sources{l.learned.Get(), l.adapted.Get()}, l.current.Load()
+	if s.from == from {
 		return s
 	}
-	next, err := newScorers(l.opts, learned)
+	next, err := newScorers(l.opts, from)
 	if err != nil { // the document was checked when it was read
 		l.log.Error("use a learned model", "error", err)
 		return s
@@ -84,15 +91,20 @@ func (l *learner) Scorers() *scorers {
 	return next
 }
 
-// change replaces the list of models of a category by what change makes of it,
-// durably.
+// change is changeModels of the learned models.
 func (l *learner) change(c screen.Category, change func([]*models.BayesFile) ([]*models.BayesFile, error)) error {
-	err := l.learned.Change(func(learned *learnedModels) (*learnedModels, error) {
-		list, err := change(slices.Clone(learned.of[c]))
+	return changeModels(l.learned, c, change)
+}
+
+// changeModels replaces the list of models of a category in a document by what change
+// makes of it, durably.
+func changeModels(in *document.Document[*learnedModels], c screen.Category, change func([]*models.BayesFile) ([]*models.BayesFile, error)) error {
+	err := in.Change(func(was *learnedModels) (*learnedModels, error) {
+		list, err := change(slices.Clone(was.of[c]))
 		if err != nil {
 			return nil, err
 		}
-		return learned.with(c, list[:min(len(list), formerModels+1)]), nil
+		return was.with(c, list[:min(len(list), formerModels+1)]), nil
 	})
 	if err != nil && !errors.Is(err, ErrConflict) {
 		return fmt.Errorf("voicescreen: learned models: %w", err)
@@ -102,25 +114,13 @@ func (l *learner) change(c screen.Category, change func([]*models.BayesFile) ([]
 
 // Calibrate is Engine.Calibrate.
 func (l *learner) Calibrate(ctx context.Context, o *CalibrateOptions) ([]*Calibration, error) {
-	all := len(o.Categories) == 0
-	categories := o.Categories
-	if all {
-		categories = []screen.Category{screen.Depression, screen.Anxiety}
-	}
 	if !l.calibrating.TryLock() {
-		return nil, fmt.Errorf("%w: a calibration is under way", ErrConflict)
+		return nil, errUnderWay
 	}
 	defer l.calibrating.Unlock()
-	given := 0
-	for _, c := range categories {
-		if c != screen.Depression && c != screen.Anxiety {
-			return nil, malformed("categories", fmt.Sprintf("the %v model does not learn from labels", c))
-		}
-		if _, err := l.bayes(c); err != nil {
-			if given++; !all || given == len(categories) {
-				return nil, err
-			}
-		}
+	categories, err := l.categories(o.Categories)
+	if err != nil {
+		return nil, err
 	}
 	labelled, damaged, err := labelledSessions(ctx, l.store, o, l.log)
 	if err != nil {
@@ -136,6 +136,44 @@ func (l *learner) Calibrate(ctx context.Context, o *CalibrateOptions) ([]*Calibr
 		out = append(out, found)
 	}
 	return out, nil
+}
+
+// errUnderWay is the error of a second Calibrate or Adapt.
+var errUnderWay = fmt.Errorf("%w: a calibration or an adaptation is under way", ErrConflict)
+
+// categories returns the categories that are asked for, by default both that learn.
+// The error is an InvalidError for another category, or ErrConflict where the model of
+// one that is asked for, or by default of both, is of ScoringOptions.Models.
+func (l *learner) categories(asked []screen.Category) ([]screen.Category, error) {
+	all := len(asked) == 0
+	if all {
+		asked = []screen.Category{screen.Depression, screen.Anxiety}
+	}
+	given := 0
+	for _, c := range asked {
+		if c != screen.Depression && c != screen.Anxiety {
+			return nil, malformed("categories", fmt.Sprintf("the %v model does not learn from labels", c))
+		}
+		if _, err := l.bayes(c); err != nil {
+			if given++; !all || given == len(asked) {
+				return nil, err
+			}
+		}
+	}
+	return asked, nil
+}
+
+// prior returns the model that learns from labels: the shipped one with the norms that
+// were adapted last, if any were.
+func (l *learner) prior(c screen.Category) (*models.BayesFile, error) {
+	if f := l.adapted.Get().newest(c); f != nil {
+		return f, nil
+	}
+	f, err := shipped.Bayes(c)
+	if err != nil {
+		return nil, fmt.Errorf("voicescreen: shipped models: %w", err)
+	}
+	return f, nil
 }
 
 // bayes returns the model in use of a category that learns.
@@ -164,9 +202,9 @@ func (l *learner) calibrate(ctx context.Context, c screen.Category, sessions []*
 		}
 		examples = append(examples, learn.Example{Account: s.account, User: s.user, Time: s.at, Recording: s.in, Label: label})
 	}
-	prior, err := shipped.Bayes(c)
+	prior, err := l.prior(c)
 	if err != nil {
-		return nil, fmt.Errorf("voicescreen: shipped models: %w", err)
+		return nil, err
 	}
 	// Versions must be unique: a model that is learned a second later may differ.
 	version := fmt.Sprintf("%s+%d.%s", prior.Version, len(examples), l.now().UTC().Format("20060102T150405Z"))
@@ -183,10 +221,10 @@ func (l *learner) calibrate(ctx context.Context, c screen.Category, sessions []*
 	out.Learned = learned
 	switch {
 	case !learned.Better:
-		out.Reason = "on held-out users it is worse than the model in use, which stays"
+		out.Reason = "on held-out users the new model is worse by the rule that decides, and the model in use stays: " + learned.Verdict()
 		return out, nil
 	case o.DryRun:
-		out.Reason = "on held-out users it is not worse than the model in use; not activated, as asked"
+		out.Reason = "on held-out users the new model is not worse by the rule that decides; not activated, as asked: " + learned.Verdict()
 		return out, nil
 	}
 	err = l.change(c, func(list []*models.BayesFile) ([]*models.BayesFile, error) {
@@ -196,7 +234,7 @@ func (l *learner) calibrate(ctx context.Context, c screen.Category, sessions []*
 		return nil, err
 	}
 	out.Activated = true
-	out.Reason = "on held-out users it is not worse than the model that was in use"
+	out.Reason = "on held-out users the new model is not worse by the rule that decides: " + learned.Verdict()
 	return out, nil
 }
 

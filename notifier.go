@@ -16,8 +16,8 @@ import (
 
 // NotifyOptions configure the notices of results. Unlike OnResult, a notice is
 // stored in the transaction that stores the result, and is sent again until it
-// was received. Both functions or neither are set; they must be safe for
-// concurrent use, and Accounts must be quick: a transaction waits for it.
+// was received. Accounts and Send are both set, or neither. All functions must be
+// safe for concurrent use, and Accounts must be quick: a transaction waits for it.
 // Package httpadapter/webhook has both for webhooks.
 type NotifyOptions struct {
 	// Accounts returns the accounts that want notices now. It is called at each
@@ -34,7 +34,16 @@ type NotifyOptions struct {
 	// calls under way, which delay neither analyses nor other accounts. While
 	// the calls of an account fail its other notices wait, for a minute at most.
 	Send func(ctx context.Context, n Notice) error
+
+	// Outcome, if not nil, is called after each call of Send, with its error, and
+	// with each notice that is dropped for its age. Dropped says that the notice
+	// was not sent and is not sent again. It is not called for a call of Send
+	// that Close interrupts.
+	Outcome func(n Notice, err error, dropped bool)
 }
+
+// errOld says that a notice is dropped without another attempt.
+var errOld = errors.New("voicescreen: the notice is too old, or its attempts are used up")
 
 // Notice says that a session of an account got its result. It holds nothing of
 // the result: the receiver asks for it.
@@ -188,6 +197,7 @@ func (n *notifier) take(ctx context.Context) *store.Session {
 		switch {
 		case err == nil && dropped:
 			n.log.Warn("a notice was dropped: it is too old, or its attempts are used up", "session", s.ID)
+			n.outcome(noticeOf(s), errOld, true)
 		case err == nil:
 			n.begin(s.Account)
 			return s
@@ -206,7 +216,7 @@ func (n *notifier) take(ctx context.Context) *store.Session {
 
 // send makes one attempt at a notice that was taken, and stores the outcome.
 func (n *notifier) send(ctx context.Context, s *store.Session) {
-	err := n.call(ctx, Notice{Account: s.Account, SessionID: s.ID, Status: s.Status, UpdatedAt: s.UpdatedAt, Attempt: s.Notices})
+	err := n.call(ctx, noticeOf(s))
 	defer n.end(s.Account, err == nil)
 	if err != nil && ctx.Err() != nil {
 		return // Close gave up waiting; it is sent again when the lease is over, unless it was the last attempt
@@ -221,6 +231,7 @@ func (n *notifier) send(ctx context.Context, s *store.Session) {
 		again = jitter(noticeDelays[s.Notices-1])
 		log.Warn("a notice was not sent", "error", err)
 	}
+	n.outcome(noticeOf(s), err, err != nil && again == 0)
 	_, serr := n.store.Update(ctx, s.Account, s.ID, func(r *store.Session, now time.Time) error {
 		if r.Notices != s.Notices {
 			return errLeaseLost // it took longer than the lease
@@ -234,6 +245,24 @@ func (n *notifier) send(ctx context.Context, s *store.Session) {
 	if serr != nil && !errors.Is(serr, errLeaseLost) && !errors.Is(serr, store.ErrNotFound) {
 		log.Error("store the outcome of a notice", "error", serr)
 	}
+}
+
+// noticeOf returns the notice of a session that was taken.
+func noticeOf(s *store.Session) Notice {
+	return Notice{Account: s.Account, SessionID: s.ID, Status: s.Status, UpdatedAt: s.UpdatedAt, Attempt: s.Notices}
+}
+
+// outcome calls Outcome. A panic in it is logged.
+func (n *notifier) outcome(notice Notice, err error, dropped bool) {
+	if n.opts.Outcome == nil {
+		return
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			n.log.Error("Outcome panicked", "session", notice.SessionID, "panic", panicError(v))
+		}
+	}()
+	n.opts.Outcome(notice, err, dropped)
 }
 
 // call calls Send. A panic in it is an error of this call.
@@ -313,7 +342,7 @@ func (n *notifier) end(account string, ok bool) {
 
 func (o *NotifyOptions) check() error {
 	if (o.Accounts == nil) != (o.Send == nil) {
-		return fmt.Errorf("%w: of NotifyOptions one function is set and the other is not", ErrInvalid)
+		return fmt.Errorf("%w: of Accounts and Send in NotifyOptions one function is set and the other is not", ErrInvalid)
 	}
 	return nil
 }

@@ -98,8 +98,8 @@ type ScoringOptions struct {
 	Models []models.Scorer
 
 	// Thresholds replace the models' own, account by account. They are applied
-	// to the probabilities after DeepfakePrior and BaseRates: after a change of
-	// those, new thresholds must be chosen. New copies them. Default: those of
+	// to the probabilities after DeepfakePrior and BaseRates, and do not move
+	// with them: after a change of those, new thresholds must be chosen. New copies them. Default: those of
 	// Engine.SetThresholds, which the store keeps.
 	Thresholds screen.AccountThresholds
 
@@ -198,6 +198,9 @@ func (o *Options) withDefaults() Options {
 func (o *Options) check() error {
 	if r := o.Results.Retain; r != 0 && r < FeedbackWindow {
 		return fmt.Errorf("%w: results are retained for %v, want 0 or %v and more: labels are accepted until then", ErrInvalid, r, FeedbackWindow)
+	}
+	if l := o.Audio.Limits; l.MinSpeech < 0 || l.MinSpeechDeepfake < 0 {
+		return malformed("limits", fmt.Sprintf("Limits.MinSpeech is %v and MinSpeechDeepfake %v, want 0 for the default, or more", l.MinSpeech, l.MinSpeechDeepfake))
 	}
 	if err := o.Results.Notify.check(); err != nil {
 		return err

@@ -76,7 +76,9 @@ var order = map[string][]string{
 	"httpadapter/internal/docspage": {},         // writes the page of the API
 	"httpadapter/client":            {"screen"}, // what a caller imports: nothing of the engine
 
-	"internal/command": {".", "features", "models", "models/dam", "models/shipped", "screen"}, // what the programs share
+	"voicescreentest": {"features", "internal/proof/signals", "models", "screen"}, // for the tests of programs that embed the engine
+
+	"internal/command": {".", "dsp/wav", "features", "models", "models/dam", "models/shipped", "screen"}, // what the programs share
 	"cmd/voicescreen": {
 		".", "audit", "dsp", "features", "httpadapter", "httpadapter/webhook", "internal/command", "internal/durable", "internal/stats",
 		"models/learn", "screen", "store", "store/bolt", "store/memory", "store/postgres",

@@ -9,7 +9,7 @@ import (
 
 // Ready returns nil if the engine can accept recordings: the store can be
 // written to, the queue is below its limit and there is a scorer for every
-// category. The error is ErrClosed, ErrBusy, or internal.
+// category. The error is ErrClosed, ErrBusy, ErrFull, or internal.
 func (e *Engine) Ready(ctx context.Context) error {
 	ctx, leave, err := e.life.enter(ctx)
 	if err != nil {
@@ -48,6 +48,19 @@ func (e *Engine) Queued(ctx context.Context) (int, error) {
 	defer leave()
 	n, err := e.store.Due(ctx)
 	return n, internal("count the queue", err)
+}
+
+// Notices returns how many notices wait to be sent, by account: those of the
+// first attempt, and those that failed and are sent again. The error wraps
+// errors.ErrUnsupported if the store is no [store.NoticeCounter].
+func (e *Engine) Notices(ctx context.Context) (map[string]int, error) {
+	ctx, leave, err := e.life.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	n, err := e.store.Notices(ctx)
+	return n, internal("count the notices", err)
 }
 
 // checkQueue returns ErrBusy if the queue is at its limit, counting so many

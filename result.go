@@ -18,6 +18,8 @@ type Result struct {
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 	SubmittedAt time.Time
+	Duration    float64            // of the recording in s; 0 before the submission
+	Analysed    float64            // how much of it was analysed, from its beginning, in s; less than Duration beyond AudioOptions.MaxDuration, and 0 if unknown
 	Calibrated  bool               // whether all scores come from calibrated models
 	Scores      []screen.Score     // in the order of Product.Categories; nil unless StatusSuccess
 	Features    map[string]float64 // of schema voice/1; undefined ones are absent; nil until analysed
@@ -64,6 +66,8 @@ func newResult(s *store.Session) *Result {
 		CreatedAt:   s.CreatedAt,
 		UpdatedAt:   s.UpdatedAt,
 		SubmittedAt: s.SubmittedAt,
+		Duration:    s.Duration,
+		Analysed:    s.Analysed,
 		Scores:      s.Scores,
 		Features:    s.Features,
 		Failure:     s.Failure,

@@ -22,8 +22,9 @@ type Page struct {
 // not delay the others.
 const listBatch = 64
 
-// Results returns the sessions of one user that have a submission, by
-// CreatedAt descending and then by SessionID. Next is the cursor of the next
+// Results returns the sessions of one user that have a submission, the newest
+// first: by CreatedAt descending, which is the order of creation also within a
+// second, and then by SessionID. Next is the cursor of the next
 // page, "" where there is none. A user without sessions has an empty list.
 //
 // A malformed cursor and a negative limit are an InvalidError. Sessions that are

@@ -3,6 +3,7 @@ package voicescreen
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/models"
@@ -16,28 +17,40 @@ type scorers struct {
 	list  []models.Scorer
 	of    map[screen.Category]int // index into list
 	given int                     // index of the first of ScoringOptions.Models
-	from  *learnedModels          // the learned models among them
+	from  sources                 // of those of categories that learn
+}
+
+// sources are the models that were made here. They are comparable: equal sources give
+// equal scorers.
+type sources struct {
+	learned, adapted *learnedModels
 }
 
 // newScorers returns the scorers in use: those of ScoringOptions.Models, for the
-// other categories the learned ones, and for the rest the shipped ones. A base
-// rate applies to models that have none from labels.
-func newScorers(o *ScoringOptions, learned *learnedModels) (*scorers, error) {
+// other categories the learned ones, for the rest the shipped ones with adapted
+// norms, or as they are. A base rate applies to models that have none from labels.
+func newScorers(o *ScoringOptions, from sources) (*scorers, error) {
 	shipped, err := shipped.Scorers()
 	if err != nil {
 		return nil, fmt.Errorf("voicescreen: shipped models: %w", err)
 	}
-	s := &scorers{of: map[screen.Category]int{}, from: learned}
+	s := &scorers{of: map[screen.Category]int{}, from: from}
 	s.list = append(s.list, shipped...)
-	for _, list := range learned.of {
-		if len(list) == 0 {
-			continue
+	for _, made := range []*learnedModels{from.adapted, from.learned} {
+		for c := range made.of {
+			f := made.newest(c)
+			if f == nil {
+				continue
+			}
+			if made == from.adapted {
+				f = decidesAs(f, shipped)
+			}
+			b, err := models.NewBayes(f)
+			if err != nil {
+				return nil, fmt.Errorf("voicescreen: learned models: %w", err)
+			}
+			s.list = append(s.list, b)
 		}
-		b, err := models.NewBayes(list[0])
-		if err != nil {
-			return nil, fmt.Errorf("voicescreen: learned models: %w", err)
-		}
-		s.list = append(s.list, b)
 	}
 	s.given = len(s.list)
 	s.list = append(s.list, o.Models...)
@@ -45,7 +58,14 @@ func newScorers(o *ScoringOptions, learned *learnedModels) (*scorers, error) {
 		if sc == nil {
 			return nil, &InvalidError{Fields: map[string]Problem{"models": Unprovided}, Detail: "a scorer in ScoringOptions.Models is nil"}
 		}
-		for _, c := range sc.Info().Categories {
+		info := sc.Info()
+		if len(info.Categories) == 0 {
+			return nil, malformed("models", fmt.Sprintf("the scorer %q in ScoringOptions.Models names no category", info.Name))
+		}
+		for _, c := range info.Categories {
+			if !c.Valid() {
+				return nil, malformed("models", fmt.Sprintf("the scorer %q in ScoringOptions.Models names the unknown category %v", info.Name, c))
+			}
 			s.of[c] = i
 		}
 		if s.list[i], err = models.WithBaseRates(sc, o.BaseRates); err != nil {
@@ -53,6 +73,21 @@ func newScorers(o *ScoringOptions, learned *learnedModels) (*scorers, error) {
 		}
 	}
 	return s, nil
+}
+
+// decidesAs returns an adapted model with its decision open for every recording, if the
+// shipped scorer of its category leaves it open: norms are no evidence that a model is
+// better than the base rate.
+func decidesAs(f *models.BayesFile, shipped []models.Scorer) *models.BayesFile {
+	open := models.Band{Low: 0, High: 1}
+	for _, s := range shipped {
+		if b, ok := s.(*models.Bayes); ok && b.File().Category == f.Category && b.File().Indeterminate == open {
+			out := *f
+			out.Indeterminate = open
+			return &out
+		}
+	}
+	return f
 }
 
 // learns returns ErrConflict where the model of a category was given: a learned
@@ -92,24 +127,17 @@ func (s *scorers) score(ctx context.Context, in *features.Recording, want []scre
 	return scores, nil
 }
 
-// runScorer calls a scorer and checks what models.Scorer promises of its
-// scores, which are stored and shown as they are.
+// runScorer calls a scorer, checks what models.Scorer promises of its scores, and
+// completes them.
 func runScorer(ctx context.Context, sc models.Scorer, in *features.Recording) ([]screen.Score, error) {
 	info := sc.Info()
 	all, err := sc.Score(ctx, in)
 	if err != nil {
 		return nil, fmt.Errorf("voicescreen: model %s: %w", info.Name, err)
 	}
-	if len(all) != len(info.Categories) {
-		return nil, fmt.Errorf("voicescreen: model %s: got %d scores, want %d", info.Name, len(all), len(info.Categories))
-	}
-	for i, c := range info.Categories {
-		switch s := &all[i]; {
-		case s.Category != c:
-			return nil, fmt.Errorf("voicescreen: model %s: score %d is of %v, want %v", info.Name, i, s.Category, c)
-		case !(s.Probability >= 0 && s.Probability <= 1): // NaN too
-			return nil, fmt.Errorf("voicescreen: model %s: the probability of %v is out of range", info.Name, c)
-		}
+	all = slices.Clone(all) // which the scorer may keep
+	if err := complete(info, all); err != nil {
+		return nil, fmt.Errorf("voicescreen: model %s: %w", info.Name, err)
 	}
 	return all, nil
 }

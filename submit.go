@@ -58,6 +58,7 @@ type Ack struct {
 //   - ErrBusy where the queue is full; these four before audio is read,
 //   - ErrUpload, with its cause, if reading audio fails,
 //   - ErrTooLarge beyond AudioOptions.MaxBytes,
+//   - ErrFull if the store has no room for it,
 //   - ErrAudio, with the fault, for what is no WAV file, is broken, cut short or
 //     empty, or has another rate or channels than asked for.
 //
@@ -85,14 +86,14 @@ func (a *flow) Submit(ctx context.Context, sessionID string, audio io.Reader, op
 	if err := e.checkQueue(ctx, int(others)); err != nil {
 		return Ack{}, err
 	}
-	ref, channel, err := e.receive(ctx, audio, &o)
+	got, err := e.receive(ctx, audio, &o)
 	if err != nil {
 		return Ack{}, err
 	}
-	if err := a.enqueue(ctx, sessionID, ref, channel, &o); err != nil {
+	if err := a.enqueue(ctx, sessionID, got, &o); err != nil {
 		// No session refers to the audio. If it cannot be removed now, a later
 		// sweep removes it.
-		if rerr := e.store.Audio().Remove(context.WithoutCancel(ctx), ref); rerr != nil {
+		if rerr := e.store.Audio().Remove(context.WithoutCancel(ctx), got.ref); rerr != nil {
 			e.opts.Logger.Warn("remove the audio of a refused submission", "error", rerr)
 		}
 		return Ack{}, err
@@ -103,32 +104,39 @@ func (a *flow) Submit(ctx context.Context, sessionID string, audio io.Reader, op
 
 var errSubmitted = fmt.Errorf("%w: the session has a recording already", ErrConflict)
 
-// receive stores the audio and returns its reference and the channel to
-// analyse, as store.Session has it.
-func (e *Engine) receive(ctx context.Context, audio io.Reader, o *SubmitOptions) (ref string, channel int, err error) {
+// received is stored audio, as store.Session has it.
+type received struct {
+	ref      string
+	channel  int
+	duration float64 // s
+}
+
+// receive stores the audio.
+func (e *Engine) receive(ctx context.Context, audio io.Reader, o *SubmitOptions) (received, error) {
 	u, err := newUpload(ctx, audio, o, e.opts.Audio.MaxBytes)
 	if err != nil {
-		return "", 0, err
+		return received{}, err
 	}
-	ref, err = e.store.Audio().Put(ctx, u)
+	ref, err := e.store.Audio().Put(ctx, u)
 	if u.err != nil {
-		return "", 0, u.err
+		return received{}, u.err
 	}
 	if err != nil && ctx.Err() != nil {
-		return "", 0, fmt.Errorf("%w: %w", ErrUpload, ctx.Err())
+		return received{}, fmt.Errorf("%w: %w", ErrUpload, ctx.Err())
 	}
 	if err != nil {
-		return "", 0, internal("store the audio", err)
+		return received{}, internal("store the audio", err)
 	}
+	got := received{ref: ref, duration: u.seconds()}
 	if u.wav.Format().Channels > 1 {
-		channel = o.Channel
+		got.channel = o.Channel
 	}
-	return ref, channel, nil
+	return got, nil
 }
 
 // enqueue moves the session from initiated to queued, with the audio, unless
 // another submission did.
-func (a *flow) enqueue(ctx context.Context, sessionID, ref string, channel int, o *SubmitOptions) error {
+func (a *flow) enqueue(ctx context.Context, sessionID string, audio received, o *SubmitOptions) error {
 	scoring := &a.engine.opts.Scoring
 	_, err := a.engine.store.Update(ctx, a.name, sessionID, func(s *store.Session, now time.Time) error {
 		if s.Status != screen.StatusInitiated {
@@ -138,8 +146,9 @@ func (a *flow) enqueue(ctx context.Context, sessionID, ref string, channel int, 
 		s.Product = o.Product
 		s.FixedGain = o.FixedGain || scoring.FixedGain
 		s.Baseline = o.Baseline || scoring.Baseline
-		s.Audio = ref
-		s.Channel = channel
+		s.Audio = audio.ref
+		s.Channel = audio.channel
+		s.Duration = audio.duration
 		s.SubmittedAt = now
 		s.UpdatedAt = now
 		s.Due = now

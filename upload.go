@@ -90,6 +90,12 @@ func (u *upload) check() {
 	}
 }
 
+// seconds returns the length of the samples so far.
+func (u *upload) seconds() float64 {
+	f := u.wav.Format()
+	return float64(u.samples/int64(f.Channels)) / float64(f.SampleRate)
+}
+
 // pull reads from the source, within the limit. Its errors are io.EOF, and
 // ErrTooLarge and ErrUpload, which stay in u.err.
 func (u *upload) pull(p []byte) (int, error) {

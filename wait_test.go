@@ -45,12 +45,18 @@ func (st *watchedStore) Watch(ctx context.Context, changed func(screen.SessionKe
 // TestAWatcherWakesWait has one engine wait, which never polls, for a result of
 // another.
 func TestAWatcherWakesWait(t *testing.T) {
-	for name, hidden := range map[string]bool{"one session": false, "any session": true} {
+	for name, c := range map[string]struct{ hidden, wrapped bool }{
+		"one session": {false, false}, "any session": {true, false}, "a wrapped store": {false, true},
+	} {
 		t.Run(name, func(t *testing.T) {
-			st := &watchedStore{Store: newMemory(t), hidden: hidden}
+			st := &watchedStore{Store: newMemory(t), hidden: c.hidden}
 			opts := testOptions()
 			opts.Workers, opts.Queue.Poll = -1, time.Hour
-			waiting := newEngine(t, st, opts)
+			var watched store.Store = st
+			if c.wrapped {
+				watched = unwrapped{unwrapped{st}}
+			}
+			waiting := newEngine(t, watched, opts)
 			eventually(t, "the engine watches the store", func() bool {
 				st.mu.Lock()
 				defer st.mu.Unlock()

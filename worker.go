@@ -161,8 +161,10 @@ func (w *worker) complete(ctx context.Context, s *store.Session, out outcome, fa
 			r.Status = screen.StatusSuccess
 			r.Scores = out.scores
 			r.Features = out.features
+			r.Analysed = out.analysed
 		case failed == nil:
 			w.fail(r, now, out.failure)
+			r.Analysed = out.analysed
 		case r.Attempts >= w.opts.Attempts:
 			w.fail(r, now, internalFailure())
 		default:

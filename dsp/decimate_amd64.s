@@ -27,8 +27,8 @@ split:
 	VZEROUPPER
 	RET
 
-// TAP multiplies the sum of the four even samples a bytes from SI and those b
-// bytes from it with coefficient k of R8 into y.
+// TAP adds the four even samples at a(SI) and those at b(SI), and sets y to their
+// product with coefficient k at R8.
 #define TAP(k, a, b, y) \
 	VMOVUPD      a(SI), y       \
 	VADDPD       b(SI), y, y    \

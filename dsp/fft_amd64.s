@@ -1,8 +1,8 @@
 #include "textflag.h"
 
-// Every function here computes the same as the pure Go code in fft_stockham.go or
-// fft.go, two complex numbers at a time, with the same operations in the same order
-// and without fused multiply-add, so that the results are the same bits.
+// The functions compute the same as the pure Go code in fft_stockham.go and fft.go, two
+// complex numbers at a time. They use the same operations in the same order, without
+// fused multiply-add, so that the results have the same bits.
 //
 // A complex number is a pair (re, im) of lanes. Operands are in Go's order:
 // VSUBPD b, a, d is d = a − b.
@@ -31,8 +31,8 @@ GLOBL half<>(SB), RODATA|NOPTR, $8
 	VSUBPD    Y6, Y4, Y2  \
 	VSUBPD    Y7, Y5, Y3
 
-// TIMES multiplies the complex numbers in y by those whose real parts are in wr
-// and whose imaginary parts are in wi, each twice. It uses t.
+// TIMES multiplies the complex numbers in y by numbers whose real parts are in wr and
+// whose imaginary parts are in wi, each duplicated in both lanes. It uses t.
 #define TIMES(y, wr, wi, t) \
 	VPERMILPD $5, y, t   \
 	VMULPD    wr, y, y   \
@@ -182,9 +182,9 @@ two:
 	VZEROUPPER
 	RET
 
-// SEPARATE loads Z[k], Z[k+1] at SI, Z[h−k], Z[h−k−1] below R8 and the factors
-// at DX, and leaves E in Y3 and w·O in Y4. It uses Y0 to Y6 and needs ½ in Y14
-// and the sign bits in Y15.
+// SEPARATE loads Z[k] and Z[k+1] at SI, Z[h−k] and Z[h−k−1] below R8, and the factors w
+// at DX. It sets Y3 to E and Y4 to w·O. It uses Y0 to Y6 and needs ½ in Y14 and the sign
+// bits in Y15.
 #define SEPARATE \
 	VMOVUPD    (SI), Y0          \
 	VMOVUPD    (R8), Y1          \
@@ -202,8 +202,8 @@ two:
 	VMOVDDUP   Y5, Y5            \
 	TIMES(Y4, Y5, Y6, Y1)
 
-// SQUARE leaves |y|² of the two complex numbers in y in the low and the high
-// half of it, twice each.
+// SQUARE replaces the two complex numbers in y by their squared magnitudes, each in both
+// lanes of its half.
 #define SQUARE(y) \
 	VMULPD  y, y, y \
 	VHADDPD y, y, y

@@ -1,9 +1,9 @@
 #include "textflag.h"
 
-// The counterparts of the loops over a frame's samples and bins in frame.go and
+// The functions compute the same as the loops over samples and bins in frame.go and
 // spectrum.go, four numbers at a time, with the same operations and sums.
 
-// SUM leaves ((a + b) + c) + d of the lanes of Y0 in X0. It uses X1 and X2.
+// SUM sets X0 to ((a + b) + c) + d of the lanes of Y0. It uses X1 and X2.
 #define SUM \
 	VEXTRACTF128 $1, Y0, X1     \
 	VUNPCKHPD    X0, X0, X2     \

@@ -2,9 +2,9 @@
 
 // func interpolateAVX(dst, z, table *float64, taps, n, phase, den, step, turn int)
 //
-// The counterpart of the loop in Resampler.interpolate for exact phases, with the same
-// four sums. z is moved on by step samples an output and by one more where the
-// phase turns over.
+// interpolateAVX computes the same as the loop in Resampler.interpolate for exact phases,
+// with the same four sums. After each output z advances by step samples, and by one more
+// if the phase wraps around.
 TEXT ·interpolateAVX(SB), NOSPLIT, $0-72
 	MOVQ dst+0(FP), DI
 	MOVQ z+8(FP), SI
@@ -43,7 +43,7 @@ tap:
 	ADDQ    R11, BX
 	XORQ    R13, R13
 	MOVQ    BX, R12
-	SUBQ    R9, R12          // the phase after a turn
+	SUBQ    R9, R12          // the phase after it wraps around
 	CMPQ    BX, R9
 	CMOVQGE R12, BX
 	SETGE   R13

@@ -1,8 +1,8 @@
 #include "textflag.h"
 
-// ROWn multiplies the product of weight and sample n that is p bytes back from
-// SI, in Y12, with the four samples that end 0, 4 and 8 before sample n, and
-// adds to the sums a, b and c.
+// ROW1, ROW2 and ROW3 set Y12 to the product of the weight and the sample p bytes before
+// SI. They multiply it with the four samples that end 0, 4 and 8 samples before sample n,
+// and add the products to the sums a, b and c.
 #define ROW3(back, a, b, c) \
 	VBROADCASTSD back(SI), Y12   \
 	VMULPD       Y15, Y12, Y12   \
@@ -32,9 +32,9 @@
 // func covarianceAVX(phi, x, w *float64, n int)
 //
 // phi is 12 rows of 12 sums, the columns from the oldest sample to the newest.
-// Rows 0 to 3 take all columns, rows 4 to 7 the older eight, rows 8 to 10 the
-// oldest four. Products and sums are those of the pure Go function, in its order
-// and without fused multiply-add, so that the results are the same bits.
+// Rows 0 to 3 use all columns, rows 4 to 7 the oldest eight, and rows 8 to 10 the oldest
+// four. The products and sums are those of the pure Go function, in the same order and
+// without fused multiply-add, so that the results have the same bits.
 TEXT ·covarianceAVX(SB), NOSPLIT, $0-32
 	MOVQ phi+0(FP), DI
 	MOVQ x+8(FP), SI

@@ -1,10 +1,10 @@
 #include "textflag.h"
 
-// The counterparts of the loops in vector.go, with the same operations and sums and
-// without fused multiply-add, so that the results are the same bits.
+// The functions compute the same as the loops in vector.go, with the same operations and
+// sums, without fused multiply-add, so that the results have the same bits.
 
-// SUM8 leaves the sum of the lanes of Y0 and Y1 in X0: ((a + b) + c) + d, each
-// the sum of two lanes. It uses X2.
+// SUM8 sets X0 to the sum of the lanes of Y0 and Y1: ((a + b) + c) + d, where each term is
+// the sum of one lane of each. It uses X2.
 #define SUM8 \
 	VADDPD       Y1, Y0, Y0     \
 	VEXTRACTF128 $1, Y0, X1     \
@@ -242,8 +242,8 @@ accumulate:
 	VZEROUPPER
 	RET
 
-// TENTAPS leaves in y the products of ten samples off bytes after SI with the
-// factors in Y13 to Y15, each lane the sum of those four apart. It uses t.
+// TENTAPS multiplies ten samples at off(SI) with the factors in Y13 to Y15, and sets each
+// lane of y to the sum of every fourth product. It uses t.
 #define TENTAPS(off, y, x, t) \
 	VMULPD off(SI), Y13, y        \
 	VMULPD (off+32)(SI), Y14, t   \
@@ -284,7 +284,7 @@ quarter:
 
 // func logsAVX2(dst, x *float64, c *[16]float64, n int)
 //
-// c holds logConstants and the patterns of bits that logGo names.
+// c points to logConstants, and the bit patterns that logGo names.
 TEXT ·logsAVX2(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), DI
 	MOVQ         x+8(FP), SI

@@ -108,19 +108,27 @@ func FromBuffer(buf audio.Buffer, number int) (*Channel, error) {
 
 // CheckFormat returns an UnsuitableError unless a channel of a recording of the
 // format can be analysed. Channels are numbered from 1; 0 means the only
-// channel.
+// channel. An error about the channel is a [wav.ChannelError] too.
 func CheckFormat(f wav.Format, number int) error {
 	if err := checkRate(f.SampleRate); err != nil {
 		return err
 	}
 	switch {
 	case number == 0 && f.Channels != 1:
-		return UnsuitableError(fmt.Sprintf("recording has %d channels, want 1", f.Channels))
+		return &channelError{UnsuitableError(fmt.Sprintf("recording has %d channels, want 1", f.Channels)), wav.ChannelError{Channels: f.Channels}}
 	case number < 0 || number > f.Channels:
-		return UnsuitableError(fmt.Sprintf("channel %d of a recording with %d", number, f.Channels))
+		return &channelError{UnsuitableError(fmt.Sprintf("channel %d of a recording with %d", number, f.Channels)), wav.ChannelError{Channels: f.Channels, Channel: number}}
 	}
 	return nil
 }
+
+// channelError is an UnsuitableError that is a [wav.ChannelError] too.
+type channelError struct {
+	UnsuitableError
+	channel wav.ChannelError
+}
+
+func (e *channelError) Unwrap() []error { return []error{e.UnsuitableError, &e.channel} }
 
 func checkRate(rate int) error {
 	if rate < MinSampleRate || rate > MaxSampleRate {

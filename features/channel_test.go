@@ -71,6 +71,10 @@ func TestReadChannelRefuses(t *testing.T) {
 		if !unsuitable(err) {
 			t.Errorf("channel %d of 2: got %v, want an UnsuitableError", number, err)
 		}
+		var channel *wav.ChannelError
+		if !errors.As(err, &channel) || channel.Channels != 2 || channel.Channel != number {
+			t.Errorf("channel %d of 2: got %v, want a ChannelError with both numbers", number, err)
+		}
 	}
 	if _, err := features.ReadChannel(t.Context(), bytes.NewReader(streamHeader(8000, 1)), 0, 0); !unsuitable(err) || !strings.Contains(err.Error(), "no samples") {
 		t.Errorf("no samples: got %v, want an UnsuitableError that says so", err)

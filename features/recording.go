@@ -15,6 +15,8 @@ type Recording struct {
 	NativeRate int           // Hz
 	Metadata   screen.Metadata
 
+	Speech screen.Speech // how the person spoke; 0 if that is not known
+
 	// FixedGain is whether the caller says that all recordings are made with
 	// the same gain, so that their level means something.
 	FixedGain bool

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/store"
 )
 
 // statuses maps the errors that a caller causes to status codes.
@@ -24,6 +25,7 @@ var statuses = []struct {
 	{voicescreen.ErrAudio, http.StatusUnprocessableEntity},
 	{voicescreen.ErrBusy, http.StatusServiceUnavailable},
 	{voicescreen.ErrClosed, http.StatusServiceUnavailable},
+	{voicescreen.ErrFull, http.StatusServiceUnavailable},
 }
 
 const (
@@ -32,6 +34,10 @@ const (
 	// retryAfter is the Retry-After of a full queue in seconds. Chosen: one
 	// analysis takes about two, so by then the queue has room.
 	retryAfter = "5"
+
+	// fullRetryAfter is the Retry-After of a full disk or store in seconds. Chosen:
+	// somebody must make room, which takes minutes, and few calls fail after it.
+	fullRetryAfter = "60"
 )
 
 // answer is an error with the status and the body of its answer.
@@ -61,6 +67,9 @@ func toAnswer(err error) *answer {
 	if errors.As(err, &a) {
 		return a
 	}
+	if store.IsFull(err) {
+		err = voicescreen.ErrFull // of a temporary file too
+	}
 	for _, s := range statuses {
 		if !errors.Is(err, s.err) {
 			continue
@@ -71,6 +80,10 @@ func toAnswer(err error) *answer {
 			a.body = message{"session not found"}
 		case voicescreen.ErrClosed:
 			a.body = message{"the service is shutting down"}
+		case voicescreen.ErrFull:
+			a.body = message{"the store is full"}
+			a.header = map[string]string{"Retry-After": fullRetryAfter}
+			return a
 		}
 		if s.status == http.StatusServiceUnavailable {
 			a.header = map[string]string{"Retry-After": retryAfter}

@@ -64,7 +64,7 @@ func (a *adapter) audit(c *call, outcome string) error {
 	if a.opts.Audit == nil || c.route != nil && c.route.scope == 0 {
 		return nil
 	}
-	e := audit.Event{Account: c.key.Account, Key: c.key.ID, Action: c.action(), Session: c.known(outcome), Outcome: outcome}
+	e := audit.Event{Account: c.caller.Account, Key: c.caller.ID, Action: c.action(), Session: c.known(outcome), Outcome: outcome}
 	err := a.opts.Audit.Append(e)
 	if err != nil { // the log of the process is the only trace
 		c.log.Error("not audited", "error", err, "account", e.Account, "key", e.Key, "action", e.Action, "session", e.Session, "outcome", outcome)

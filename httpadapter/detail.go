@@ -12,6 +12,8 @@ import (
 type detail struct {
 	Product     string              `json:"product,omitempty"`
 	SubmittedAt string              `json:"submitted_at,omitempty"`
+	Duration    float64             `json:"duration_seconds,omitempty"` // of the recording
+	Analysed    float64             `json:"analysed_seconds,omitempty"` // of it, from its beginning
 	Disclaimer  string              `json:"disclaimer"`
 	Scores      []screen.Score      `json:"scores"`
 	Quality     map[string]*float64 `json:"quality"`  // of the recording, by feature name
@@ -24,6 +26,8 @@ func newDetail(r *voicescreen.Result, full bool) *detail {
 		return nil
 	}
 	d := &detail{
+		Duration:   r.Duration,
+		Analysed:   r.Analysed,
 		Disclaimer: screen.Disclaimer,
 		Scores:     r.Scores,
 		Quality:    map[string]*float64{},

@@ -7,6 +7,13 @@
 // need. Each call exists under "/v2", under "/v1" and without a version, with the
 // same answers.
 //
+// # Authentication
+//
+// An [Authenticator] says who sent a request, for which account and with which
+// scopes. [Keys] is one: API keys in a file ([OpenKeys]), in a document of a store
+// ([StoredKeys]) or in memory ([NewKeys]). A program with users or tokens of its own
+// gives New another one.
+//
 // # Order of checks
 //
 // The first check that fails determines the status of the answer: 403 without a
@@ -14,7 +21,17 @@
 // 405 for an unknown method; 401 if the key lacks the scope; 413, 429 and 503
 // for an upload that is too large, too many concurrent uploads and a full queue;
 // then 422, 404, 406 and 409 of the call itself. The health checks, the OpenAPI
-// document and its page "/docs" need no key.
+// document, its page "/docs" and the page that a browser gets at "/" need no key.
+//
+// A full disk or store is answered 503 with Retry-After by the calls that change
+// something, and by /readyz; results can be read meanwhile.
+//
+// Every error has the body {"message": …}, but for 422 of initiate and 417 of a
+// result. What net/http answers by itself, such as 400 for a "%zz" in a path, has it
+// on the connections of a [WrapListener]. Not so: a request that breaks off or is too
+// slow before the end of its header, whose connection is closed without an answer;
+// what a proxy or a TLS listener answers; and a server with a listener of its own,
+// where net/http answers in plain text.
 //
 // # Bodies
 //

@@ -66,3 +66,42 @@ func TestDocs(t *testing.T) {
 		t.Error("with a trailing slash the link to the document is wrong")
 	}
 }
+
+// A browser that opens the address of the service gets a page that points to the
+// docs, without a key. To programs / is no path, as before.
+func TestWelcome(t *testing.T) {
+	s := newService(t)
+	const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+	for _, method := range []string{"GET", "HEAD"} {
+		w := s.do(request{method: method, path: "/", key: "none", accept: browser})
+		h := w.Header()
+		if w.Code != http.StatusOK || h.Get("Content-Type") != "text/html; charset=utf-8" || h.Get("Vary") != "Accept" || !strings.Contains(h.Get("Content-Security-Policy"), "default-src 'none'") {
+			t.Errorf("%s: got %d %v, want a page", method, w.Code, h)
+		}
+		for _, link := range regexp.MustCompile(`href="([^"]*)"`).FindAllStringSubmatch(w.Body.String(), -1) {
+			if w := s.do(request{method: "GET", path: "/" + link[1], key: "none"}); w.Code != http.StatusOK {
+				t.Errorf("the link %q leads to %d", link[1], w.Code)
+			}
+		}
+		if method == "GET" && !strings.Contains(w.Body.String(), `href="docs"`) {
+			t.Errorf("got %s, want a link to the docs", w.Body)
+		}
+	}
+	for name, r := range map[string]request{
+		"curl":            {method: "GET", path: "/", accept: "*/*"},
+		"a JSON client":   {method: "GET", path: "/", accept: "application/json"},
+		"no header":       {method: "GET", path: "/"},
+		"HTML refused":    {method: "GET", path: "/", accept: "text/html;q=0.0, */*"},
+		"another path":    {method: "GET", path: "/v2", accept: browser},
+		"two slashes":     {method: "GET", path: "//", accept: browser},
+		"another method":  {method: "POST", path: "/", accept: browser},
+		"an escaped path": {method: "GET", path: "/%2F", accept: browser},
+	} {
+		r.key = "none"
+		s.want(http.StatusForbidden, r)
+		r.key = ""
+		if w := s.do(r); w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), `{"message":`) {
+			t.Errorf("%s: got %d %s, want 404", name, w.Code, w.Body)
+		}
+	}
+}

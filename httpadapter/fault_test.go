@@ -1,6 +1,7 @@
 package httpadapter_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,10 +30,11 @@ var errDisk = errors.New("disk on fire")
 type faultyStore struct {
 	store.Store
 	method string
-	nth    int  // call of the method, 0 the first
-	stays  bool // whether the calls after it fail too
-	late   bool // whether the call takes effect, and then fails
-	silent bool // whether the failing call returns no error
+	nth    int   // call of the method, 0 the first
+	stays  bool  // whether the calls after it fail too
+	late   bool  // whether the call takes effect, and then fails
+	silent bool  // whether the failing call returns no error
+	err    error // of the failing call; nil is errDisk
 
 	mu       sync.Mutex // protects what follows
 	calls    int
@@ -73,11 +75,11 @@ func tryCall[T any](f *faultyStore, method string, do func() (T, error)) (T, err
 		return zero, nil
 	}
 	if fails && !f.late {
-		return zero, errDisk
+		return zero, cmp.Or(f.err, errDisk)
 	}
 	v, err := do()
 	if fails && err == nil {
-		return zero, errDisk
+		return zero, cmp.Or(f.err, errDisk)
 	}
 	return v, err
 }
@@ -240,7 +242,7 @@ func (p *patient) flow(recording []byte) {
 	for range 2 {
 		_, body := p.insist(initiate, http.StatusCreated)
 		id, _ := body["session_id"].(string)
-		p.insist(form("POST", "/predict", field{"session_id", id}, field{"file", string(recording)}), http.StatusAccepted, http.StatusConflict)
+		p.insist(form("POST", "/predict/depression/binary", field{"session_id", id}, field{"file", string(recording)}), http.StatusAccepted, http.StatusConflict)
 		ids = append(ids, id)
 	}
 	for _, id := range ids {

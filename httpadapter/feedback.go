@@ -154,12 +154,9 @@ func parseInterview(values []any) (screen.Interview, error) {
 	if _, isNumber := v.(json.Number); !ok || !isScalar || isNumber {
 		text = ""
 	}
-	for _, outcome := range []screen.Interview{
-		screen.InterviewPositive, screen.InterviewNegative, screen.InterviewUndecided,
-	} {
-		if strings.EqualFold(text, outcome.String()) {
-			return outcome, nil
-		}
+	outcome, err := screen.ParseInterview(text)
+	if err != nil {
+		return 0, fmt.Errorf("want true, false or %v", screen.InterviewUndecided)
 	}
-	return 0, fmt.Errorf("want true, false or %v", screen.InterviewUndecided)
+	return outcome, nil
 }

@@ -129,6 +129,10 @@ func TestFeedbackStates(t *testing.T) {
 		s.want(http.StatusNotFound, send("unknown"))
 		id := s.initiate("p1")
 		s.want(http.StatusConflict, send(id)) // before the submission
+		fake := s.submit("p1", "/predict", testWAV(t, 44100, 1, 0.1))
+		if got := s.want(http.StatusUnprocessableEntity, send(fake)); !strings.Contains(got["message"].(string), "deepfake") {
+			t.Errorf("%s: got %v, want a message that names the product", path, got)
+		}
 		id = s.submit("p1", "/v2/prediction/", testWAV(t, 44100, 1, 0.1))
 		s.want(http.StatusOK, send(id)) // while it waits
 		s.finish(id, tooShort, nil)

@@ -16,11 +16,14 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/audit"
+	"github.com/voicescreen/voicescreen/store"
 )
 
 // Options configures the handler. Nil and zero fields mean the default.
 type Options struct {
-	// Logger receives one line for each request, and internal errors. No line
+	// Logger receives one line for each request, and internal errors. The line is at
+	// level debug for a request that is repeated and brought nothing new: a poll of
+	// a result that is not there yet, and a health check that succeeded. No line
 	// holds data of a patient. Default: no log.
 	Logger *slog.Logger
 
@@ -60,18 +63,19 @@ const defaultMaxUpload = 100 << 20
 
 // adapter is the handler. It is safe for concurrent use.
 type adapter struct {
-	engine *voicescreen.Engine
-	keys   *Keys
-	mux    *http.ServeMux
-	opts   Options // without zero fields
-	rate   *limiter
-	coming uploads
+	engine  *voicescreen.Engine
+	callers Authenticator
+	mux     *http.ServeMux
+	opts    Options // without zero fields
+	rate    *limiter
+	coming  uploads
 }
 
-// New returns a handler that serves the engine to the holders of keys. Each
-// key gives access to the account that it was created for.
-func New(e *voicescreen.Engine, keys *Keys, opts *Options) http.Handler {
-	a := &adapter{engine: e, keys: keys}
+// New returns a handler that serves the engine to the callers that callers knows:
+// to the holders of keys, if it is a [Keys]. Each key gives access to the account
+// that it was created for.
+func New(e *voicescreen.Engine, callers Authenticator, opts *Options) http.Handler {
+	a := &adapter{engine: e, callers: callers}
 	if opts != nil {
 		a.opts = *opts
 	}
@@ -101,10 +105,11 @@ type call struct {
 	log     *slog.Logger
 	route   *route               // nil until found
 	id      string               // in the path of route, where that has one
-	key     Key                  // zero until known, and for a call that needs no key
-	account *voicescreen.Account // of key
+	caller  Caller               // zero until known, and for a call that needs no key
+	account *voicescreen.Account // of caller
 	session string               // the identifier that the caller sent; "" until known
 	asks    bool                 // whether the call asks for a result
+	waits   bool                 // whether the answer says that the session is processing
 	read    bool                 // whether reading of the body has begun
 	timer   *timedBody           // of the body; nil until it is timed
 	late    bool                 // whether the body exceeded its time
@@ -113,9 +118,7 @@ type call struct {
 // ServeHTTP answers a request.
 func (a *adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
-	var id [8]byte
-	rand.Read(id[:]) // never fails
-	requestID := hex.EncodeToString(id[:])
+	requestID := newRequestID()
 	setHeader(w.Header(), requestID)
 	rec := &recorder{ResponseWriter: w}
 	c := &call{w: rec, r: r, limits: &a.opts.Limits, log: a.opts.Logger.With("request_id", requestID)}
@@ -138,6 +141,13 @@ func (a *adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.mux.ServeHTTP(rec, muxRequest(c))
 }
 
+// newRequestID returns the X-Request-Id of an answer.
+func newRequestID() string {
+	var id [8]byte
+	rand.Read(id[:]) // never fails
+	return hex.EncodeToString(id[:])
+}
+
 // setHeader sets the header fields of every answer.
 func setHeader(h http.Header, requestID string) {
 	h.Set("X-Request-Id", requestID)
@@ -153,8 +163,12 @@ func (a *adapter) report(c *call, status int, took time.Duration) {
 		o.Method, o.Route = c.route.method, c.route.path
 		route = o.Method + " " + o.Route
 	}
-	c.log.Info("request", "route", route, "status", status, "account", c.key.Account,
-		"key", c.key.ID, "seconds", took.Seconds())
+	level := slog.LevelInfo
+	if status == http.StatusOK && (c.waits || c.route != nil && c.route.health) {
+		level = slog.LevelDebug
+	}
+	c.log.Log(c.r.Context(), level, "request", "route", route, "status", status, "account", c.caller.Account,
+		"key", c.caller.ID, "seconds", took.Seconds())
 	if a.opts.Observe != nil {
 		a.opts.Observe(o)
 	}
@@ -166,6 +180,9 @@ var errPanic = errors.New("httpadapter: panic")
 // path exists and the method does not, allow lists the methods of the path;
 // otherwise it is "".
 func (a *adapter) serve(c *call, allow string) error {
+	if c.route == nil && asksForWelcome(c.r) {
+		c.route = &welcome
+	}
 	route := c.route
 	if route == nil || route.scope != 0 {
 		if err := a.authenticate(c); err != nil {
@@ -197,23 +214,9 @@ func (a *adapter) serve(c *call, allow string) error {
 	return route.handle(a, c)
 }
 
-func (a *adapter) authenticate(c *call) error {
-	key := c.r.Header.Get("X-API-Key")
-	if key == "" {
-		return refuse(http.StatusForbidden, "missing API key")
-	}
-	info, ok := a.keys.find(key)
-	c.key = info
-	if !ok {
-		return refuse(http.StatusForbidden, "invalid API key")
-	}
-	c.account = a.engine.Tenant(info.Account)
-	return nil
-}
-
-// require answers 401 if the key lacks a scope.
+// require answers 401 if the caller lacks a scope.
 func (c *call) require(s Scope) error {
-	if !c.key.Allows(s) {
+	if !c.caller.Allows(s) {
 		return refuse(http.StatusUnauthorized, "the API key has no permission to "+s.String())
 	}
 	return nil
@@ -226,7 +229,10 @@ func (a *adapter) fail(c *call, err error) {
 	if errors.Is(err, context.Canceled) && c.r.Context().Err() != nil {
 		answer = gone
 	}
-	if answer.status == http.StatusInternalServerError && !errors.Is(err, errPanic) {
+	switch {
+	case errors.Is(err, voicescreen.ErrFull), store.IsFull(err):
+		c.log.Error("the store is full", "error", err)
+	case answer.status == http.StatusInternalServerError && !errors.Is(err, errPanic):
 		c.log.Error("internal error", "error", err)
 	}
 	if c.w.(*recorder).status != 0 {

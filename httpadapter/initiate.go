@@ -110,10 +110,17 @@ func parseInitiate(f fields, maxDepth int) (voicescreen.InitiateRequest, map[str
 }
 
 // flatten renames the parameters to one spelling: is-initiated to is_initiated,
-// and the members of a nested metadata object to dotted names.
+// and the members of a nested metadata object and metadata[age] to dotted names.
+// Any other name of a parameter with brackets is malformed: its value would get
+// lost.
 func flatten(f fields, maxDepth int, problems map[string]problem) fields {
 	flat := fields{}
 	for name, values := range f {
+		name, ok := unbracket(name)
+		if !ok {
+			problems[name] = malformed
+			continue
+		}
 		switch name {
 		case "is-initiated":
 			name = "is_initiated"
@@ -133,6 +140,25 @@ func flatten(f fields, maxDepth int, problems map[string]problem) fields {
 		flat[name] = append(flat[name], values...)
 	}
 	return flat
+}
+
+// unbracket returns metadata.age for metadata[age], and every name without brackets
+// as it is. ok is false for any other name of a parameter with brackets.
+func unbracket(name string) (dotted string, ok bool) {
+	parameter, rest, found := strings.Cut(name, "[")
+	switch {
+	case !found:
+		return name, true
+	case parameter == "user_id", parameter == "is_initiated", parameter == "is-initiated":
+		return name, false
+	case parameter != "metadata":
+		return name, true // an unknown field
+	}
+	member, closed := strings.CutSuffix(rest, "]")
+	if !closed || member == "" || strings.ContainsAny(member, "[]") {
+		return name, false
+	}
+	return "metadata." + member, true
 }
 
 // metadataObject reads the metadata parameter itself: a JSON object, or the

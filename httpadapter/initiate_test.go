@@ -18,6 +18,8 @@ const (
 
 func TestInitiateOpensSession(t *testing.T) {
 	multi := form("POST", "/v2/initiate", field{"user_id", "p1"}, field{"is_initiated", "true"}, field{"metadata.age", "30"})
+	bracketed := form("POST", "/v2/initiate", field{"user_id", "p1"}, field{"is_initiated", "true"}, field{"metadata[age]", "30"})
+	bracketed.beyond = true
 	for name, r := range map[string]request{
 		"form":                        {contentType: formType, body: "user_id=p1&is_initiated=true&metadata.age=30"},
 		"form, line end":              {beyond: true, contentType: formType, body: "user_id=p1&is_initiated=true&metadata.age=30\r\n"},
@@ -26,6 +28,10 @@ func TestInitiateOpensSession(t *testing.T) {
 		"hyphen":                      {beyond: true, contentType: formType, body: "user_id=p1&is-initiated=true&metadata.age=30"},
 		"both spellings":              {beyond: true, contentType: formType, body: "user_id=p1&is-initiated=true&is_initiated=true&metadata.age=30"},
 		"repeated, the same":          {beyond: true, contentType: formType, body: "user_id=p1&user_id=p1&is_initiated=true&metadata.age=30"},
+		"brackets":                    {beyond: true, contentType: formType, body: "user_id=p1&is_initiated=true&metadata[age]=30"},
+		"brackets, escaped":           {beyond: true, contentType: formType, body: "user_id=p1&is_initiated=true&metadata%5Bage%5D=30&other[a]=b"},
+		"brackets and dotted":         {beyond: true, contentType: formType, body: "user_id=p1&is_initiated=true&metadata[age]=30&metadata.age=30"},
+		"brackets, multipart":         bracketed,
 		"metadata as JSON in a form":  {beyond: true, contentType: formType, body: `user_id=p1&is_initiated=true&metadata=%7B%22age%22%3A30%7D`},
 		"JSON":                        {contentType: jsonType, body: `{"user_id":"p1","is_initiated":true,"metadata.age":30}`},
 		"JSON, nested":                {contentType: jsonType, body: `{"user_id":"p1","is_initiated":true,"metadata":{"age":30}}`},
@@ -152,6 +158,16 @@ func TestInitiateRefuses(t *testing.T) {
 		"language":             {ok + "&metadata.language=English", problems{"metadata.language": m}},
 		"unknown":              {ok + "&metadata.zip=02139", problems{"metadata.zip": m}},
 		"unknown, nested":      {`{"user_id":"p1","is_initiated":true,"metadata":{"Age":30,"agee":null}}`, problems{"metadata.Age": m, "metadata.agee": m}},
+		"brackets, value":      {ok + "&metadata[age]=0", problems{"metadata.age": m}},
+		"brackets, unknown":    {ok + "&metadata[zip]=02139", problems{"metadata.zip": m}},
+		"brackets, other":      {ok + "&metadata[age]=3&metadata.age=4", problems{"metadata.age": m}},
+		"brackets, empty":      {ok + "&metadata[]=3", problems{"metadata[]": m}},
+		"brackets, open":       {ok + "&metadata[age=3", problems{"metadata[age": m}},
+		"brackets, nested":     {ok + "&metadata[age][0]=3", problems{"metadata[age][0]": m}},
+		"brackets, list":       {ok + "&metadata[age][]=3", problems{"metadata[age][]": m}},
+		"brackets, behind":     {ok + "&metadata.age[]=3", problems{"metadata.age[]": m}},
+		"brackets, user":       {ok + "&user_id[]=p2", problems{"user_id[]": m}},
+		"brackets, consent":    {ok + "&is_initiated[0]=false&is-initiated[]=false", problems{"is_initiated[0]": m, "is-initiated[]": m}},
 		"metadata is a list":   {`{"user_id":"p1","is_initiated":true,"metadata":[1]}`, problems{"metadata": m}},
 		"metadata is text":     {ok + "&metadata=age", problems{"metadata": m}},
 		"all at once": {"is_initiated=perhaps&metadata.age=x&metadata.zipcode=1&metadata.weight=-1",

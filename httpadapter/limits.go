@@ -27,8 +27,9 @@ type Limits struct {
 	Parts int
 
 	// Field is the maximum size of one field, other than the recording, in bytes.
-	// A larger one is answered 413. All of a body without the recording, with the
-	// headers of its parts, may have Parts*Field bytes. Default: 4 KiB.
+	// A larger one is answered 413. All fields, with the headers of their parts,
+	// may have Parts*Field bytes. An unknown part is ignored whatever its size,
+	// within Options.MaxUpload for the whole body. Default: 4 KiB.
 	Field int
 
 	// BodyTime is the maximum time to receive a body of fields. A slower one is

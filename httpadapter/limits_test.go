@@ -265,7 +265,7 @@ func TestLimits(t *testing.T) {
 	s.want(http.StatusRequestEntityTooLarge, json(`{"user_id":"p","is_initiated":true,"x":"`+strings.Repeat("x", 100)+`"}`))
 	s.want(http.StatusUnprocessableEntity, json(`{"user_id":"p","is_initiated":true,"x":[[[]]]}`))
 	s.want(http.StatusCreated, json(`{"user_id":"p2","is_initiated":true,"x":[[]]}`))
-	s.want(http.StatusRequestEntityTooLarge, form("POST", "/v2/prediction/", field{"session_id", id}, field{"x", strings.Repeat("x", 41)}, field{"file", file}))
+	s.want(http.StatusRequestEntityTooLarge, form("POST", "/v2/prediction/", field{"session_id", id}, field{"allowed_sample_rate", strings.Repeat("4", 41)}, field{"file", file}))
 	s.want(http.StatusNotAcceptable, form("POST", "/v2/prediction/", field{"session_id", id}, field{}, field{}, field{"file", file}))
 	s.wantNothing(id)
 	s.want(http.StatusAccepted, form("POST", "/v2/prediction/", field{"session_id", id}, field{"allowed_sample_rate", "44100"}, field{"file", file}))

@@ -33,7 +33,7 @@ type Observation struct {
 //
 //	var m httpadapter.Metrics
 //	engine, err := voicescreen.Open(path, &voicescreen.Options{Results: voicescreen.ResultOptions{OnResult: m.OnResult}})
-//	m.Queue = engine.Queued
+//	m.Queue, m.Notices, m.StoreErrors = engine.Queued, engine.Notices, engine.StoreErrors
 //	handler := httpadapter.New(engine, keys, &httpadapter.Options{Observe: m.Observe})
 //	go http.ListenAndServe("127.0.0.1:9090", &m)
 //
@@ -44,11 +44,33 @@ type Observation struct {
 //	voicescreen_analyses_total{product,status,error}      counter
 //	voicescreen_result_seconds{product}                   histogram, from submission to result
 //	voicescreen_queue_depth                               gauge, recordings that wait or are being analysed
+//	voicescreen_notices_total{outcome}                    counter, attempts: delivered, failed (sent again), dropped (not delivered, not sent again)
+//	voicescreen_notice_last_timestamp_seconds{outcome}    gauge, time of the last such attempt
+//	voicescreen_notices_waiting                           gauge, notices that wait to be sent, for the first time or again
+//	voicescreen_backup_last_timestamp_seconds{outcome}    gauge, time of the last success and of the last failed backup
+//	voicescreen_backup_last_success                       gauge, 1 if the last backup succeeded, 0 if it failed
+//	voicescreen_calibrations_total{category,outcome}      counter: activated, kept (the model in use stays), failed
+//	voicescreen_calibration_last_timestamp_seconds{category}  gauge, time of the last calibration
+//	voicescreen_adaptations_total{category,outcome}       counter: activated, kept (the norms in use stay), failed
+//	voicescreen_adaptation_last_timestamp_seconds{category}   gauge, time of the last adaptation of norms
+//	voicescreen_store_errors_total{operation}             counter, calls of the store that failed
+//
+// Times are Unix times in seconds. The counters begin at 0 with the process.
 type Metrics struct {
 	// Queue returns the number of recordings that wait or are being analysed:
 	// Engine.Queued. If it is nil or returns an error, voicescreen_queue_depth is
 	// left out. It must not be changed while the Metrics is in use.
 	Queue func(context.Context) (int, error)
+
+	// Notices returns the numbers of notices that wait: Engine.Notices. Nil or an
+	// error leaves out voicescreen_notices_waiting. It must not be changed while
+	// the Metrics is in use.
+	Notices func(context.Context) (map[string]int, error)
+
+	// StoreErrors returns how many calls of the store failed: Engine.StoreErrors.
+	// Nil leaves out voicescreen_store_errors_total. It must not be changed while
+	// the Metrics is in use.
+	StoreErrors func() map[string]int
 
 	once     sync.Once // sets what follows
 	registry *prometheus.Registry
@@ -56,6 +78,7 @@ type Metrics struct {
 	latency  *prometheus.HistogramVec // of requests, in seconds
 	analyses *prometheus.CounterVec
 	results  *prometheus.HistogramVec // from submission to result, in seconds
+	background
 }
 
 // The bounds of the histograms in seconds. Chosen: a request takes from
@@ -80,6 +103,7 @@ func (m *Metrics) init() {
 			Name: "voicescreen_analyses_total", Help: "Sessions whose analysis succeeded or failed."}, []string{"product", "status", "error"})
 		m.results = factory.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "voicescreen_result_seconds", Help: "Time from submission to result.", Buckets: resultBounds}, []string{"product"})
+		m.background = newBackground(factory)
 	})
 }
 
@@ -105,14 +129,6 @@ func (m *Metrics) OnResult(_ context.Context, _ string, r *voicescreen.Result) {
 // ServeHTTP answers with all metrics, at any path.
 func (m *Metrics) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.init()
-	all := prometheus.Gatherers{m.registry}
-	if m.Queue != nil {
-		if n, err := m.Queue(r.Context()); err == nil {
-			now := prometheus.NewRegistry() // for this answer only
-			promauto.With(now).NewGauge(prometheus.GaugeOpts{
-				Name: "voicescreen_queue_depth", Help: "Recordings that wait or are being analysed."}).Set(float64(n))
-			all = append(all, now)
-		}
-	}
+	all := prometheus.Gatherers{m.registry, m.current(r.Context())}
 	promhttp.HandlerFor(all, promhttp.HandlerOpts{DisableCompression: true}).ServeHTTP(w, r)
 }

@@ -85,7 +85,7 @@ func (l *limiter) limit(c *call) error {
 	if l == nil {
 		return nil
 	}
-	left, wait := l.take(c.key.ID)
+	left, wait := l.take(c.caller.ID)
 	burst := float64(l.burst)
 	reset := seconds(l.duration(burst - left))
 	h := c.w.Header()

@@ -16,6 +16,10 @@ import (
 // one. Chosen: a page of some hundred KB.
 const maxPage = 1000
 
+// analysedHeader says how many seconds of the recording were analysed, from its
+// beginning, with three decimals.
+const analysedHeader = "Voicescreen-Analysed-Seconds"
+
 // result answers with the result of one session.
 func (a *adapter) result(c *call) error { return a.sendResult(c, c.id) }
 
@@ -37,6 +41,10 @@ func (a *adapter) sendResult(c *call, sessionID string) error {
 	if r, err = a.await(c, r); err != nil {
 		return err
 	}
+	if r.Analysed > 0 {
+		c.w.Header().Set(analysedHeader, strconv.FormatFloat(r.Analysed, 'f', 3, 64))
+	}
+	c.waits = r.Status == screen.StatusProcessing
 	switch {
 	case r.Status == screen.StatusInitiated, r.Status == screen.StatusFailed:
 		return c.json(http.StatusExpectationFailed, newFailure(r, full))

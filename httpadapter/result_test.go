@@ -51,7 +51,7 @@ func TestListingPages(t *testing.T) {
 	s.submit("other", "/v2/prediction/", recording)
 	path := "/v2/predict/users/" + url.PathEscape(user)
 	all, next := s.list(path)
-	want := "[session-5 session-3 session-4 session-1 session-2]" // newest first, then by ID
+	want := "[session-5 session-4 session-3 session-2 session-1]" // newest first, within a second too
 	if fmt.Sprint(all) != want || next != "" {
 		t.Errorf("got %v, next %q, want %s and no next page", all, next, want)
 	}
@@ -149,7 +149,7 @@ func TestDeepfakeResult(t *testing.T) {
 		"positive":             {0.875, screen.Positive, true, 87.5},
 		"positive, low":        {0.3, screen.Positive, true, 30},
 		"negative":             {0, screen.Negative, false, 0},
-		"undecided, more so":   {0.5, screen.Indeterminate, true, 50},
+		"undecided, more so":   {0.5, screen.Indeterminate, false, 50},
 		"undecided, less so":   {0.49999, screen.Indeterminate, false, 50},
 		"certain":              {1, screen.Positive, true, 100},
 		"two decimals":         {1.0 / 3, screen.Negative, false, 33.33},

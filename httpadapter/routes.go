@@ -16,6 +16,7 @@ type route struct {
 	scope   Scope // 0: no key is needed, and the path has no version
 	handle  func(*adapter, *call) error
 	product screen.Product // of a submission
+	health  bool           // whether operators call it again and again
 }
 
 // routes lists all calls, without version and trailing slash. Each exists under
@@ -51,8 +52,8 @@ var routes = []route{
 	{method: "DELETE", path: "sessions/*", scope: ScopeAdmin, handle: (*adapter).deleteSession},
 	{method: "DELETE", path: "users/*", scope: ScopeAdmin, handle: (*adapter).forgetUser},
 
-	{method: "GET", path: "healthz", handle: (*adapter).healthz},
-	{method: "GET", path: "readyz", handle: (*adapter).readyz},
+	{method: "GET", path: "healthz", handle: (*adapter).healthz, health: true},
+	{method: "GET", path: "readyz", handle: (*adapter).readyz, health: true},
 	{method: "GET", path: "openapi.json", handle: (*adapter).openAPI},
 	{method: "GET", path: "docs", handle: (*adapter).docs},
 }

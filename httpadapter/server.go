@@ -2,8 +2,12 @@ package httpadapter
 
 import (
 	_ "embed"
+	"errors"
 	"net/http"
 	"time"
+
+	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/store"
 )
 
 const (
@@ -18,7 +22,10 @@ const (
 
 // NewServer returns a server with time-outs for headers, bodies and idle
 // connections, so that slow clients cannot use up its connections. Shutdown
-// ends the delay of requests that wait for a result.
+// ends the delay of requests that wait for a result. With a listener of
+// [WrapListener] the server's own answers are messages too:
+//
+//	err := server.Serve(httpadapter.WrapListener(l))
 func NewServer(addr string, handler http.Handler) *http.Server {
 	s := &http.Server{
 		Addr:              addr,
@@ -28,6 +35,8 @@ func NewServer(addr string, handler http.Handler) *http.Server {
 		WriteTimeout:      requestTime + time.Minute, // counted from the same moment
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    maxHeader,
+
+		DisableGeneralOptionsHandler: true, // "OPTIONS *" is a path that does not exist
 	}
 	signalShutdown(s)
 	return s
@@ -47,14 +56,18 @@ func (a *adapter) healthz(c *call) error {
 // be read and the audit log can be written. Otherwise it answers 503.
 func (a *adapter) readyz(c *call) error {
 	err := a.engine.Ready(c.r.Context())
-	if err == nil {
-		err = a.keys.Check()
+	if checked, ok := a.callers.(interface{ Check() error }); ok && err == nil {
+		err = checked.Check()
 	}
 	if err == nil && a.opts.Audit != nil {
 		err = a.opts.Audit.Err()
 	}
 	if err != nil {
 		a.opts.Logger.Warn("not ready", "error", err)
+		if full := toAnswer(err); errors.Is(err, voicescreen.ErrFull) || store.IsFull(err) {
+			full.body = message{"not ready: the store is full"}
+			return full
+		}
 		return &answer{status: http.StatusServiceUnavailable, body: message{"not ready"},
 			header: map[string]string{"Retry-After": retryAfter}}
 	}

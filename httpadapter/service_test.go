@@ -83,7 +83,7 @@ func newServiceWith(t testing.TB, eo func(*voicescreen.Options), ho *httpadapter
 	if s.opts.TempDir == "" {
 		s.opts.TempDir = t.TempDir()
 	}
-	s.opts.Logger = slog.New(slog.NewTextHandler(s.log, nil))
+	s.opts.Logger = slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	s.engine = e
 	s.use(e)
 	s.key = s.newKey("clinic", httpadapter.ScopeInitiate, httpadapter.ScopeSubmit, httpadapter.ScopeRead, httpadapter.ScopeFeedback, httpadapter.ScopeAdmin)
@@ -122,6 +122,7 @@ type request struct {
 	body         string
 	key          string
 	prefer       string
+	accept       string
 	beyond       bool // whether the call takes more than the document says
 }
 
@@ -131,6 +132,9 @@ func (s *service) do(r request) *httptest.ResponseRecorder {
 	req := httptest.NewRequest(r.method, r.path, strings.NewReader(r.body))
 	if r.contentType != "" {
 		req.Header.Set("Content-Type", r.contentType)
+	}
+	if r.accept != "" {
+		req.Header.Set("Accept", r.accept)
 	}
 	if r.prefer != "" {
 		req.Header.Set("Prefer", r.prefer)
@@ -221,7 +225,7 @@ func (s *service) finish(id string, failure *screen.Failure, change func(*store.
 		if failure != nil {
 			r.Status, r.Scores, r.Failure = screen.StatusFailed, nil, failure
 		}
-		r.Audio, r.Due = "", time.Time{}
+		r.Audio, r.Due, r.Analysed = "", time.Time{}, r.Duration
 		r.UpdatedAt = r.SubmittedAt.Add(2 * time.Second)
 		if change != nil {
 			change(r)

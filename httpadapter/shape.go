@@ -125,7 +125,7 @@ func newPrediction(r *voicescreen.Result, full bool) *prediction {
 	for i := range r.Scores {
 		s := &r.Scores[i]
 		text := scoreText(s, r.Product)
-		if p.PredictedScore == nil {
+		if i == 0 { // the first category of the product
 			p.PredictedScore = text
 		}
 		switch s.Category {
@@ -171,9 +171,7 @@ func newDeepfake(r *voicescreen.Result, full bool) *deepfake {
 		if s.Category != screen.Deepfake || !isFinite(s.Probability) {
 			continue
 		}
-		// The answer has no third value: in the indeterminate band it is the more
-		// probable class.
-		is := s.Decision == screen.Positive || s.Decision != screen.Negative && s.Probability >= 0.5
+		is := s.IsPositive()
 		text := strconv.FormatBool(is)
 		score := math.Round(min(max(s.Probability, 0), 1)*1e4) / 100 // percent, with two decimals
 		d.PredictedIsDeepfake, d.PredictedScore, d.PredictedDeepfakeScore = &is, &text, &score

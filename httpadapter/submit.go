@@ -13,7 +13,7 @@ import (
 
 // submit accepts a recording for analysis and answers 202.
 func (a *adapter) submit(c *call) error {
-	leave, err := a.coming.enter(c.key.ID, c.limits.Uploads)
+	leave, err := a.coming.enter(c.caller.ID, c.limits.Uploads)
 	if err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func (a *adapter) submit(c *call) error {
 		return err
 	}
 	if file == nil {
-		return refuse(http.StatusNotAcceptable, "the upload holds no file")
+		return u.noFile()
 	}
 	return a.submitFile(c, u, file)
 }
@@ -42,7 +42,7 @@ func (a *adapter) submit(c *call) error {
 // predict is the path of the deepfake product: with a file a submission, without
 // a file a request for the result.
 func (a *adapter) predict(c *call) error {
-	if !c.key.Allows(ScopeSubmit) && !c.key.Allows(ScopeRead) {
+	if !c.caller.Allows(ScopeSubmit) && !c.caller.Allows(ScopeRead) {
 		return c.require(ScopeSubmit)
 	}
 	body, err := a.openBody(c)
@@ -61,7 +61,7 @@ func (a *adapter) predict(c *call) error {
 		if err := c.require(ScopeSubmit); err != nil {
 			return err
 		}
-		leave, err := a.coming.enter(c.key.ID, c.limits.Uploads)
+		leave, err := a.coming.enter(c.caller.ID, c.limits.Uploads)
 		if err != nil {
 			return err
 		}
@@ -102,14 +102,15 @@ type uploadBody struct {
 }
 
 // openBody returns the body of a request that may hold a recording. Until the file
-// begins, only the size of the other parts may be read. A body whose
+// or an unknown part begins, only the size of the fields may be read. A body whose
 // Content-Length is too large is refused unread.
 func (a *adapter) openBody(c *call) (uploadBody, error) {
 	if c.r.ContentLength > a.opts.MaxUpload+uploadOverhead {
 		return uploadBody{}, tooLarge
 	}
 	c.read = true
-	limit := &limitedReader{c.timed(c.limits.StallTime, c.limits.UploadTime), c.limits.besideFile() + readAhead}
+	whole := &limitedReader{c.timed(c.limits.StallTime, c.limits.UploadTime), a.opts.MaxUpload + uploadOverhead, uploadTooLarge}
+	limit := &limitedReader{whole, c.limits.besideFile() + readAhead, tooLarge}
 	return uploadBody{bufio.NewReaderSize(limit, readAhead), limit}, nil
 }
 
@@ -132,7 +133,7 @@ func (a *adapter) openUpload(c *call, body uploadBody) *upload {
 // the session and the sample rate are known, otherwise from a temporary file after
 // the whole body was read.
 func (a *adapter) submitFile(c *call, u *upload, part io.Reader) error {
-	file := bufio.NewReaderSize(&limitedReader{part, a.opts.MaxUpload}, readAhead)
+	file := bufio.NewReaderSize(&limitedReader{part, a.opts.MaxUpload, tooLarge}, readAhead)
 	c.session = u.sessionID
 	opts := &voicescreen.SubmitOptions{Product: c.route.product, SampleRate: serviceRate}
 	head, _ := file.Peek(28) // an error comes again

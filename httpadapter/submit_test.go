@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -138,7 +139,8 @@ func TestSubmitRefuses(t *testing.T) {
 		"empty body":        {request{method: "POST", path: "/v2/prediction/", contentType: "multipart/form-data; boundary=x"}, 406, "multipart"},
 		"JSON":              {request{method: "POST", path: "/v2/prediction/", contentType: jsonType, body: `{"session_id":"session-1"}`}, 406, "multipart"},
 		"too many parts":    {send(make([]field, 64+1)...), 406, "too many"},
-		"huge field":        {send(field{"x", strings.Repeat("x", 4<<10+1)}), 413, "large"},
+		"huge field":        {send(field{"session_id", strings.Repeat("x", 4<<10+1)}), 413, "large"},
+		"huge unknown":      {send(field{"x", strings.Repeat("x", 4<<10+1)}), 406, "no file"},
 		"unknown session":   {send(field{"session_id", "x"}, field{"file", file}), 404, "not found"},
 		"404 before 422":    {send(field{"session_id", "x"}, field{"file", stereo}), 404, "not found"},
 		"404, file first":   {send(field{"file", stereo}, field{"session_id", "x"}), 404, "not found"},
@@ -210,6 +212,79 @@ func TestQueueFull(t *testing.T) {
 	}
 	s.finish(first, nil, nil)
 	s.want(http.StatusAccepted, form("POST", "/v2/prediction/", field{"session_id", id}, field{"file", recording}))
+}
+
+// Unknown parts are ignored wherever they stand, with or without a file name, within
+// the limit of the upload.
+func TestUnknownPartsAreIgnored(t *testing.T) {
+	recording := string(testWAV(t, 44100, 1, 0.2))
+	for _, size := range []int{0, 4<<10 + 1, 300 << 10, 2 << 20} {
+		text := strings.Repeat("x", size)
+		for name, unknown := range map[string]field{
+			"with a file name":     {"attachment\"; filename=\"a.pdf", text},
+			"without a file name":  {"notes", text},
+			"without a name":       {"", text},
+			"of another recording": {"audio\"; filename=\"a.wav", recording + text},
+		} {
+			for place, fields := range map[string][]field{
+				"first":           {unknown, {"session_id", "session-1"}, {"file", recording}},
+				"before the file": {{"session_id", "session-1"}, unknown, unknown, {"file", recording}},
+				"file first":      {unknown, {"file", recording}, unknown, {"session_id", "session-1"}},
+				"last":            {{"session_id", "session-1"}, {"file", recording}, unknown},
+			} {
+				s := newService(t)
+				s.initiate("p1")
+				send := rawForm("/v2/prediction/", fields...)
+				send.beyond = true
+				if w := s.do(send); w.Code != http.StatusAccepted {
+					t.Fatalf("%d bytes %s, %s: got %d %s, want 202", size, name, place, w.Code, w.Body)
+				}
+			}
+		}
+	}
+	// A result that is asked for in a multipart body.
+	s := newService(t)
+	id := s.submit("p1", "/predict", []byte(recording))
+	ask := rawForm("/predict", field{"notes", strings.Repeat("x", 1<<20)}, field{"session_id", id})
+	ask.beyond = true
+	s.want(http.StatusOK, ask)
+}
+
+// Unknown parts count for the limit of the upload, with and without Content-Length.
+func TestUnknownPartsWithinTheLimit(t *testing.T) {
+	recording := string(testWAV(t, 44100, 1, 0.2))
+	s := newServiceWith(t, nil, &httpadapter.Options{MaxUpload: 1 << 20})
+	id := s.initiate("p1")
+	unknown := field{"notes", strings.Repeat("x", 3<<20)}
+	for name, fields := range map[string][]field{
+		"before the file": {{"session_id", id}, unknown, {"file", recording}},
+		"after the file":  {{"session_id", id}, {"file", recording}, unknown},
+		"spooled":         {{"file", recording}, unknown, {"session_id", id}},
+		"no file":         {unknown, {"session_id", id}},
+	} {
+		send := rawForm("/v2/prediction/", fields...)
+		for _, length := range []int64{-1, int64(len(send.body))} {
+			r := httptest.NewRequest("POST", send.path, strings.NewReader(send.body))
+			r.ContentLength = length
+			r.Header.Set("Content-Type", send.contentType)
+			r.Header.Set("X-API-Key", s.key)
+			w := httptest.NewRecorder()
+			s.handler.ServeHTTP(w, r)
+			if w.Code != http.StatusRequestEntityTooLarge {
+				t.Errorf("%s, Content-Length %d: got %d %s, want 413", name, length, w.Code, w.Body)
+			}
+		}
+	}
+	s.wantNothing(id)
+}
+
+// rawForm is form with names that may hold more of the header, such as a file name.
+func rawForm(path string, fields ...field) request {
+	var b strings.Builder
+	for _, f := range fields {
+		fmt.Fprintf(&b, "--x\r\nContent-Disposition: form-data; name=\"%s\"\r\n\r\n%s\r\n", f.name, f.value)
+	}
+	return request{method: "POST", path: path, contentType: "multipart/form-data; boundary=x", body: b.String() + "--x--\r\n"}
 }
 
 // session returns the record of a session of the account "clinic".

@@ -31,7 +31,7 @@ const (
 // upload reads the parts of a multipart body, in any order.
 type upload struct {
 	mr        *multipart.Reader
-	body      *limitedReader // under mr: bounds the parts beside the file
+	body      *limitedReader // under mr: bounds the fields and the headers of the parts
 	limits    *Limits
 	maxFile   int64
 	begins    bool // whether the body begins with the boundary
@@ -39,6 +39,7 @@ type upload struct {
 	sessionID string // "" until known
 	rate      int    // allowed_sample_rate in Hz; 0 until known
 	hasFile   bool   // whether the file's part has begun
+	misnamed  bool   // whether an unknown part has a file name
 }
 
 // next reads parts until the part of the file, which it returns, or until the end
@@ -70,12 +71,16 @@ func (u *upload) next() (file io.Reader, err error) {
 			u.body.left = u.maxFile + uploadOverhead
 			return part, nil
 		}
+		if !isField(name) {
+			u.misnamed = u.misnamed || part.FileName() != ""
+			if err := u.skip(part); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		text, err := io.ReadAll(io.LimitReader(part, int64(u.limits.Field)+1))
 		if err == nil && len(text) > u.limits.Field {
 			err = fieldsTooLarge
-		}
-		if err != nil && !u.hasFile && part.FileName() != "" && errors.Is(partFault(err), fieldsTooLarge) {
-			return nil, refuse(http.StatusNotAcceptable, "the upload holds no file in the field \"file\"")
 		}
 		if err != nil {
 			return nil, partFault(err)
@@ -86,7 +91,28 @@ func (u *upload) next() (file io.Reader, err error) {
 	}
 }
 
-// set keeps the value of a field. Unknown fields are ignored.
+// isField returns whether set knows the name of a part.
+func isField(name string) bool { return name == "session_id" || name == "allowed_sample_rate" }
+
+// skip reads and discards an unknown part, within the limit of the whole body.
+func (u *upload) skip(part io.Reader) error {
+	u.body.left = u.maxFile + uploadOverhead
+	if _, err := io.Copy(io.Discard, part); err != nil {
+		return uploadFault(err)
+	}
+	u.body.left = u.limits.besideFile() + readAhead // of what follows, some is read already
+	return nil
+}
+
+// noFile is the answer to an upload without a file.
+func (u *upload) noFile() *answer {
+	if u.misnamed {
+		return refuse(http.StatusNotAcceptable, "the upload holds no file in the field \"file\"")
+	}
+	return refuse(http.StatusNotAcceptable, "the upload holds no file")
+}
+
+// set keeps the value of a field.
 func (u *upload) set(name, text string) error {
 	switch name {
 	case "session_id":
@@ -131,16 +157,17 @@ func partFault(err error) error {
 	return uploadFault(err)
 }
 
-// limitedReader reads at most left bytes. More is an error, which is the answer
-// 413.
+// limitedReader reads at most left bytes. More is the error fault, which is the
+// answer 413.
 type limitedReader struct {
-	r    io.Reader
-	left int64
+	r     io.Reader
+	left  int64
+	fault *answer
 }
 
 func (l *limitedReader) Read(p []byte) (int, error) {
 	if l.left < 0 {
-		return 0, tooLarge
+		return 0, l.fault
 	}
 	if int64(len(p)) > l.left+1 {
 		p = p[:l.left+1]
@@ -148,7 +175,7 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 	n, err := l.r.Read(p)
 	l.left -= int64(n)
 	if l.left < 0 {
-		return n - 1, tooLarge
+		return n - 1, l.fault
 	}
 	return n, err
 }
@@ -156,6 +183,7 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 var (
 	notMultipart   = refuse(http.StatusNotAcceptable, "the upload broke off or is not a readable multipart body")
 	tooLarge       = refuse(http.StatusRequestEntityTooLarge, "the recording is too large")
+	uploadTooLarge = refuse(http.StatusRequestEntityTooLarge, "the upload is too large")
 	fieldsTooLarge = refuse(http.StatusRequestEntityTooLarge, "a field of the upload is too large")
 )
 

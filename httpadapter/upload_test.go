@@ -31,7 +31,7 @@ func TestFileReader(t *testing.T) {
 
 func TestLimitedReader(t *testing.T) {
 	for n, want := range map[int64]error{4: tooLarge, 5: nil, 6: nil} {
-		got, err := io.ReadAll(&limitedReader{strings.NewReader("hello"), n})
+		got, err := io.ReadAll(&limitedReader{strings.NewReader("hello"), n, tooLarge})
 		if !errors.Is(err, want) || err != nil && want == nil || int64(len(got)) != min(n, 5) {
 			t.Errorf("limit %d: got %q %v, want %v", n, got, err, want)
 		}
@@ -50,6 +50,6 @@ func newUpload(t *testing.T, file, session string) *upload {
 	if err := errors.Join(err, w.WriteField("session_id", session), w.Close()); err != nil {
 		t.Fatal(err)
 	}
-	body := &limitedReader{&b, int64(b.Len())}
+	body := &limitedReader{&b, int64(b.Len()), tooLarge}
 	return &upload{mr: multipart.NewReader(body, w.Boundary()), body: body, limits: &defaultLimits, maxFile: defaultMaxUpload}
 }

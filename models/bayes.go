@@ -18,12 +18,15 @@ import (
 // Bayes is the Scorer of a BayesFile. It is immutable and safe for concurrent
 // use.
 //
-// The features are standardised within sex. The sex is that of the metadata if it
-// is Female or Male; otherwise the two standardised values are weighted by the
-// probability of each sex given the voice. Features that were not measured, and
-// features that need a fixed gain in a recording without one, are inferred from
-// the others by their correlation; their remaining variance moves the probability
-// towards 0.5.
+// The features are standardised within sex and way of speaking. The sex is that of
+// the metadata if it is Female or Male, the way of speaking that of the recording if
+// it is given; otherwise the standardised values are weighted by the probability of
+// each sex and each way given the voice, and the differences between them widen the
+// interval. A feature has a sampling error that falls with the duration of speech, and
+// is drawn towards the mean that the others predict the more, the greater its error
+// is. Features that were not measured, and features that need a fixed gain in a
+// recording without one, are inferred from the others by their correlation. The
+// remaining variance moves the probability towards 0.5.
 //
 // If there are earlier recordings of the same person, the z of a feature becomes,
 // with its stability ρ, its mean z̄ over the m earlier recordings, and the file's
@@ -39,11 +42,16 @@ import (
 // The probability is the posterior median given the measured features. Its 90 %
 // interval covers the uncertainty of weights, thresholds, sex and missing
 // features. It does not cover differences between people with equal features. The
-// class is the highest whose posterior probability reaches its cut.
+// class is the highest that the recording reaches with all classes below it. It
+// reaches a class if its posterior probability is at least the cut, or one half if
+// that is lower. Prior is the share of people with a questionnaire score of 10 or
+// more, if they have the norms' distribution of features; it is 0, unknown, for a
+// model that learned from labels.
 type Bayes struct {
 	file  *BayesFile
-	index []int // of each of the file's features in the schema
-	sex   []int // of each of the file's Sex features in the schema
+	sex   []int   // of each of the file's Sex features in the schema
+	ways  []int   // of each of Speech.By in the file's features
+	share float64 // Prior of its scores
 }
 
 // NewBayes checks f and returns its scorer, which keeps f: the caller must not
@@ -52,12 +60,18 @@ func NewBayes(f *BayesFile) (*Bayes, error) {
 	if err := f.Check(); err != nil {
 		return nil, err
 	}
-	b := &Bayes{file: f, index: make([]int, len(f.Features)), sex: make([]int, len(f.Sex))}
-	for i, x := range f.Features {
-		b.index[i] = features.VoiceSchema().Index(x.Name)
-	}
+	b := &Bayes{file: f, sex: make([]int, len(f.Sex)), ways: make([]int, len(f.Speech.By))}
 	for i, x := range f.Sex {
 		b.sex[i] = features.VoiceSchema().Index(x.Name)
+	}
+	for i, name := range f.Speech.By {
+		b.ways[i] = slices.IndexFunc(f.Features, func(x BayesFeature) bool { return x.Name == name })
+	}
+	if f.Labels == nil { // else the people are those of the labels, who need not have the norms' features
+		OverNormal(b.Spread(), func(eta, w float64) { b.share += w * dsp.Logistic(eta-f.Thresholds[DecisionBand]) })
+	}
+	if !(b.share > 0 && b.share < 1) { // beyond what numbers can hold
+		b.share = 0
 	}
 	return b, nil
 }
@@ -89,9 +103,7 @@ func (b *Bayes) Score(ctx context.Context, in *features.Recording) ([]screen.Sco
 		s.Cautions = append(s.Cautions, screen.Unfamiliar)
 		slices.Sort(s.Cautions)
 	}
-	if s.Doubtful() {
-		s.Decision = screen.Indeterminate
-	}
+	s.Decide(s.Band) // again: the cautions count
 	return []screen.Score{s}, nil
 }
 
@@ -111,25 +123,25 @@ func (b *Bayes) ScoreRow(r Row, v features.Vector) screen.Score {
 		}
 		there += math.Abs(x.Weight)
 		if x.Weight != 0 {
-			parts = append(parts, screen.Contribution{Feature: x.Name, Value: v.Values[b.index[i]], Unit: x.Unit, Logits: x.Weight * r.Z[i]})
+			parts = append(parts, screen.Contribution{Feature: x.Name, Value: x.measure(v), Unit: x.Unit, Logits: x.Weight * r.Z[i], Deviation: screen.SD(r.Z[i])})
 		}
 	}
 	slices.SortStableFunc(parts, func(a, b screen.Contribution) int { return cmp.Compare(math.Abs(b.Logits), math.Abs(a.Logits)) })
 	s := screen.Score{
-		Category: f.Category, Model: f.Name, Version: f.Version, Calibrated: f.IsCalibrated,
+		Category: f.Category, Model: f.Name, Version: f.Version, Calibrated: f.IsCalibrated, Prior: b.share,
 		Coverage: 1, Contributions: parts[:min(len(parts), maxContributions)], Baseline: r.Earlier,
 	}
 	if all > 0 {
 		s.Coverage = min(there/all, 1)
 	}
-	missing := b.missing(r) + b.unsexed(r)
+	missing := b.missing(r) + b.between(r)
 	b.decide(&s, eta, missing, b.uncertainty(r.Z))
 	return s
 }
 
 // decide sets probability, interval, decision and class for the linear predictor
-// eta. missing is the variance of eta from features that were not measured and from
-// the sex, unsure the variance of η − θ2 from the parameters.
+// eta. missing is the variance of eta from features that were not measured or on
+// little speech, and from the sex and the way of speaking; unsure the variance of η − θ2 from the parameters.
 func (b *Bayes) decide(s *screen.Score, eta, missing, unsure float64) {
 	f := b.file
 	// The mean of the logistic function over a normal distribution (MacKay
@@ -140,20 +152,14 @@ func (b *Bayes) decide(s *screen.Score, eta, missing, unsure float64) {
 	v, half := eta-f.Thresholds[DecisionBand], z90*math.Sqrt(missing+unsure)
 	s.Low = min(dsp.Logistic(v-half), s.Probability)
 	s.High = max(dsp.Logistic(v+half), s.Probability)
-	switch {
-	case s.Probability < f.Indeterminate.Low:
-		s.Decision = screen.Negative
-	case s.Probability > f.Indeterminate.High:
-		s.Decision = screen.Positive
-	default:
-		s.Decision = screen.Indeterminate
-	}
+	s.Decide(f.Indeterminate.Of(f.Category))
 	classes := f.Category.Severities()
 	s.Severity = classes[0]
 	for i, c := range f.Cuts {
-		if atLeast(slices.Index(BandScores[:], c.Score)) >= c.Probability {
-			s.Severity = classes[i+1]
+		if atLeast(slices.Index(BandScores[:], c.Score)) < min(c.Probability, screen.Half) {
+			break
 		}
+		s.Severity = classes[i+1]
 	}
 }
 
@@ -177,30 +183,33 @@ func (b *Bayes) uncertainty(z []float64) float64 {
 	return max(v, 0)
 }
 
-// unsexed returns the variance of η from an unknown sex.
-func (b *Bayes) unsexed(r Row) float64 {
-	if r.Female == 0 || r.Female == 1 {
+// between returns the variance of η from an unknown sex or way of speaking: that of
+// its means by the norms that the recording may belong to.
+func (b *Bayes) between(r Row) float64 {
+	if len(r.norms) < 2 {
 		return 0
 	}
-	var d float64
-	for i, x := range b.file.Features {
-		if r.Measured[i] {
-			d += x.Weight * (r.female[i] - r.male[i])
+	var v float64
+	for _, u := range r.norms {
+		var d float64
+		for i := range b.file.Features {
+			d += b.file.Features[i].Weight * (u.z[i] - r.Z[i])
 		}
+		v += u.share * d * d
 	}
-	return r.Female * (1 - r.Female) * d * d
+	return v
 }
 
-// missing returns the variance of η from the features that were not measured,
-// given the others.
+// missing returns the variance of η from the features that were not measured, or on
+// little speech, given the others.
 func (b *Bayes) missing(r Row) float64 {
 	if r.rest == nil {
 		return 0
 	}
 	var v float64
-	for i, a := range r.gaps {
-		for j, c := range r.gaps {
-			v += b.file.Features[a].Weight * r.rest.At(i, j) * b.file.Features[c].Weight
+	for i := range b.file.Features {
+		for j := range b.file.Features {
+			v += b.file.Features[i].Weight * r.rest.At(i, j) * b.file.Features[j].Weight
 		}
 	}
 	return max(v, 0)
@@ -209,9 +218,9 @@ func (b *Bayes) missing(r Row) float64 {
 // WithBaseRate returns the model for a population in which share of the people
 // have a questionnaire score of 10 or more. It moves all thresholds by one value, so
 // that the mean probability over people with the norms' distribution of features is
-// share. Cuts and band move too, which keeps sensitivity and specificity. The
-// intervals leave out the uncertainty of the share itself. A share that is not above
-// 0 and below 1 is an error.
+// share. Cuts and band move too, which keeps sensitivity and specificity, but none
+// moves above one half (see [screen.Half]). The intervals leave out the uncertainty
+// of the share itself. A share that is not above 0 and below 1 is an error.
 func (b *Bayes) WithBaseRate(share float64) (*Bayes, error) {
 	if !(share > 0 && share < 1) {
 		return nil, fmt.Errorf("models: base rate %v, want above 0 and below 1", share)
@@ -226,7 +235,7 @@ func (b *Bayes) WithBaseRate(share float64) (*Bayes, error) {
 		if p <= 0 || p >= 1 {
 			return p
 		}
-		return dsp.Logistic(logit(p) - move)
+		return min(dsp.Logistic(logit(p)-move), screen.Half)
 	}
 	f.Cuts = slices.Clone(f.Cuts)
 	for i := range f.Cuts {
@@ -234,6 +243,14 @@ func (b *Bayes) WithBaseRate(share float64) (*Bayes, error) {
 	}
 	f.Indeterminate = Band{Low: moved(f.Indeterminate.Low), High: moved(f.Indeterminate.High)}
 	f.Covariance = withoutVariance(f.Covariance, len(f.Features))
+	return NewBayes(&f)
+}
+
+// Undecided returns the model with the decision about every recording left open
+// (see [screen.Open]). Probabilities and classes stay.
+func (b *Bayes) Undecided() (*Bayes, error) {
+	f := *b.file
+	f.Indeterminate = screen.Open
 	return NewBayes(&f)
 }
 

@@ -40,6 +40,7 @@ func (f *BayesFile) Check() error {
 		{f.Indeterminate.Low <= f.Indeterminate.High, "indeterminate", "want low ≤ high"},
 		{within(f.Clip) && f.Clip > 0, "clip", fmt.Sprintf("want above 0 to %g", most)},
 		{f.Baseline >= 0 && f.Baseline <= 1, "baseline", "want 0 to 1"},
+		{within(f.SampledAt) && f.SampledAt > 0, "sampled_at_s", fmt.Sprintf("want above 0 to %g", most)},
 		{f.IsCalibrated == (f.CalibratedOn != ""), "calibrated_on", "want a text if, and only if, is_calibrated"},
 		{len(f.TrainedOn) > 0, "trained_on", "is empty"},
 		{f.Licence != "", "licence", "is empty"},
@@ -49,6 +50,9 @@ func (f *BayesFile) Check() error {
 		}
 	}
 	if err := f.checkCuts(); err != nil {
+		return err
+	}
+	if err := f.Adapted.check(); err != nil {
 		return err
 	}
 	if err := checkRecords(f.TrainedOn, f.Metrics); err != nil {
@@ -68,6 +72,23 @@ func (f *BayesFile) Check() error {
 		}
 	}
 	return checkMatrix(&c, "covariance", f.Covariance, n+numShared)
+}
+
+// check verifies the counts of an adaptation; nil is valid.
+func (a *Adapted) check() error {
+	switch {
+	case a == nil:
+		return nil
+	case a.Sessions < 0:
+		return &FileError{"adapted.sessions", "want at least 0"}
+	case a.People < 0:
+		return &FileError{"adapted.people", "want at least 0"}
+	case a.Accounts < 0:
+		return &FileError{"adapted.accounts", "want at least 0"}
+	case !(a.BaseRate >= 0 && a.BaseRate < 1):
+		return &FileError{"adapted.base_rate", "want 0 to below 1"}
+	}
+	return nil
 }
 
 // ascending reports whether x ascends strictly, with all values within ±most.
@@ -116,22 +137,14 @@ func (f *BayesFile) checkFeatures() error {
 		return &FileError{"features", "are empty"}
 	}
 	seen := map[string]bool{}
-	for i, x := range f.Features {
+	for i := range f.Features {
+		x := &f.Features[i]
 		path := fmt.Sprintf("features[%d]", i)
-		if err := checkName(features.VoiceSchema(), path, x.Name, x.Unit); err != nil {
+		if err := x.check(path); err != nil {
 			return err
 		}
-		switch {
-		case seen[x.Name]:
+		if seen[x.Name] {
 			return &FileError{path + ".name", x.Name + " is there twice"}
-		case !x.Female.ok():
-			return &FileError{path + ".female", "want finite numbers, the scale > 0"}
-		case !x.Male.ok():
-			return &FileError{path + ".male", "want finite numbers, the scale > 0"}
-		case !within(x.Weight):
-			return &FileError{path + ".weight", fmt.Sprintf("want within ±%g", most)}
-		case !(x.Stability >= 0 && x.Stability < 1):
-			return &FileError{path + ".stability", "want 0 to below 1"}
 		}
 		seen[x.Name] = true
 	}
@@ -143,6 +156,97 @@ func (f *BayesFile) checkFeatures() error {
 			return &FileError{path + ".name", fmt.Sprintf("schema %s has no feature %q", f.Schema, x.Name)}
 		case !x.Female.ok() || !x.Male.ok():
 			return &FileError{path, "want finite numbers, the scales > 0"}
+		}
+	}
+	return f.checkSpeech(seen)
+}
+
+// checkSpeech verifies the weights of the ways of speaking. has is the names of the
+// features.
+func (f *BayesFile) checkSpeech(has map[string]bool) error {
+	var sum float64
+	for i, w := range f.Speech.of() {
+		if !(w >= 0 && w <= 1) {
+			return &FileError{"speech." + screen.Speeches()[i].String(), "want 0 to 1"}
+		}
+		sum += w
+	}
+	if !(math.Abs(sum-1) <= weightsOff) {
+		return &FileError{"speech", fmt.Sprintf("free, picture and reading sum to %g, want 1", sum)}
+	}
+	for i, name := range f.Speech.By {
+		path := fmt.Sprintf("speech.by[%d]", i)
+		switch {
+		case !has[name]:
+			return &FileError{path, fmt.Sprintf("the model has no feature %q", name)}
+		case slices.Contains(f.Speech.By[:i], name):
+			return &FileError{path, name + " is there twice"}
+		}
+	}
+	return nil
+}
+
+// weightsOff is how far a sum of shares may be from 1: what decimals leave.
+const weightsOff = 1e-6
+
+// check verifies a feature, which is at path in its file.
+func (x *BayesFeature) check(path string) error {
+	if err := x.checkNames(path); err != nil {
+		return err
+	}
+	for _, s := range screen.Speeches() {
+		at := fmt.Sprintf("%s.norms.%s", path, s)
+		switch norm := x.Norms.Of(s); {
+		case !norm.Female.ok():
+			return &FileError{at + ".female", "want finite numbers, the scale > 0"}
+		case !norm.Male.ok():
+			return &FileError{at + ".male", "want finite numbers, the scale > 0"}
+		}
+	}
+	for _, c := range []struct {
+		ok     bool
+		path   string
+		reason string
+	}{
+		{x.Transform.Valid(), "transform", "want identity, log or logit"},
+		{x.Sampling.Variance >= 0 && within(x.Sampling.Variance), "sampling.variance", fmt.Sprintf("want 0 to %g", most)},
+		{x.Sampling.Falls >= 0 && x.Sampling.Falls <= 2, "sampling.falls", "want 0 to 2"},
+		{within(x.Noise.PerDB), "noise.per_db", fmt.Sprintf("want within ±%g", most)},
+		{within(x.Noise.Below), "noise.below_db", fmt.Sprintf("want within ±%g", most)},
+		{within(x.Weight), "weight", fmt.Sprintf("want within ±%g", most)},
+		{x.Stability >= 0 && x.Stability < 1, "stability", "want 0 to below 1"},
+	} {
+		if !c.ok {
+			return &FileError{path + "." + c.path, c.reason}
+		}
+	}
+	return nil
+}
+
+// checkNames verifies name and unit of a feature, or of the features that it is the
+// mean of.
+func (x *BayesFeature) checkNames(path string) error {
+	schema := features.VoiceSchema()
+	if len(x.Of) == 0 {
+		return checkName(schema, path, x.Name, x.Unit)
+	}
+	switch {
+	case x.Name == "":
+		return &FileError{path + ".name", "is empty"}
+	case schema.Index(x.Name) >= 0:
+		return &FileError{path + ".name", x.Name + " is a feature of the schema, want another name for a mean"}
+	}
+	for i, name := range x.Of {
+		at := fmt.Sprintf("%s.of[%d]", path, i)
+		k := schema.Index(name)
+		if k < 0 {
+			return &FileError{at, fmt.Sprintf("schema %s has no feature %q", schema.Name(), name)}
+		}
+		if _, unit := schema.Feature(k); unit != x.Unit {
+			return &FileError{at, fmt.Sprintf("%s is in %q, not in %q", name, unit, x.Unit)}
+		}
+		if slices.Contains(x.Of[:i], name) {
+			return &FileError{at, name + " is there twice"}
 		}
 	}
 	return nil

@@ -23,16 +23,16 @@ func (b *Bayes) isUnfamiliar(r Row) bool {
 }
 
 // distance returns the distance of a row from the mean of the norms: the root of the
-// mean square of its standardised features, decorrelated by their correlation R
-// (Mahalanobis 1936),
+// mean square of its standardised features, decorrelated by their correlation R plus
+// the variances V of their sampling errors (Mahalanobis 1936),
 //
-//	√(zᵀ·R⁻¹·z / n)
+//	√(zᵀ·(R + V)⁻¹·z / n)
 //
 // over the n measured features; 0 if n is 0. It is about 1 for recordings like those
 // of the norms. Features are clipped by the file's Clip, so that a single extreme
 // value does not decide. Earlier recordings have no effect.
 func (b *Bayes) distance(r Row) (d float64, n int) {
-	have := r.measured()
+	have, _ := r.measured()
 	if n = len(have); n == 0 {
 		return 0, 0
 	}
@@ -42,7 +42,7 @@ func (b *Bayes) distance(r Row) (d float64, n int) {
 	}
 	var chol mat.Cholesky
 	var solved mat.VecDense
-	if !chol.Factorize(b.correlations(have)) || chol.SolveVecTo(&solved, z) != nil {
+	if !chol.Factorize(b.observed(have, r.noise)) || chol.SolveVecTo(&solved, z) != nil {
 		return 0, 0 // impossible: Check requires a positive definite correlation
 	}
 	return math.Sqrt(mat.Dot(z, &solved) / float64(n)), n

@@ -13,7 +13,7 @@ func TestDistance(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	n := len(b.file.Features)
 	for range 20 {
-		r := Row{alone: make([]float64, n), Measured: make([]bool, n)}
+		r := Row{alone: make([]float64, n), noise: make([]float64, n), Measured: make([]bool, n)}
 		var have []int
 		for i := range n {
 			r.alone[i] = rng.NormFloat64()

@@ -7,7 +7,7 @@ import (
 )
 
 // BayesFormat is the format of the files of [Bayes] models.
-const BayesFormat = "voicescreen-model/2"
+const BayesFormat = "voicescreen-model/4"
 
 // BandScores are the lowest questionnaire scores of the second, third and fourth
 // band of PHQ-9 and of GAD-7: minimal below 5, mild below 10, moderate below 15,
@@ -24,9 +24,9 @@ const DecisionBand = 1
 //
 //	P(score ≥ BandScores[k]) = 1/(1 + exp(θk − η)),  η = Σ weight·z,
 //
-// with z the features standardised within sex. Weights and thresholds have a normal
-// distribution, with a mean and a covariance. See
-// [Bayes] for the score. Files are JSON; a member that is missing, unknown,
+// with z the features standardised within sex and way of speaking, as much speech
+// would show them. Weights and thresholds have a normal distribution, with a mean
+// and a covariance. See [Bayes] for the score. Files are JSON; a member that is missing, unknown,
 // repeated or out of range makes [Load] refuse the file.
 type BayesFile struct {
 	Format      string          `json:"format"` // BayesFormat
@@ -46,21 +46,34 @@ type BayesFile struct {
 	// and independent given the sex.
 	Sex []SexFeature `json:"sex"`
 
+	// Speech is what is assumed about a way of speaking that is not given.
+	Speech SpeechWeights `json:"speech"`
+
+	// SampledAt is the duration of speech, in seconds, of the Sampling of the
+	// Features, > 0.
+	SampledAt float64 `json:"sampled_at_s"`
+
 	// Baseline is the weight of a person's earlier recordings against the norms,
 	// 0 to 1; see Bayes.
 	Baseline float64 `json:"baseline"`
 
-	IsCalibrated bool     `json:"is_calibrated"` // on labelled recordings
-	CalibratedOn string   `json:"calibrated_on"` // which ones, in words; "" if not calibrated
-	Labels       *Labels  `json:"labels"`        // their numbers; null if none
-	TrainedOn    []Data   `json:"trained_on"`
-	Metrics      []Metric `json:"metrics"`
-	Licence      string   `json:"licence"` // of the weights
+	IsCalibrated bool    `json:"is_calibrated"` // on labelled recordings
+	CalibratedOn string  `json:"calibrated_on"` // which ones, in words; "" if not calibrated
+	Labels       *Labels `json:"labels"`        // their numbers; null if none
+
+	// Adapted says which recordings without labels the norms and the correlation
+	// were adapted to; absent if to none.
+	Adapted *Adapted `json:"adapted,omitempty"`
+
+	TrainedOn []Data   `json:"trained_on"`
+	Metrics   []Metric `json:"metrics"`
+	Licence   string   `json:"licence"` // of the weights
 
 	Features []BayesFeature `json:"features"`
 
 	// Correlation is the correlation matrix of the standardised Features within
-	// sex, in their order. Features that were not measured are inferred by it.
+	// sex and way of speaking, in their order, without sampling error. Features that
+	// were not measured, or on little speech, are inferred by it.
 	Correlation [][]float64 `json:"correlation"`
 
 	// Covariance is the covariance matrix of the weights, in the order of
@@ -90,11 +103,19 @@ type SexFeature struct {
 
 // BayesFeature is one term of the linear predictor of a BayesFile.
 type BayesFeature struct {
-	Name   string  `json:"name"`
-	Unit   string  `json:"unit"`
-	Female Spread  `json:"female"` // the norm, in Unit
-	Male   Spread  `json:"male"`
-	Weight float64 `json:"weight"` // logits for one standard deviation within sex
+	Name string `json:"name"` // of the schema, or of the mean over Of
+	Unit string `json:"unit"`
+
+	// Of names the features of the schema, of one unit, whose transforms' mean
+	// this is. Empty: the feature Name alone.
+	Of []string `json:"of,omitempty"`
+
+	Transform Transform `json:"transform"`
+	Norms     Norms     `json:"norms"`    // of the transformed feature
+	Sampling  Sampling  `json:"sampling"` // its error on little speech
+	Noise     Noise     `json:"noise"`
+
+	Weight float64 `json:"weight"` // logits for one standard deviation of the norm
 
 	// Stability is the share of the variance within sex that stays the same
 	// from one recording of a person to the next, 0 to below 1.
@@ -116,6 +137,17 @@ type Labels struct {
 	Interview int    `json:"interview"`
 	From      string `json:"from"` // days of the first and the last submission, as 2006-01-02; "" if unknown
 	To        string `json:"to"`
+}
+
+// Adapted counts the recordings without labels that the norms of a model were adapted
+// to. It contains no identifiers.
+type Adapted struct {
+	Sessions int     `json:"sessions"`
+	People   int     `json:"people"`
+	Accounts int     `json:"accounts"`
+	From     string  `json:"from"` // days of the first and the last submission, as 2006-01-02; "" if unknown
+	To       string  `json:"to"`
+	BaseRate float64 `json:"base_rate"` // stated share of these people with a score of 10 or more; 0 if not stated
 }
 
 // ReadBayes reads and checks a model file of BayesFormat. An error about the

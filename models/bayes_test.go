@@ -27,13 +27,13 @@ func bayesFile() *models.BayesFile {
 		Format: models.BayesFormat, Name: "test", Version: "1", Category: screen.Depression, Schema: "voice/1", Description: "a test",
 		Thresholds:    []float64{1, 2, 3},
 		Cuts:          []models.Cut{{Score: 10, Probability: 0.2}, {Score: 15, Probability: 0.1}},
-		Indeterminate: models.Band{Low: 0.15, High: 0.25}, Clip: 3, Baseline: 1,
+		Indeterminate: models.Band{Low: 0.15, High: 0.25}, Clip: 3, Baseline: 1, SampledAt: 60, Speech: models.SpeechWeights{Free: 1},
 		Sex:       []models.SexFeature{{Name: "f0.median_hz", Female: models.Spread{Center: math.Log(200), Scale: 0.15}, Male: models.Spread{Center: math.Log(110), Scale: 0.15}}},
 		TrainedOn: []models.Data{{Data: "nothing", Licence: "none"}}, Metrics: []models.Metric{}, Licence: "MIT",
 		Features: []models.BayesFeature{
-			{Name: "pause.mean_s", Unit: "s", Female: models.Spread{Center: 0.5, Scale: 0.1}, Male: models.Spread{Center: 0.6, Scale: 0.2}, Weight: 0.8, Stability: 0.75},
-			{Name: "pause.sd_s", Unit: "s", Female: models.Spread{Center: 0.3, Scale: 0.1}, Male: models.Spread{Center: 0.3, Scale: 0.1}, Weight: 0.5},
-			{Name: "level.mean_dbfs", Unit: "dBFS", Female: models.Spread{Center: -30, Scale: 5}, Male: models.Spread{Center: -30, Scale: 5}, Weight: -0.6, FixedGain: true},
+			{Name: "pause.mean_s", Unit: "s", Transform: models.Identity, Norms: models.Alike(models.Norm{Female: models.Spread{Center: 0.5, Scale: 0.1}, Male: models.Spread{Center: 0.6, Scale: 0.2}}), Weight: 0.8, Stability: 0.75},
+			{Name: "pause.sd_s", Unit: "s", Transform: models.Identity, Norms: models.Alike(models.Norm{Female: models.Spread{Center: 0.3, Scale: 0.1}, Male: models.Spread{Center: 0.3, Scale: 0.1}}), Weight: 0.5},
+			{Name: "level.mean_dbfs", Unit: "dBFS", Transform: models.Identity, Norms: models.Alike(models.Norm{Female: models.Spread{Center: -30, Scale: 5}, Male: models.Spread{Center: -30, Scale: 5}}), Weight: -0.6, FixedGain: true},
 		},
 		Correlation: [][]float64{{1, 0.6, 0.2}, {0.6, 1, 0}, {0.2, 0, 1}},
 		Covariance:  cov,
@@ -294,9 +294,16 @@ func TestBaseRateMovesAllTogether(t *testing.T) {
 		var mean float64
 		models.OverNormal(b.Spread(), func(eta, w float64) { mean += w * dsp.Logistic(eta-moved.File().Thresholds[1]) })
 		closeTo(t, "mean probability", mean, share, 1e-9)
+		closeTo(t, "stated share", scoreOf(t, moved, woman(nil)).Prior, share, 1e-9)
 		for z := -3.0; z <= 3; z += 0.1 {
 			in := woman(map[string]float64{"pause.mean_s": 0.5 + z*0.1, "pause.sd_s": 0.3, "level.mean_dbfs": -30})
 			was, is := scoreOf(t, b, in), scoreOf(t, moved, in)
+			if is.Probability >= screen.Half { // no cut moves above it
+				if is.Severity < max(was.Severity, screen.MildToModerate) || is.Decision != screen.Positive {
+					t.Fatalf("share %v, z %.1f: got class %d and %v at a probability of %v, want at least class 2, and positive", share, z, is.Severity, is.Decision, is.Probability)
+				}
+				continue
+			}
 			if was.Severity != is.Severity || was.Decision != is.Decision {
 				t.Fatalf("share %v, z %.1f: got class %d and %v, want those of the other base rate, %d and %v", share, z, is.Severity, is.Decision, was.Severity, was.Decision)
 			}

@@ -111,12 +111,9 @@ type Calibration struct {
 	B float64 `json:"b"`
 }
 
-// Band is the interval of probabilities, bounds included, in which the decision is
-// Indeterminate. Below Low it is Negative, above High Positive. 0 ≤ Low ≤ High ≤ 1.
-type Band struct {
-	Low  float64 `json:"low"`
-	High float64 `json:"high"`
-}
+// Band is the indeterminate band of a model file, in terms of the probability. It is
+// applied as [screen.Band.Of] says.
+type Band = screen.Band
 
 // Data is a source of a model.
 type Data struct {

@@ -164,7 +164,8 @@ func (l *Linear) finish(p *prediction, w *workspace) screen.Score {
 	}
 	for i, x := range f.Features {
 		if dsp.Finite(p.value[i]) && (x.Weight != 0 || f.Kernel != nil) {
-			parts = append(parts, screen.Contribution{Feature: x.Name, Value: p.value[i], Unit: x.Unit, Logits: factor * p.part[i]})
+			z := min(max((p.value[i]-x.Center)/x.Scale, -f.Clip), f.Clip)
+			parts = append(parts, screen.Contribution{Feature: x.Name, Value: p.value[i], Unit: x.Unit, Logits: factor * p.part[i], Deviation: screen.SD(z)})
 		}
 	}
 	slices.SortStableFunc(parts, func(a, b screen.Contribution) int { return cmp.Compare(math.Abs(b.Logits), math.Abs(a.Logits)) })
@@ -178,7 +179,8 @@ func (l *Linear) finish(p *prediction, w *workspace) screen.Score {
 }
 
 // decide sets probability, interval, decision and class for the predictor eta and
-// the half-width of its interval.
+// the half-width of its interval. A class begins at its cut, or where its
+// probability is one half if that is lower.
 func (l *Linear) decide(s *screen.Score, eta, half float64) {
 	f := l.file
 	if c := f.Calibration; c != nil {
@@ -188,8 +190,8 @@ func (l *Linear) decide(s *screen.Score, eta, half float64) {
 	if f.Link.Kind == Ordinal {
 		shift = f.Link.Thresholds[f.Link.Decision-1]
 		class := 0
-		for _, cut := range f.Link.Cuts {
-			if eta >= cut {
+		for k, cut := range f.Link.Cuts {
+			if eta >= min(cut, f.Link.Thresholds[k]) { // at a threshold the probability is one half
 				class++
 			}
 		}
@@ -197,12 +199,5 @@ func (l *Linear) decide(s *screen.Score, eta, half float64) {
 	}
 	s.Probability = dsp.Logistic(eta - shift)
 	s.Low, s.High = dsp.Logistic(eta-shift-half), dsp.Logistic(eta-shift+half)
-	switch b := f.Indeterminate; {
-	case s.Probability < b.Low:
-		s.Decision = screen.Negative
-	case s.Probability > b.High:
-		s.Decision = screen.Positive
-	default:
-		s.Decision = screen.Indeterminate
-	}
+	s.Decide(f.Indeterminate.Of(f.Category))
 }

@@ -78,9 +78,7 @@ func (l *Linear) scoreSegments(ctx context.Context, in *features.Recording) (scr
 	s := l.finish(&w.mean, &w.work)
 	s.Segments = segments
 	s.Cautions = l.cautions(in, &w.mean, enough)
-	if s.Doubtful() {
-		s.Decision = screen.Indeterminate
-	}
+	s.Decide(s.Band) // again: the cautions count
 	return s, nil
 }
 

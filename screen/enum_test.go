@@ -153,3 +153,18 @@ func TestSeveritiesOfTotals(t *testing.T) {
 		}
 	}
 }
+
+func TestInterviewsAreReadInAnyCase(t *testing.T) {
+	for text, want := range map[string]screen.Interview{
+		"true": screen.InterviewPositive, "False": screen.InterviewNegative,
+		"Additional_consideration_required": screen.InterviewUndecided, "ADDITIONAL_CONSIDERATION_REQUIRED": screen.InterviewUndecided,
+	} {
+		var got screen.Interview
+		if err := got.UnmarshalText([]byte(text)); err != nil || got != want {
+			t.Errorf("%q: got %v and error %v, want %v", text, got, err, want)
+		}
+		if name := want.String(); name != strings.ToLower(name) {
+			t.Errorf("got name %q, want lower case", name)
+		}
+	}
+}

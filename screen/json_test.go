@@ -42,7 +42,7 @@ func TestJSONRoundTrips(t *testing.T) {
 			PHQ2: []int{1, 2}, PHQ9: []int{0, 1, 2, 3, 0, 1, 2, 3, 0}, GAD7: []int{0, 0, 0, 0, 0, 0, 0},
 			Depression: screen.InterviewUndecided, UpdatedAt: time.Date(2026, 11, 22, 10, 0, 0, 5000, time.UTC),
 		}, `{"phq_2":[1,2],"phq_9":[0,1,2,3,0,1,2,3,0],"gad_7":[0,0,0,0,0,0,0],` +
-			`"depression_binary":"Additional_consideration_required","updated_at":"2026-11-22T10:00:00.000005Z"}`},
+			`"depression_binary":"additional_consideration_required","updated_at":"2026-11-22T10:00:00.000005Z"}`},
 		{"empty labels", &screen.Labels{}, `{}`},
 		{"failure", &screen.Failure{Code: screen.CodeAudioLength, Message: "too short", Data: map[string]float64{"speech_s": 1.5}},
 			`{"error":"audio_length_error","message":"too short","additional_data":{"speech_s":1.5}}`},

@@ -12,7 +12,8 @@ type Labels struct {
 	UpdatedAt  time.Time `json:"updated_at,omitzero" cbor:"5,keyasint,omitzero"`
 }
 
-// Interview is the outcome of a clinical interview.
+// Interview is the outcome of a clinical interview. Its names are in lower case,
+// as the published clients of the service spell them; they are read in any case.
 type Interview uint8
 
 // The values of Interview.
@@ -22,11 +23,20 @@ const (
 	InterviewUndecided // additional consideration required
 )
 
-var interviews = NewEnum[Interview]("interview result", "false", "true", "Additional_consideration_required")
+var interviews = NewEnum[Interview]("interview result", "false", "true", "additional_consideration_required")
 
 // Valid reports whether v is one of the values; the zero value is not.
 func (v Interview) Valid() bool { return interviews.Valid(v) }
 
-func (v Interview) String() string                { return interviews.String(v) }
-func (v Interview) MarshalText() ([]byte, error)  { return interviews.MarshalText(v) }
-func (v *Interview) UnmarshalText(b []byte) error { return interviews.Unmarshal(v, b) }
+func (v Interview) String() string               { return interviews.String(v) }
+func (v Interview) MarshalText() ([]byte, error) { return interviews.MarshalText(v) }
+
+// UnmarshalText is ParseInterview. It sets v to 0 with an error.
+func (v *Interview) UnmarshalText(b []byte) (err error) {
+	*v, err = ParseInterview(string(b))
+	return err
+}
+
+// ParseInterview returns the value whose name is s, in any case. The error does not
+// repeat s.
+func ParseInterview(s string) (Interview, error) { return interviews.ParseFold(s) }

@@ -24,6 +24,7 @@ type Score struct {
 	Contributions []Contribution `cbor:"13,keyasint,omitempty"` // largest first
 	Segments      []Segment      `cbor:"14,keyasint,omitempty"` // in order of time; deepfake only
 	Cautions      []Caution      `cbor:"15,keyasint,omitempty"` // reasons to trust the score less; ascending
+	Band          Band           `cbor:"16,keyasint,omitzero"`  // that Decision is by, in terms of Probability; zero if not known
 }
 
 // scoreJSON is a Score in JSON: in the answers of the service and in the output
@@ -44,6 +45,7 @@ type scoreJSON struct {
 	Prior         float64        `json:"prior,omitempty"`
 	Segments      []Segment      `json:"segments,omitempty"`
 	Cautions      []Caution      `json:"cautions,omitempty"`
+	Band          Band           `json:"band,omitzero"`
 }
 
 // MarshalJSON writes a bound that is NaN, and a severity that the model does not
@@ -53,7 +55,7 @@ func (s Score) MarshalJSON() ([]byte, error) {
 		Category: s.Category, Model: s.Model, Version: s.Version, Calibrated: s.Calibrated,
 		Probability: s.Probability, Low: orNull(s.Low), High: orNull(s.High),
 		Decision: s.Decision, Coverage: s.Coverage, Baseline: s.Baseline,
-		Contributions: s.Contributions, Prior: s.Prior, Segments: s.Segments, Cautions: s.Cautions,
+		Contributions: s.Contributions, Prior: s.Prior, Segments: s.Segments, Cautions: s.Cautions, Band: s.Band,
 	}
 	if s.Severity != 0 {
 		out.Severity = &s.Severity
@@ -74,7 +76,7 @@ func (s *Score) UnmarshalJSON(b []byte) error {
 	*s = Score{
 		Category: in.Category, Model: in.Model, Version: in.Version, Calibrated: in.Calibrated, Prior: in.Prior,
 		Probability: in.Probability, Low: orNaN(in.Low), High: orNaN(in.High), Decision: in.Decision,
-		Coverage: in.Coverage, Baseline: in.Baseline, Segments: in.Segments, Cautions: in.Cautions,
+		Coverage: in.Coverage, Baseline: in.Baseline, Segments: in.Segments, Cautions: in.Cautions, Band: in.Band,
 	}
 	if in.Severity != nil {
 		s.Severity = *in.Severity
@@ -106,8 +108,9 @@ func (s *Score) Partial() bool { return s.Coverage < 1 }
 
 // SetPrior changes the probabilities to those in a population with another share
 // of positive recordings, 0 < prior < 1: it multiplies their odds by the ratio of
-// the odds of both shares. Decision stays, because it depends on the recording
-// alone. A score whose Prior is 0, and any other prior, changes nothing.
+// the odds of both shares. The Band stays where it is, and decides about the new
+// Probability; without a Band, Decision stays. A score whose Prior is 0, and any
+// other prior, changes nothing.
 func (s *Score) SetPrior(prior float64) {
 	if !(s.Prior > 0 && s.Prior < 1 && prior > 0 && prior < 1) {
 		return
@@ -121,6 +124,9 @@ func (s *Score) SetPrior(prior float64) {
 		s.Segments[i].Probability = withOdds(s.Segments[i].Probability, ratio)
 	}
 	s.Prior = prior
+	if s.Band != (Band{}) {
+		s.Decide(s.Band)
+	}
 }
 
 // withOdds returns the probability whose odds are ratio times those of p.
@@ -139,7 +145,17 @@ type Contribution struct {
 	Value   float64 `json:"value" cbor:"2,keyasint"` // in Unit
 	Unit    string  `json:"unit" cbor:"3,keyasint"`
 	Logits  float64 `json:"logits" cbor:"4,keyasint"`
+
+	// Deviation is by how much Value is above what is usual to the model, in standard
+	// deviations: norms, earlier recordings or training recordings. 0 if not known.
+	Deviation SD `json:"deviation" cbor:"5,keyasint,omitzero"`
 }
+
+// SD is a number of standard deviations.
+type SD float64
+
+// IsZero reports whether d is 0, but not −0: a record holds every other value.
+func (d SD) IsZero() bool { return math.Float64bits(float64(d)) == 0 }
 
 // contributionJSON is a Contribution in JSON.
 type contributionJSON struct {
@@ -147,11 +163,13 @@ type contributionJSON struct {
 	Value   *float64 `json:"value"`
 	Unit    string   `json:"unit"`
 	Logits  float64  `json:"logits"`
+
+	Deviation SD `json:"deviation,omitzero"`
 }
 
 // MarshalJSON writes a value that is NaN as null.
 func (c Contribution) MarshalJSON() ([]byte, error) {
-	return json.Marshal(contributionJSON{c.Feature, orNull(c.Value), c.Unit, c.Logits})
+	return json.Marshal(contributionJSON{c.Feature, orNull(c.Value), c.Unit, c.Logits, c.Deviation})
 }
 
 // UnmarshalJSON reads a value that is null or missing as NaN.
@@ -160,6 +178,6 @@ func (c *Contribution) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &in); err != nil {
 		return err
 	}
-	*c = Contribution{in.Feature, orNaN(in.Value), in.Unit, in.Logits}
+	*c = Contribution{in.Feature, orNaN(in.Value), in.Unit, in.Logits, in.Deviation}
 	return nil
 }

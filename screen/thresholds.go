@@ -28,9 +28,10 @@ type Thresholds struct {
 	Model   string `json:"model,omitempty"`
 	Version string `json:"version,omitempty"`
 
-	// A probability below Low is Negative, above High Positive, and between
-	// them Indeterminate. If they are equal, High itself is Positive too. Both
-	// are 0 to 1, or nil for the decision of the model.
+	// A probability below Low is Negative, from High on Positive, and between
+	// them Indeterminate. Both are 0 to 1, or nil for the decision of the model.
+	// They are thresholds of the probability that is shown, after base rate and
+	// prior, and do not move with either.
 	Low  *float64 `json:"low,omitempty"`
 	High *float64 `json:"high,omitempty"`
 
@@ -63,21 +64,14 @@ func (t *Thresholds) Check(c Category) error {
 }
 
 // Apply sets the Decision and the Severity of s by its Probability. A doubtful
-// score (see [Score.Doubtful]) keeps its Decision, a score without a class gets
+// score (see [Score.Doubtful]) stays Indeterminate, a score without a class gets
 // none, and a score of another model stays unchanged.
 func (t *Thresholds) Apply(s *Score) {
 	if t.Model != "" && t.Model != s.Model || t.Version != "" && t.Version != s.Version {
 		return
 	}
-	if t.Low != nil && !s.Doubtful() {
-		switch {
-		case s.Probability < *t.Low:
-			s.Decision = Negative
-		case s.Probability > *t.High, *t.Low == *t.High:
-			s.Decision = Positive
-		default:
-			s.Decision = Indeterminate
-		}
+	if t.Low != nil {
+		s.Decide(Band{Low: *t.Low, High: *t.High})
 	}
 	if t.Classes != nil && s.Severity > 0 {
 		class := 0

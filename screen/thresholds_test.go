@@ -28,7 +28,7 @@ func TestThresholdsApply(t *testing.T) {
 	}{
 		{"below the band", band, 0.29, screen.Negative, 2},
 		{"lower bound", band, 0.3, screen.Indeterminate, 2},
-		{"upper bound", band, 0.6, screen.Indeterminate, 2},
+		{"upper bound", band, 0.6, screen.Positive, 2},
 		{"above the band", band, 0.61, screen.Positive, 2},
 		{"below one threshold", single, 0.499, screen.Negative, 2},
 		{"at one threshold", single, 0.5, screen.Positive, 2},

@@ -8,8 +8,8 @@ import (
 	"github.com/voicescreen/voicescreen/store"
 )
 
-// BenchmarkCodec encodes and decodes a session that waits, and one with a result
-// of 100 features and two scores.
+// BenchmarkCodec encodes and decodes a queued session, and a session with a result of
+// 100 features and two scores.
 func BenchmarkCodec(b *testing.B) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 5000, time.UTC)
 	waiting := &store.Session{

@@ -5,17 +5,16 @@ import (
 	"sync"
 )
 
-// Calls counts the calls under way in an implementation of Store, so that its
-// Close can wait for them. The zero value is open. It is safe for concurrent
-// use.
+// Calls counts the calls in progress in an implementation of Store, so that Close can
+// wait for them. The zero value is ready for use. It is safe for concurrent use.
 type Calls struct {
 	mu     sync.Mutex // protects closed, and orders Begin and Close
 	closed bool
 	active sync.WaitGroup
 }
 
-// Begin counts a call. It returns ErrClosed after Close, and the error of a
-// context that is done. If it returns nil, End must follow.
+// Begin begins a call. It returns ErrClosed after Close, and the context's error if
+// ctx is done. If it returns nil, the caller must call End.
 func (c *Calls) Begin(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -32,8 +31,8 @@ func (c *Calls) Begin(ctx context.Context) error {
 // End ends a call that Begin counted.
 func (c *Calls) End() { c.active.Done() }
 
-// Close makes Begin fail from now on, and waits until the last call has ended. It
-// returns ErrClosed if it was called before.
+// Close makes later calls of Begin fail, and waits until the last call has ended. A
+// second Close returns ErrClosed.
 func (c *Calls) Close() error {
 	c.mu.Lock()
 	if c.closed {

@@ -8,7 +8,7 @@ import (
 	"github.com/voicescreen/voicescreen/screen"
 )
 
-// Times outside these cannot be stored.
+// The times that can be stored: from firstTime, before endOfTimes.
 var (
 	firstTime  = time.Unix(0, 0).UTC()
 	endOfTimes = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -18,22 +18,23 @@ var (
 //   - a text is not UTF-8 without NUL, or longer than package screen allows; the
 //     ID is empty;
 //   - the status is invalid, or another enumeration is neither zero nor valid;
-//   - a number is not finite; NaN, which means that there is none, may be Low and
-//     High of a score, Value of a contribution and Probability of a segment;
+//   - a number is not finite; NaN, which means undefined, is allowed in Low and High
+//     of a score, Value of a contribution and Probability of a segment;
+//   - a length of time is negative;
 //   - a count is negative or above 2³¹−1, or the token above 2⁶³−1;
 //   - a time is not zero and lies outside the years 1970 to 9999, or is not in
 //     whole microseconds, or CreatedAt is zero;
 //   - a list has more elements than package screen allows.
 //
-// Implementations call it after Normalize and before they store a record.
-// The error holds nothing of the record but numbers.
+// Implementations call it after Normalize and before they store a record. Of the
+// record, the error contains only numbers.
 func (s *Session) Check() error {
 	var c checker
 	c.session(s)
 	return c.err
 }
 
-// checker notes the first fault of a record.
+// checker keeps the first fault of a record.
 type checker struct{ err error }
 
 func (c *checker) fail(format string, args ...any) {
@@ -62,6 +63,8 @@ func (c *checker) session(s *Session) {
 		c.fail("the token is %d, want at most %d", s.Token, uint64(math.MaxInt64))
 	}
 	c.count("the channel", s.Channel)
+	c.seconds("the duration", s.Duration)
+	c.seconds("what was analysed", s.Analysed)
 	c.count("the number of attempts", s.Attempts)
 	c.count("the number of notices", s.Notices)
 	for _, t := range s.times() {
@@ -107,14 +110,14 @@ func (c *checker) score(s *screen.Score) {
 	c.text("a model's version", s.Version, screen.MaxName)
 	c.count("the number of earlier recordings", s.Baseline)
 	kind(c, "severity", s.Severity)
-	c.finite("a score", s.Prior, s.Probability, s.Coverage)
+	c.finite("a score", s.Prior, s.Probability, s.Coverage, s.Band.Low, s.Band.High)
 	c.finiteOrNaN("the interval of a score", s.Low, s.High)
 	c.length("contributions", len(s.Contributions), screen.MaxFeatures)
 	for i := range s.Contributions {
 		k := &s.Contributions[i]
 		c.text("a feature's name", k.Feature, screen.MaxName)
 		c.text("a unit", k.Unit, screen.MaxName)
-		c.finite("a contribution", k.Logits)
+		c.finite("a contribution", k.Logits, float64(k.Deviation))
 		c.finiteOrNaN("a contribution", k.Value)
 	}
 	c.length("segments", len(s.Segments), screen.MaxSegments)
@@ -132,7 +135,7 @@ func (c *checker) score(s *screen.Score) {
 func (c *checker) numbers(what string, m map[string]float64) {
 	c.length(what, len(m), screen.MaxFeatures)
 	for name, x := range m {
-		c.text("a name of a number", name, screen.MaxName)
+		c.text("the name of a number", name, screen.MaxName)
 		if math.IsNaN(x) || math.IsInf(x, 0) {
 			c.fail("a number of %s is not finite", what)
 		}
@@ -161,7 +164,13 @@ func (c *checker) count(what string, n int) {
 	}
 }
 
-// kind checks a value of an enumeration, which may be zero.
+func (c *checker) seconds(what string, x float64) {
+	if !(x >= 0) || math.IsInf(x, 1) {
+		c.fail("%s is %v s, want a finite number from 0 on", what, x)
+	}
+}
+
+// kind checks a value of an enumeration. Zero is valid.
 func kind[T interface {
 	~uint8
 	Valid() bool

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// TestTheClockDoesNotGoBack sets the machine's clock back and forward while a
-// monotonic one goes on.
+// TestTheClockDoesNotGoBack sets the machine's clock back and forward, while the
+// monotonic clock advances.
 func TestTheClockDoesNotGoBack(t *testing.T) {
 	begin := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	shown, passed := begin, time.Duration(0)
 	f := &forward{read: func() (time.Time, time.Duration) { return shown, passed }}
 	for _, step := range []struct {
 		name          string
-		shown, passed time.Duration // how far both clocks go
-		want          time.Duration // since the beginning
+		shown, passed time.Duration // by how much the two clocks advance
+		want          time.Duration // time since the beginning
 	}{
 		{"the first reading", 0, 0, 0},
 		{"a second", time.Second, time.Second, time.Second},
@@ -41,5 +41,29 @@ func TestTheClockShowsMicrosecondsInUTC(t *testing.T) {
 	before := time.Now().Add(-time.Millisecond)
 	if got := NewClock(nil)(); got.Before(before) || got.After(time.Now()) || got.Location() != time.UTC {
 		t.Errorf("got %v, want the time of the machine in UTC", got)
+	}
+}
+
+func TestNoTwoCreationsHaveOneTime(t *testing.T) {
+	begin := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	var shown time.Time
+	clock := NewCreationClock(func() time.Time { return shown })
+	for _, step := range []struct {
+		name        string
+		shown, want time.Duration // since the beginning
+	}{
+		{"the first", 0, 0},
+		{"at the same time", 0, time.Microsecond},
+		{"and again", 0, 2 * time.Microsecond},
+		{"before the clock is there", time.Microsecond, 3 * time.Microsecond},
+		{"later", time.Second, time.Second},
+		{"later, at the same time", time.Second, time.Second + time.Microsecond},
+		{"the clock is set back", -time.Hour, -time.Hour},
+		{"there, at the same time", -time.Hour, -time.Hour + time.Microsecond},
+	} {
+		shown = begin.Add(step.shown)
+		if got := clock().Sub(begin); got != step.want {
+			t.Errorf("%s: got %v since the beginning, want %v", step.name, got, step.want)
+		}
 	}
 }

@@ -17,11 +17,10 @@ import (
 	"github.com/voicescreen/voicescreen/screen"
 )
 
-// The codec writes sessions as CBOR (RFC 8949): maps with the integer keys of
-// the struct tags cbor of Session and the types of package screen. A key is
-// never used again for another field. Fields that are zero are absent, and so a
-// new field of a former record is zero. Times are RFC 3339 texts in UTC, numbers
-// 8 bytes long, NaN is NaN.
+// The codec encodes sessions as CBOR (RFC 8949): maps with the integer keys of the
+// struct tags cbor of Session and the types of package screen. A key is never reused
+// for another field. Zero fields are omitted, so a new field of an old record is zero.
+// Times are RFC 3339 texts in UTC. Numbers are 8 bytes long, and NaN stays NaN.
 
 var encMode, decMode = codecModes()
 
@@ -37,7 +36,7 @@ func codecModes() (cbor.UserBufferEncMode, cbor.DecMode) {
 		IndefLength:   cbor.IndefLengthForbidden,
 	}.UserBufferEncMode()
 	if err != nil {
-		panic(err) // only for options that contradict each other
+		panic(err) // impossible: the options are consistent
 	}
 	dec, err := cbor.DecOptions{
 		DupMapKey:        cbor.DupMapKeyEnforcedAPF,
@@ -62,11 +61,11 @@ func Marshal(s *Session) ([]byte, error) {
 	return b, nil
 }
 
-// Unmarshal is the inverse of Marshal: the session that it returns is in the form
-// of Session.Normalize. It ignores keys that it does not know, which a later
-// program wrote; they are lost when the session is written again. The error is
-// ErrDamaged for anything else that Marshal does not write, and for a session
-// that Session.Check refuses. What it allocates is in proportion to len(b).
+// Unmarshal is the inverse of Marshal. The session is in the form of Session.Normalize
+// and shares no memory with b. Unknown keys, which a later version wrote, are ignored,
+// and are lost when the session is written again. The error is ErrDamaged for anything
+// else that Marshal does not write, and for a session that Session.Check refuses. The
+// memory that Unmarshal allocates is proportional to len(b).
 func Unmarshal(b []byte) (*Session, error) {
 	s := &Session{}
 	if err := decode(b, s); err != nil {
@@ -79,14 +78,14 @@ func Unmarshal(b []byte) (*Session, error) {
 	return s, nil
 }
 
-// analysis is what most of a session consists of, encoded apart.
+// analysis is the scores and features of a session, which are most of it.
 type analysis struct {
 	Scores   []screen.Score     `cbor:"18,keyasint,omitempty"`
 	Features map[string]float64 `cbor:"19,keyasint,omitempty"`
 }
 
-// AppendAnalysis appends the encoding of Scores and Features alone to b, for
-// stores that keep them apart: the keys are those of Marshal.
+// AppendAnalysis appends the encoding of only Scores and Features to b, with the keys of
+// Marshal, for stores that keep them in a value of their own.
 func AppendAnalysis(b []byte, s *Session) ([]byte, error) {
 	text := bytes.NewBuffer(b)
 	if err := encMode.MarshalToBuffer(&analysis{Scores: s.Scores}, text); err != nil {
@@ -103,13 +102,13 @@ func AppendAnalysis(b []byte, s *Session) ([]byte, error) {
 // keyFeatures is the key of analysis.Features.
 const keyFeatures = 19
 
-// recentNames holds the names of the numbers that were encoded last, in their
-// order: all results of a program have the features of one schema.
+// recentNames is the names of the numbers encoded last, in order. All results of a
+// program usually have the features of one schema.
 var recentNames atomic.Pointer[[]string]
 
-// appendNumbers appends the encoding of numbers by name, as the library has it:
-// in bytewise order of the encoded names, so the shorter first. For a hundred
-// numbers the library takes six times as long.
+// appendNumbers appends the encoding of named numbers, which is the library's: in the
+// bytewise order of the encoded names, so shorter names first. The library takes six
+// times as long for a hundred numbers.
 func appendNumbers(b []byte, numbers map[string]float64) []byte {
 	b = slices.Grow(b, 32*len(numbers))
 	if names := recentNames.Load(); names != nil && len(*names) == len(numbers) {
@@ -123,8 +122,8 @@ func appendNumbers(b []byte, numbers map[string]float64) []byte {
 	return b
 }
 
-// appendNamed appends the encoding of numbers in the order of names. It returns
-// false if a name is not among them.
+// appendNamed appends the encoding of numbers in the order of names. It returns false if
+// numbers lacks one of the names.
 func appendNamed(b []byte, names []string, numbers map[string]float64) ([]byte, bool) {
 	b = appendHead(b, cborMap, len(names))
 	for _, name := range names {
@@ -160,9 +159,9 @@ func appendHead(b []byte, major byte, n int) []byte {
 	return binary.BigEndian.AppendUint32(append(b, major<<5|26), uint32(n))
 }
 
-// UnmarshalAnalysis is the inverse of AppendAnalysis: it replaces Scores and
-// Features of s, which it checks as a whole. Errors are those of Unmarshal; s is
-// then as it was.
+// UnmarshalAnalysis is the inverse of AppendAnalysis. It replaces Scores and Features of
+// s, and checks s with them. The errors are those of Unmarshal; after an error s is
+// unchanged.
 func UnmarshalAnalysis(b []byte, s *Session) error {
 	var a analysis
 	if err := decode(b, &a); err != nil {
@@ -201,19 +200,18 @@ var (
 )
 
 const (
-	// minElement is how many bytes the elements of a long list take on average,
-	// at least: a contribution without texts has 25, and takes 56 bytes of
-	// memory.
+	// minElement is the smallest average size of the elements of a long list, in
+	// bytes: a contribution without texts and deviation has 25, and takes 64 bytes
+	// of memory.
 	minElement = 25
-	// fewElements may take less: numbers, cautions, scores. Chosen: 64 scores
-	// take 15 KB of memory.
+	// fewElements is the number of elements up to which they may be shorter: numbers,
+	// cautions, scores. Chosen: 64 scores take 15 KB of memory.
 	fewElements = screen.MaxScores
 )
 
-// skip returns what follows the first item of b. It refuses what would make the
-// library allocate memory out of proportion to len(b): lists of many short
-// elements, for which there is memory before they are read. Everything else that
-// is malformed is left to the library.
+// skip returns the part of b after the first item. It refuses lists of many short
+// elements, for which the library would allocate memory out of proportion to len(b)
+// before it reads them. The library refuses all other malformed items.
 func skip(b []byte, nested int) (rest []byte, err error) {
 	if nested == 0 {
 		return nil, errNested
@@ -235,7 +233,7 @@ func skip(b []byte, nested int) (rest []byte, err error) {
 	default:
 		return rest, nil
 	}
-	if n > uint64(len(rest)) { // an item has a byte at least
+	if n > uint64(len(rest)) { // an item has at least one byte
 		return nil, errShort
 	}
 	for range items {
@@ -249,7 +247,7 @@ func skip(b []byte, nested int) (rest []byte, err error) {
 	return rest, nil
 }
 
-// The major types of CBOR that have a content.
+// The major types of CBOR with a content.
 const (
 	cborBytes = 2
 	cborText  = 3

@@ -19,7 +19,7 @@ import (
 	"github.com/voicescreen/voicescreen/store"
 )
 
-// whole returns a session with something in every kind of field.
+// whole returns a session with a value in every kind of field.
 func whole() *store.Session {
 	english := true
 	created := time.Date(2026, 3, 1, 12, 0, 0, 5000, time.UTC)
@@ -58,7 +58,7 @@ func TestSessionsComeBackFromTheCodec(t *testing.T) {
 	s.Scores[0].Low, s.Scores[0].Segments[0].Probability = math.NaN(), math.NaN()
 	got, err = store.Unmarshal(marshal(t, s))
 	if err != nil || !math.IsNaN(got.Scores[0].Low) || !math.IsNaN(got.Scores[0].Segments[0].Probability) {
-		t.Errorf("got %+v and error %v, want numbers that are not there", got, err)
+		t.Errorf("got %+v and error %v, want undefined numbers", got, err)
 	}
 	analysis, err := store.AppendAnalysis(nil, s)
 	if err != nil {
@@ -71,7 +71,7 @@ func TestSessionsComeBackFromTheCodec(t *testing.T) {
 	}
 }
 
-// TestEncodingIsFixed compares with a stored record: what was written stays
+// TestEncodingIsFixed compares with a stored record, so that existing records stay
 // readable.
 func TestEncodingIsFixed(t *testing.T) {
 	name := filepath.Join("testdata", "session.hex")
@@ -91,6 +91,25 @@ func TestEncodingIsFixed(t *testing.T) {
 	}
 }
 
+// TestDurationsComeBackFromTheCodec has the fields that records of former programs
+// lack.
+func TestDurationsComeBackFromTheCodec(t *testing.T) {
+	s := whole()
+	s.Duration, s.Analysed = 754.25, 600
+	got, err := store.Unmarshal(marshal(t, s))
+	if err != nil || !reflect.DeepEqual(got, s) {
+		t.Errorf("got %+v and error %v, want %+v", got, err, s)
+	}
+	for _, x := range []float64{-1, math.NaN(), math.Inf(1)} {
+		for _, bad := range []func(s *store.Session){func(s *store.Session) { s.Duration = x }, func(s *store.Session) { s.Analysed = x }} {
+			s := whole()
+			if bad(s); !errors.Is(s.Check(), store.ErrInvalid) {
+				t.Errorf("%v s: got no error, want %v", x, store.ErrInvalid)
+			}
+		}
+	}
+}
+
 func TestUnknownKeysAreIgnored(t *testing.T) {
 	s := &store.Session{ID: "s", Status: screen.StatusInitiated, CreatedAt: time.Unix(1, 0).UTC()}
 	b := marshal(t, s)
@@ -102,7 +121,7 @@ func TestUnknownKeysAreIgnored(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoSessionIsRefused(t *testing.T) {
+func TestInvalidEncodingsAreRefused(t *testing.T) {
 	good := marshal(t, whole())
 	for i := range good {
 		if _, err := store.Unmarshal(good[:i]); !errors.Is(err, store.ErrDamaged) {
@@ -111,14 +130,14 @@ func TestWhatIsNoSessionIsRefused(t *testing.T) {
 	}
 	for name, b := range map[string][]byte{
 		"a byte too many":         append(slices.Clone(good), 0),
-		"no map":                  {0x80},
+		"not a map":               {0x80},
 		"a map without end":       {0xbf, 0xff},
 		"a key twice":             {0xa2, 0x02, 0x61, 's', 0x02, 0x61, 's'},
 		"a session without an ID": {0xa1, 0x05, 0x01},
 		"an unknown status":       marshal(t, &store.Session{ID: "s", Status: 99, CreatedAt: time.Unix(1, 0)}),
 		"a time before 1970":      marshal(t, &store.Session{ID: "s", Status: 1, CreatedAt: time.Unix(-1, 0)}),
 		"a tag":                   {0xc0, 0xa0},
-		"a text that is no UTF-8": {0xa1, 0x02, 0x61, 0xff},
+		"a text not in UTF-8":     {0xa1, 0x02, 0x61, 0xff},
 		"nested lists":            {0x81, 0x81, 0x81, 0x81, 0x81, 0x81, 0x81, 0x81, 0x81, 0x81},
 		"a list of nulls":         append([]byte{0xa1, 0x12, 0x19, 0x01, 0x00}, bytes.Repeat([]byte{0xf6}, 256)...),
 	} {
@@ -128,8 +147,8 @@ func TestWhatIsNoSessionIsRefused(t *testing.T) {
 	}
 }
 
-// FuzzUnmarshal holds the codec to the bounds on memory and time, and a session
-// that is read to being written as it was.
+// FuzzUnmarshal checks the bounds on memory and time, and that a session that was read
+// is written and read again without a difference.
 func FuzzUnmarshal(f *testing.F) {
 	f.Add(marshal(f, whole()))
 	f.Add([]byte{0xa0})
@@ -155,7 +174,8 @@ func FuzzUnmarshal(f *testing.F) {
 	})
 }
 
-// The features are encoded by hand, as the library encodes them in Marshal.
+// TestFeaturesAreEncodedAsTheLibraryDoes compares MarshalAnalysis, which encodes features
+// by hand, with Marshal.
 func TestFeaturesAreEncodedAsTheLibraryDoes(t *testing.T) {
 	long := strings.Repeat("n", 300)
 	for name, numbers := range map[string]map[string]float64{

@@ -5,24 +5,24 @@ import (
 	"fmt"
 )
 
-// DamagedError says that records cannot be read and were skipped. It is
+// DamagedError is returned by a call that skipped damaged records. To errors.Is it is
 // ErrDamaged.
 type DamagedError struct {
-	Records int   // how many, at least 1
-	Err     error // of the first
+	Records int   // number of records skipped, at least 1
+	Err     error // the error of the first of them
 }
 
 func (e *DamagedError) Error() string {
 	return fmt.Sprintf("store: damaged records that were skipped: %d, the first: %v", e.Records, e.Err)
 }
 
-// Is says whether target is ErrDamaged.
+// Is reports whether target is ErrDamaged.
 func (e *DamagedError) Is(target error) bool { return target == ErrDamaged }
 
 func (e *DamagedError) Unwrap() error { return e.Err }
 
-// Add adds the records that err, a DamagedError of another call of Scan, counts,
-// and returns nil. It returns any other error as it is.
+// Add adds the records of err to e and returns nil if err is a DamagedError.
+// Otherwise it returns err.
 func (e *DamagedError) Add(err error) error {
 	var more *DamagedError
 	if !errors.As(err, &more) {

@@ -8,10 +8,10 @@ import (
 	"github.com/voicescreen/voicescreen/screen"
 )
 
-// CheckDocument returns ErrInvalid, wrapped, unless a document of this name and
-// so many bytes can be stored: the name is UTF-8 without NUL of 1 to
+// CheckDocument returns ErrInvalid, wrapped, if a document of this name and size, in
+// bytes, cannot be stored. The name must be UTF-8 without NUL of 1 to
 // screen.MaxDocumentName bytes, and the size at most screen.MaxDocument.
-// Implementations call it.
+// Implementations of Document and PutDocument call it.
 func CheckDocument(name string, size int) error {
 	switch {
 	case name == "" || len(name) > screen.MaxDocumentName:
@@ -24,5 +24,5 @@ func CheckDocument(name string, size int) error {
 	return nil
 }
 
-// isText says whether s is UTF-8 without NUL.
+// isText reports whether s is UTF-8 without NUL.
 func isText(s string) bool { return strings.IndexByte(s, 0) < 0 && utf8.ValidString(s) }

@@ -34,13 +34,14 @@ func (s *Session) Clone() *Session {
 	return &c
 }
 
-// Normalize brings s into the form in which records come out of a store: times
-// in UTC, in whole microseconds (rounded down), without a monotonic reading;
-// empty slices and maps nil.
+// Normalize brings s into the form in which stores return records: times in UTC, in
+// whole microseconds (rounded down) and without a monotonic reading; empty slices and
+// maps nil; a length of time of -0 s is 0.
 func (s *Session) Normalize() {
 	for _, t := range s.times() {
 		*t = t.UTC().Truncate(time.Microsecond)
 	}
+	s.Duration, s.Analysed = s.Duration+0, s.Analysed+0 // -0 is 0, which is absent in a record
 	orNil(&s.Scores)
 	for i := range s.Scores {
 		orNil(&s.Scores[i].Contributions)
@@ -65,8 +66,8 @@ func orNil[T any](s *[]T) {
 	}
 }
 
-// Created fills the times of a session that is created now where they are zero.
-// Implementations of Store.Create call it.
+// Created sets CreatedAt to now and UpdatedAt to CreatedAt, each only if it is zero.
+// Implementations of Store.Create call it, with the time of a NewCreationClock.
 func (s *Session) Created(now time.Time) {
 	if s.CreatedAt.IsZero() {
 		s.CreatedAt = now
@@ -76,16 +77,16 @@ func (s *Session) Created(now time.Time) {
 	}
 }
 
-// times returns where the times of s stand.
+// times returns pointers to all times of s.
 func (s *Session) times() []*time.Time {
 	return []*time.Time{&s.CreatedAt, &s.UpdatedAt, &s.SubmittedAt, &s.Due, &s.Labels.UpdatedAt, &s.Notify}
 }
 
-// Analyzed says whether s has scores or features.
+// Analyzed reports whether s has scores or features.
 func (s *Session) Analyzed() bool { return len(s.Scores) > 0 || len(s.Features) > 0 }
 
-// CheckChange returns ErrInvalid, wrapped, if after cannot replace s: it is
-// not storable, or Account, ID, UserID or CreatedAt differ.
+// CheckChange returns ErrInvalid, wrapped, if after cannot replace s: Session.Check
+// refuses after, or Account, ID, UserID or CreatedAt differ.
 func (s *Session) CheckChange(after *Session) error {
 	if after.Account != s.Account || after.ID != s.ID || after.UserID != s.UserID || !after.CreatedAt.Equal(s.CreatedAt) {
 		return fmt.Errorf("%w: a change of account, ID, user or creation time", ErrInvalid)
@@ -93,23 +94,23 @@ func (s *Session) CheckChange(after *Session) error {
 	return after.Check()
 }
 
-// CheckNext returns ErrInvalid, wrapped, if after cannot replace s in
-// Store.Next: CheckChange refuses it, or Due is as it was.
+// CheckNext returns ErrInvalid, wrapped, if after cannot replace s in Store.Next:
+// CheckChange refuses it, or Due is unchanged.
 func (s *Session) CheckNext(after *Session) error {
 	if after.Due.Equal(s.Due) {
-		return fmt.Errorf("%w: a due session stays due as it was", ErrInvalid)
+		return fmt.Errorf("%w: Due of a session is unchanged", ErrInvalid)
 	}
 	return s.CheckChange(after)
 }
 
 // CheckNextNotice returns ErrInvalid, wrapped, if after cannot replace s in
-// Store.NextNotice: CheckChange refuses it, or Notify is as it was.
+// Store.NextNotice: CheckChange refuses it, or Notify is unchanged.
 func (s *Session) CheckNextNotice(after *Session) error {
 	if after.Notify.Equal(s.Notify) {
-		return fmt.Errorf("%w: a notice stays due as it was", ErrInvalid)
+		return fmt.Errorf("%w: Notify of a session is unchanged", ErrInvalid)
 	}
 	return s.CheckChange(after)
 }
 
-// Cursor returns the place of s in a listing.
+// Cursor returns the position of s in a listing.
 func (s *Session) Cursor() Cursor { return Cursor{CreatedAt: s.CreatedAt, ID: s.ID} }

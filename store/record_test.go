@@ -24,7 +24,7 @@ func TestCursorsAreInTheOrderOfAListing(t *testing.T) {
 	}
 }
 
-func TestErrorsOfARecordHoldNothingOfIt(t *testing.T) {
+func TestErrorsContainNothingOfTheRecord(t *testing.T) {
 	s := &store.Session{Account: "canary", ID: strings.Repeat("canary", 100), UserID: "canary", Status: screen.StatusFailed}
 	moved := *s
 	moved.UserID = "canary too"
@@ -35,7 +35,7 @@ func TestErrorsOfARecordHoldNothingOfIt(t *testing.T) {
 	}
 }
 
-func TestCallsAreCountedUntilTheyEnd(t *testing.T) {
+func TestCloseWaitsForCalls(t *testing.T) {
 	var calls store.Calls
 	if err := calls.Begin(t.Context()); err != nil {
 		t.Fatal(err)
@@ -46,7 +46,7 @@ func TestCallsAreCountedUntilTheyEnd(t *testing.T) {
 		calls.End()
 	})
 	if err := calls.Close(); err != nil || !ended.Load() {
-		t.Errorf("Close returned %v, and the call had ended: %v", err, ended.Load())
+		t.Errorf("Close returned %v, and the call had ended: %v, want nil after its end", err, ended.Load())
 	}
 	done, cancel := context.WithCancel(t.Context())
 	cancel()

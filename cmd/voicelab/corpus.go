@@ -35,11 +35,14 @@ func (o *corpusOptions) add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.name, "corpus", "", "read this corpus instead of a manifest: "+strings.Join(corpus.Names(), ", "))
 	f.StringVar(&o.root, "root", "", "the folder of the corpus")
+	command.Values(cmd, "corpus", corpus.Names()...)
+	command.Folders(cmd, "root")
 }
 
 // addCache adds the flag of the command that works on measured features.
 func (o *corpusOptions) addCache(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.cache, "cache", "", "with --corpus: keep the measured features in this folder, so that an interrupted run can be continued")
+	command.Folders(cmd, "cache")
 }
 
 // check wants a manifest, or a corpus and its folder.

@@ -97,6 +97,7 @@ flags, score with the same flags.`,
 	command.AddPrior(cmd, &o.prior)
 	o.scoring.Add(cmd)
 	cmd.Flags().Float64Var(&o.threshold, "threshold", 0, "probability from which a recording counts as positive without the band (default: the class of the model, or 0.5 if it has none)")
+	command.NoValues(cmd, "use")
 	return cmd
 }
 
@@ -145,7 +146,7 @@ func scoreRows(cmd *cobra.Command, scorer *rowScorer, o evaluateOptions) ([]mani
 	if len(m.Rows) == 0 {
 		return nil, nil, fmt.Errorf("manifest %s: no row has the use %q", o.manifest, o.use)
 	}
-	if o.use == "" && slices.ContainsFunc(m.Rows, func(r manifest.Row) bool { return r.Use == "train" }) {
+	if slices.ContainsFunc(m.Rows, func(r manifest.Row) bool { return r.Use == "train" }) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s: warning: the manifest holds rows whose use is train; figures on what a model was trained on are too good\n", cmd.Root().Name())
 	}
 	scored, err := each(m, cmd, "scoring", scorer.row)
@@ -228,7 +229,7 @@ func categoryIndex(info models.Info, c screen.Category) int {
 // row scores one recording.
 func (s *rowScorer) row(ctx context.Context, r *manifest.Row, in *features.Recording) (report.Row, error) {
 	row := report.Row{
-		Positive: r.Positive, Source: r.Origin(), System: r.System, Kind: r.Kind,
+		Positive: r.Positive, Source: r.Origin(), System: r.System, Kind: r.Kind, Train: r.Use == "train",
 		SNR: in.Analysis.Quality.SNR, Groups: r.Groups(),
 	}
 	switch {

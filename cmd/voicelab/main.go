@@ -4,7 +4,8 @@
 // commands, "voicelab help COMMAND" shows one with an example.
 //
 // Results go to standard output, everything else to standard error. The exit
-// code is 0, 1 after an error, and 2 for a usage error.
+// code is 0, 1 after an error, 2 for a usage error, 130 after an interrupt and 143
+// after SIGTERM.
 package main
 
 import (

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -103,7 +105,41 @@ func TestInterrupt(t *testing.T) {
 	cancel()
 	var stdout, stderr bytes.Buffer
 	code := command.Run(ctx, newRoot(), []string{"evaluate", "--task", "anxiety", "--manifest", labelled(t, 2, "0", "1")}, strings.NewReader(""), &stdout, &stderr)
-	if code != command.ExitError || stdout.Len() > 0 || stderr.String() != "voicelab: interrupted\n" {
+	if code != command.ExitInterrupted || stdout.Len() > 0 || stderr.String() != "voicelab: interrupted\n" {
 		t.Errorf("got code %d, %q, want a message about the interrupt", code, &stderr)
+	}
+}
+
+// A flag whose help lists its values completes them.
+func TestValuesAreCompleted(t *testing.T) {
+	for line, want := range map[string]string{
+		"train --task ":         "deepfake",
+		"evaluate --corpus ":    "modma",
+		"thresholds --classes ": "macro-f1",
+		"simulate --task ":      "anxiety",
+		"priors --dir ":         ":16", // folders
+		"help pri":              "priors",
+	} {
+		o := ok(t, append([]string{"__complete"}, strings.Split(line, " ")...)...)
+		if !strings.Contains(o.stdout, want) {
+			t.Errorf("%s: got %q, want %q in it", line, o.stdout, want)
+		}
+	}
+}
+
+// A recording of a manifest with several channels is named with what helps, and not
+// with a flag that the command does not have.
+func TestStereoNamesTheConversion(t *testing.T) {
+	dir := t.TempDir()
+	stereo := "RIFF\x34\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x02\x00\x80\x3e\x00\x00\x00\xfa\x00\x00\x04\x00\x10\x00data\x10\x00\x00\x00" + strings.Repeat("\x00", 16)
+	for name, text := range map[string]string{"call.wav": stereo, "m.csv": "path,label\ncall.wav,1\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := cli(t, "evaluate", "--task", "depression", "--manifest", filepath.Join(dir, "m.csv"))
+	const want = "recording has 2 channels, want 1; mix them with \"ffmpeg -i in.wav -ac 1 out.wav\"\n"
+	if o.code != command.ExitError || !strings.Contains(o.stderr, want) || strings.Contains(o.stderr, "--channel") {
+		t.Errorf("got %+v, want %q", o, want)
 	}
 }

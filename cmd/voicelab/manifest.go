@@ -22,10 +22,14 @@ evaluate also kind, language, gender, age, race and ethnicity. A row that cannot
 read is left out with a warning, with more than a tenth of them the manifest is
 refused. Recordings are mono WAV files at 8 to 192 kHz.`
 
+// taskNames are the values of --task.
+var taskNames = []string{"depression", "anxiety", "deepfake"}
+
 // addTask adds the flags of the commands that read a manifest.
 func addTask(cmd *cobra.Command, task, manifest *string) {
 	cmd.Flags().StringVar(task, "task", "", "depression, anxiety or deepfake (required)")
 	cmd.Flags().StringVar(manifest, "manifest", "", "the manifest (required without --corpus)")
+	command.Values(cmd, "task", taskNames...)
 }
 
 // maxReported is how many bad files and rows of a manifest are named. Chosen: enough
@@ -62,7 +66,7 @@ func each[T any](m *manifest.File, cmd *cobra.Command, what string, work func(ct
 		return func(i int) (r result) {
 			c, err := command.ReadFile(cmd.Context(), m.Path(m.Rows[i].Path), nil, 0)
 			if err != nil {
-				return result{err: err}
+				return result{err: command.HelpChannel(err, false)}
 			}
 			r.warnings = command.Warnings(c)
 			r.v, r.err = work(cmd.Context(), &m.Rows[i], measurer.Measure(c))

@@ -42,6 +42,7 @@ checkpoint itself.`,
 		},
 	}
 	cmd.Flags().StringVar(&checksum, "sha256", "", "the checksum that the checkpoint must have")
+	command.NoValues(cmd, "sha256")
 	return cmd
 }
 

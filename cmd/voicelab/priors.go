@@ -36,6 +36,7 @@ changes.`,
 	}
 	cmd.Flags().StringVar(&dir, "dir", "", "the folder of the shipped models (required)")
 	cmd.Flags().StringVar(&norms, "norms", "", "a file that \"voicelab norms\" wrote (default the norms of the source tree)")
+	command.Folders(cmd, "dir")
 	return cmd
 }
 

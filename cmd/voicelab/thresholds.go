@@ -32,7 +32,7 @@ func newThresholds() *cobra.Command {
 		Use:   "thresholds --task TASK --scores FILE.csv [--out FILE.json]",
 		Short: "Choose the thresholds of an account",
 		Long: `Choose two thresholds from labelled scores: scores below the lower one are negative,
-those above the upper one positive, and those between undecided. --undecided bounds
+those from the upper one on positive, and those between undecided. --undecided bounds
 the share of undecided recordings, and the mean of sensitivity and specificity
 among the others is made as large as possible. --sensitivity and --specificity
 instead state what the lower and the upper threshold must reach. --classes also
@@ -87,6 +87,9 @@ the same flags as the scores.`,
 	f.StringVar(&o.model, "model", "", "with --out: name of the model that the thresholds are for (default any)")
 	f.StringVar(&o.version, "version", "", "with --out: version of the model that the thresholds are for (default any)")
 	f.StringVar(&o.out, "out", "", "the file of thresholds to write")
+	command.Values(cmd, "task", taskNames...)
+	command.Values(cmd, "classes", "mae", "macro-f1", "accuracy")
+	command.NoValues(cmd, "account", "model", "version")
 	return cmd
 }
 

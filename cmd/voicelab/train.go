@@ -69,6 +69,7 @@ labels of the corpus.`,
 	cmd.Flags().StringVar(&o.licence, "licence", "", "licence of the model (default \"MIT\", or with --corpus \"that of the corpus\")")
 	cmd.Flags().StringVar(&o.data, "data", "", "what the recordings are, in words (default \"the manifest\", or the name of the corpus)")
 	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "seed of the folds and of all other random numbers")
+	command.NoValues(cmd, "name", "version", "licence", "data")
 	return cmd
 }
 

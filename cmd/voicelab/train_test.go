@@ -302,8 +302,24 @@ func TestEvaluateChoosesRowsByUse(t *testing.T) {
 	if auc := figure(t, o.stdout, `AUC +([0-9.]+)`); auc != 0.5 || !strings.Contains(o.stdout, "rows      2") {
 		t.Errorf("got\n%s\nwant AUC 0.5 on 2 rows", o.stdout)
 	}
-	if o := ok(t, "evaluate", "--task", "anxiety", "--manifest", manifest); !strings.Contains(o.stderr, "use is train") {
+	page := filepath.Join(t.TempDir(), "page.html")
+	o = ok(t, "evaluate", "--task", "anxiety", "--manifest", manifest, "--report", page)
+	if !strings.Contains(o.stderr, "use is train") {
 		t.Errorf("got %q, want a warning", o.stderr)
+	}
+	const warning = "the use of 1 of the 3 recordings is train"
+	if b := read(t, page); !bytes.Contains(b, []byte(warning)) || !strings.Contains(o.stdout, warning) {
+		t.Errorf("got the page %s and\n%s\nwant %q in both", b, o.stdout, warning)
+	}
+	o = ok(t, "evaluate", "--task", "anxiety", "--manifest", manifest, "--use", "validate", "--report", page)
+	if b := read(t, page); bytes.Contains(b, []byte("is train")) || strings.Contains(o.stdout, "is train") || o.stderr != "" {
+		t.Errorf("without training rows: got the page %s and %+v, want no warning", b, o)
+	}
+	var r struct {
+		Training int `json:"training_recordings"`
+	}
+	if err := json.Unmarshal([]byte(ok(t, "evaluate", "--task", "anxiety", "--manifest", manifest, "--json").stdout), &r); err != nil || r.Training != 1 {
+		t.Errorf("got %d training recordings in JSON, %v, want 1", r.Training, err)
 	}
 }
 

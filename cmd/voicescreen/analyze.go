@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -20,6 +21,7 @@ import (
 type analyzeOptions struct {
 	prior   float64
 	json    bool
+	verbose bool
 	csv     bool
 	models  []string
 	channel int
@@ -33,8 +35,11 @@ func newAnalyze() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "analyze [--json | --csv] FILE…",
 		Short: "Score recordings",
-		Long: `Print the scores of each WAV file, the features that weigh most in them, and the
-quality of the recording. Nothing is stored.
+		Long: `Print the scores of each WAV file in words, the measures that weigh most in them, and
+the quality of the recording. Nothing is stored. --verbose adds the model, its
+thresholds and the numbers of the measures. "Usual" is the norm for speakers of that
+sex, or for deepfakes the average recording that the model was trained on. "This
+population" is the one of --base-rate and --deepfake-prior.
 
 Scores for depression and anxiety need 30 seconds of speech, a deepfake score
 needs 2. A file that was cut short is analysed as far as it goes.
@@ -49,6 +54,9 @@ gives {"file":…,"error":…}. FILE may be "-" for standard input, once.
 			"  voicescreen analyze --channel 2 call.wav",
 		Args: command.Args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.verbose && (o.json || o.csv) {
+				return command.Usagef("--verbose does not go with --json or --csv, which have the numbers")
+			}
 			if o.channel < 0 {
 				return command.Usagef("--channel is %d, want 1 or more", o.channel)
 			}
@@ -66,6 +74,7 @@ gives {"file":…,"error":…}. FILE may be "-" for standard input, once.
 		},
 	}
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON, one object a line")
+	cmd.Flags().BoolVar(&o.verbose, "verbose", false, "print the numbers behind the words too")
 	cmd.Flags().BoolVar(&o.csv, "csv", false, "print CSV, one row a file")
 	cmd.Flags().StringArrayVar(&o.models, "model", nil, "a model file that replaces the shipped one of its category (repeatable)")
 	command.AddPrior(cmd, &o.prior)
@@ -73,6 +82,8 @@ gives {"file":…,"error":…}. FILE may be "-" for standard input, once.
 	cmd.Flags().StringArrayVar(&o.earlier, "baseline", nil, "an earlier recording of the same person to compare with (repeatable)")
 	o.scoring.Add(cmd)
 	cmd.Flags().IntVar(&o.channel, "channel", 0, "the channel to take of a recording with several, from 1 on")
+	command.Values(cmd, "gender", genders...)
+	command.FileArgs(cmd, "wav")
 	return cmd
 }
 
@@ -125,13 +136,22 @@ func runAnalyze(cmd *cobra.Command, files []source, o analyzeOptions) error {
 	return printEach(cmd, files, "analysing", newWork)
 }
 
+// genders are the values of --gender.
+var genders = []string{"Female", "Male", "Other", "Prefer Not to Specify", "Transgender Female", "Transgender Male"}
+
+// oneOf lists values in words.
+func oneOf(values []string) string {
+	last := len(values) - 1
+	return strings.Join(values[:last], ", ") + " or " + values[last]
+}
+
 // about is what the flags say about the recordings.
 func (o *analyzeOptions) about(ctx context.Context) (*voicescreen.AnalyzeOptions, error) {
 	var a voicescreen.AnalyzeOptions
 	if o.gender != "" {
 		g, err := screen.ParseGender(o.gender)
 		if err != nil {
-			return nil, command.Usagef("--gender is %q, want Female, Male, Other, Prefer Not to Specify, Transgender Female or Transgender Male", o.gender)
+			return nil, command.Usagef("--gender is %q, want %s", o.gender, oneOf(genders))
 		}
 		a.Metadata.Gender = g
 	}
@@ -139,7 +159,7 @@ func (o *analyzeOptions) about(ctx context.Context) (*voicescreen.AnalyzeOptions
 	for _, path := range o.earlier {
 		c, err := command.ReadFile(ctx, path, nil, o.channel)
 		if err != nil {
-			return nil, fmt.Errorf("baseline %s: %w", path, err)
+			return nil, fmt.Errorf("baseline %s: %w", path, command.HelpChannel(err, true))
 		}
 		a.Earlier = append(a.Earlier, m.Measure(c).Features)
 	}
@@ -153,7 +173,7 @@ func analyzeFile(ctx context.Context, e *voicescreen.Engine, file source, stdin 
 	}
 	c, err := command.ReadFile(ctx, file.path, stdin, channel)
 	if err != nil {
-		return nil, err
+		return nil, command.HelpChannel(err, true)
 	}
 	return e.AnalyzeChannel(ctx, c, about)
 }

@@ -76,6 +76,17 @@ func TestAnalyzeForPeople(t *testing.T) {
 	if o.code != 0 || o.stderr != "" {
 		t.Errorf("got code %d and standard error %q, want none", o.code, o.stderr)
 	}
+	for _, want := range []string{"people who sound like this would score 10 or more on the PHQ-9; in this population 8 of 100 do", "than usual ("} {
+		if !strings.Contains(o.stdout, want) || strings.Contains(o.stdout, " SD ") {
+			t.Errorf("got\n%s\nwant %q in it, and no numbers of measures", o.stdout, want)
+		}
+	}
+	if all := ok(t, "analyze", "--verbose", interview).stdout; !strings.Contains(all, " SD ") || !strings.Contains(all, "thresholds") {
+		t.Errorf("--verbose: got\n%s\nwant the numbers too", all)
+	}
+	if o := cli(t, "analyze", "--verbose", "--json", interview); o.code != command.ExitUsage || !strings.Contains(o.stderr, "--verbose") {
+		t.Errorf("--verbose --json: got %+v, want a usage error", o)
+	}
 	o = ok(t, "analyze", short)
 	if n := strings.Count(o.stdout, "no score: 30 s of speech are needed"); n != 2 {
 		t.Errorf("got\n%s\nwant to be told twice that it is too short", o.stdout)

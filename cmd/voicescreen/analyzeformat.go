@@ -31,7 +31,10 @@ func (o *analyzeOptions) format() analysisFormat {
 			return failedRow(w, file, err, len(head))
 		}}
 	}
-	return analysisFormat{write: writeAnalysis, failed: func(io.Writer, string, error) error { return nil }}
+	words := func(w io.Writer, file string, a *voicescreen.Analysis) error {
+		return writeAnalysis(w, file, a, o.verbose)
+	}
+	return analysisFormat{write: words, failed: func(io.Writer, string, error) error { return nil }}
 }
 
 // fileError is the line of a file that could not be analysed.

@@ -23,6 +23,7 @@ type auditFlags struct{ file, key, after string }
 func (a *auditFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.file, "audit", "", "the file of the audit log, see \"voicescreen audit\"")
 	cmd.Flags().StringVar(&a.key, "audit-key", "", auditKeyHelp)
+	command.SecretFile(cmd, "audit-key", auditEnv)
 	cmd.Flags().StringVar(&a.after, "audit-after", "", "the file that a new audit log goes on from")
 }
 
@@ -125,6 +126,7 @@ Without a key, a person who can write the files can compute all hashes again.`,
 				}
 				opts.Heads = append(opts.Heads, h)
 			}
+			warnReadable(cmd.ErrOrStderr(), key)
 			var err error
 			if opts.Key, err = readSecret(key, auditEnv); err != nil {
 				return err
@@ -138,6 +140,7 @@ Without a key, a person who can write the files can compute all hashes again.`,
 	}
 	cmd.Flags().StringVar(&key, "audit-key", "", auditKeyHelp)
 	cmd.Flags().StringArrayVar(&heads, "head", nil, "a record that the log must have, as it was once printed: NUMBER:HASH (repeatable)")
+	command.NoValues(cmd, "head")
 	return cmd
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/httpadapter"
 	"github.com/voicescreen/voicescreen/internal/command"
 )
 
@@ -22,7 +23,8 @@ type backupFlags struct {
 
 func (b *backupFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&b.dir, "backup", "", "a directory to back up the database to while it is served, with --backup-every")
-	cmd.Flags().DurationVar(&b.every, "backup-every", 0, "how often to back up, such as 24h, which is at midnight UTC")
+	command.Folders(cmd, "backup")
+	command.DurationVar(cmd, &b.every, "backup-every", "how often to back up, such as 24h, which is at midnight UTC")
 }
 
 const (
@@ -49,10 +51,29 @@ func (b *backupFlags) check() error {
 	return nil
 }
 
+// last returns the time of the latest backup in the directory, which an earlier
+// process made, and false if there is none: a backup is complete when its .db is
+// there.
+func (b *backupFlags) last() (at time.Time, ok bool) {
+	entries, err := os.ReadDir(b.dir)
+	if err != nil {
+		return time.Time{}, false // the next backup has the error
+	}
+	for _, e := range entries {
+		if t, err := time.Parse(backupName, e.Name()); err == nil && t.After(at) {
+			at, ok = t, true
+		}
+	}
+	return at, ok
+}
+
 // backupEvery backs up the engine's store again and again until ctx is done. The
 // first backup waits for a multiple of the period and not for a whole one, so
-// that a service that starts often is backed up too.
-func backupEvery(ctx context.Context, e *voicescreen.Engine, b backupFlags, log *slog.Logger) {
+// that a service that starts often is backed up too. Metrics has the last backup.
+func backupEvery(ctx context.Context, e *voicescreen.Engine, b backupFlags, log *slog.Logger, metrics *httpadapter.Metrics) {
+	if at, ok := b.last(); ok {
+		metrics.OnBackup(at, nil)
+	}
 	now := time.Now()
 	timer := time.NewTimer(now.Truncate(b.every).Add(b.every).Sub(now))
 	defer timer.Stop()
@@ -69,8 +90,10 @@ func backupEvery(ctx context.Context, e *voicescreen.Engine, b backupFlags, log 
 		switch {
 		case err == nil:
 			log.Info("backed up", "path", path)
+			metrics.OnBackup(at, nil)
 		case ctx.Err() == nil && !errors.Is(err, voicescreen.ErrClosed):
 			log.Error("back up", "error", err)
+			metrics.OnBackup(at, err)
 		}
 	}
 }

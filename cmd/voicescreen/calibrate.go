@@ -18,7 +18,7 @@ import (
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
 
-// calibrateOptions are the flags of "calibrate".
+// calibrateOptions are the flags of "calibrate" and of "adapt".
 type calibrateOptions struct {
 	db, task, out, since string
 	storeKey             storeKeyFlag
@@ -35,69 +35,32 @@ func newCalibrate() *cobra.Command {
 		Short: "Learn from the labels that feedback brought",
 		Long: `Learn the depression and anxiety models from all labels in the database: PHQ-9,
 interviews and PHQ-2 for depression, GAD-7 for anxiety. The learned model replaces the
-model in use if it is not worse on held-out users. The database keeps it and the former
-models; --revert goes back by one.
+model in use if two figures on held-out users allow it: its log score is not lower, and
+its AUC not lower by more than 0.01. Calibration error and Brier score are printed and
+do not decide. The database keeps it and the former models; --revert goes back by one.
 
 Learning needs at least 20 users, and 5 labels on either side of a score of 10. Stop the
 server first, or let it learn while it runs with "serve --calibrate". A model of
-"serve --model" stays in use in place of the learned one.`,
+"serve --model" stays in use in place of the learned one. Without labels, "adapt" brings
+the norms towards your recordings; calibrate begins with the norms that adapt left.`,
 		Example: "  voicescreen calibrate --db clinic.db\n" +
 			"  voicescreen calibrate --db clinic.db --task depression --dry-run --out learned.json\n" +
 			"  voicescreen calibrate --db clinic.db --task depression --revert",
 		Args: command.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runCalibrate(cmd, o) },
 	}
-	cmd.Flags().StringVar(&o.db, "db", "", "the database file (required)")
-	cmd.Flags().StringVar(&o.task, "task", "", "depression or anxiety (default both)")
-	cmd.Flags().StringVar(&o.out, "out", "", "with --task: a file to write the learned model to as well")
-	cmd.Flags().StringVar(&o.since, "since", "", "leave out what was submitted before this day, as 2026-01-31")
-	cmd.Flags().StringArrayVar(&o.accounts, "account", nil, "take the labels of this account only (repeatable)")
+	o.addTo(cmd, "labels", "learned model")
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "leave the model in use as it is")
 	cmd.Flags().BoolVar(&o.revert, "revert", false, "with --task: go back to the former model, and learn nothing")
-	o.storeKey.add(cmd)
-	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "seed of the folds by which users are held out")
-	o.scoring.Add(cmd)
 	return cmd
 }
 
 func runCalibrate(cmd *cobra.Command, o calibrateOptions) (err error) {
-	opts := voicescreen.CalibrateOptions{Accounts: o.accounts, DryRun: o.dryRun, Seed: o.seed}
-	switch {
-	case o.db == "":
-		return command.Usagef("--db is missing")
-	case o.task == "" && (o.out != "" || o.revert):
-		return command.Usagef("--out and --revert want --task")
-	}
-	if name := command.Given(cmd, "dry-run", "out", "since", "account", "seed"); o.revert && name != "" {
-		return command.Usagef("--revert does not go with --%s", name)
-	}
-	if o.task != "" {
-		c, err := command.ParseTask(o.task)
-		if err != nil {
-			return err
-		}
-		if _, err := command.ShippedPrior(c); err != nil {
-			return err
-		}
-		opts.Categories = []screen.Category{c}
-	}
-	if o.since != "" {
-		if opts.Since, err = time.Parse("2006-01-02", o.since); err != nil {
-			return command.Usagef("--since is %q, want a day as 2026-01-31", o.since)
-		}
-	}
-	key, err := o.storeKey.read()
+	opts, err := o.check(cmd)
 	if err != nil {
 		return err
 	}
-	engineOptions := &voicescreen.Options{Workers: -1, Store: bolt.Options{Key: key}}
-	if err := o.scoring.Set(&engineOptions.Scoring); err != nil {
-		return err
-	}
-	if _, err := os.Stat(o.db); errors.Is(err, fs.ErrNotExist) { // Open would make it
-		return fmt.Errorf("there is no database %s", o.db)
-	}
-	engine, err := voicescreen.Open(o.db, engineOptions)
+	engine, err := o.open(cmd)
 	if err != nil {
 		return err
 	}
@@ -105,7 +68,70 @@ func runCalibrate(cmd *cobra.Command, o calibrateOptions) (err error) {
 	if o.revert {
 		return engine.Revert(opts.Categories[0])
 	}
-	return learnFrom(cmd, engine, &opts, o.out)
+	return learnFrom(cmd, engine, opts, o.out)
+}
+
+// addTo adds the flags that calibrate and adapt share. What is what they take of the
+// accounts, in a word, and made what they make.
+func (o *calibrateOptions) addTo(cmd *cobra.Command, what, made string) {
+	cmd.Flags().StringVar(&o.db, "db", "", "the database file (required)")
+	cmd.Flags().StringVar(&o.task, "task", "", "depression or anxiety (default both)")
+	cmd.Flags().StringVar(&o.out, "out", "", "with --task: a file to write the "+made+" to as well")
+	cmd.Flags().StringVar(&o.since, "since", "", "leave out what was submitted before this day, as 2026-01-31")
+	cmd.Flags().StringArrayVar(&o.accounts, "account", nil, "take the "+what+" of this account only (repeatable)")
+	o.storeKey.add(cmd)
+	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "seed of the folds by which users are held out")
+	command.Values(cmd, "task", "depression", "anxiety")
+	command.NoValues(cmd, "since", "account")
+	o.scoring.Add(cmd)
+}
+
+// check returns what the flags ask for, or a usage error.
+func (o *calibrateOptions) check(cmd *cobra.Command) (*voicescreen.CalibrateOptions, error) {
+	opts := &voicescreen.CalibrateOptions{Accounts: o.accounts, DryRun: o.dryRun, Seed: o.seed}
+	switch {
+	case o.db == "":
+		return nil, command.Usagef("--db is missing")
+	case o.task == "" && (o.out != "" || o.revert):
+		return nil, command.Usagef("--out and --revert want --task")
+	}
+	if name := command.Given(cmd, "dry-run", "out", "since", "account", "seed"); o.revert && name != "" {
+		return nil, command.Usagef("--revert does not go with --%s", name)
+	}
+	if o.task != "" {
+		c, err := command.ParseTask(o.task)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := command.ShippedPrior(c); err != nil {
+			return nil, err
+		}
+		opts.Categories = []screen.Category{c}
+	}
+	if o.since != "" {
+		var err error
+		if opts.Since, err = time.Parse("2006-01-02", o.since); err != nil {
+			return nil, command.Usagef("--since is %q, want a day as 2026-01-31", o.since)
+		}
+	}
+	return opts, nil
+}
+
+// open opens the database, which must exist.
+func (o *calibrateOptions) open(cmd *cobra.Command) (*voicescreen.Engine, error) {
+	warnReadable(cmd.ErrOrStderr(), o.storeKey.file)
+	key, err := o.storeKey.read()
+	if err != nil {
+		return nil, err
+	}
+	engineOptions := &voicescreen.Options{Workers: -1, Store: bolt.Options{Key: key}}
+	if err := o.scoring.Set(&engineOptions.Scoring); err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(o.db); errors.Is(err, fs.ErrNotExist) { // Open would make it
+		return nil, fmt.Errorf("there is no database %s", o.db)
+	}
+	return voicescreen.Open(o.db, engineOptions)
 }
 
 // learnFrom calibrates, prints what came of it, and writes the one model that was

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/internal/command"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
@@ -34,15 +35,17 @@ func labelledDB(t *testing.T, users int) string {
 	for i := range users {
 		s := &store.Session{
 			Account: "clinic", ID: fmt.Sprint("session", i), UserID: fmt.Sprint("user", i), Status: screen.StatusSuccess, Product: screen.DepressionAnxiety,
-			CreatedAt: at, UpdatedAt: at, SubmittedAt: at, Features: map[string]float64{}, Labels: screen.Labels{PHQ9: make([]int, 9), UpdatedAt: at},
+			CreatedAt: at, UpdatedAt: at, SubmittedAt: at, Labels: screen.Labels{PHQ9: make([]int, 9), UpdatedAt: at},
 		}
+		v := features.VoiceSchema().Vector(nil)
 		for _, f := range prior.Features {
 			z := rng.NormFloat64()
 			if i%2 == 1 && strings.HasPrefix(f.Name, "pause.") {
 				z += 1.5
 			}
-			s.Features[f.Name] = f.Female.Center + f.Female.Scale*z
+			f.Put(v, f.Norms.Free.Female.Center+f.Norms.Free.Female.Scale*z)
 		}
+		s.Features = v.Map()
 		if i%2 == 1 {
 			s.Labels.PHQ9 = []int{2, 2, 2, 2, 2, 2, 2, 2, 2}
 		}

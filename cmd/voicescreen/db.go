@@ -19,7 +19,8 @@ func newDB() *cobra.Command {
 		Short: "List, export, check, back up, restore, compact and encrypt a database",
 		Long: `A database clinic.db consists of three parts that belong together: the file, the
 directory clinic.db.audio with the recordings that wait, and, if it is encrypted, the
-file clinic.db.keyslots. The file also holds the models that were learned from labels.
+file clinic.db.keyslots. The file also holds the models that were learned from labels, and
+the norms that were adapted.
 
 Stop the service before you use these commands: one process can have a database
 open. A running service makes backups with "serve --backup DIR --backup-every 24h",
@@ -45,6 +46,7 @@ func dbCommand(use, short, long, example string, args int, run func(cmd *cobra.C
 		Use: use, Short: short, Long: long, Example: "  voicescreen db " + example,
 		Args: command.Args(cobra.ExactArgs(args)),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			warnReadable(cmd.ErrOrStderr(), storeKey.file)
 			key, err := storeKey.read()
 			if err != nil {
 				return err
@@ -197,6 +199,7 @@ somebody who has the old key and a copy of the key file from before.`,
 			if file == "" {
 				return command.Usagef("--new-key is missing")
 			}
+			warnReadable(cmd.ErrOrStderr(), file)
 			key, err := readSecret(file, "")
 			if err != nil {
 				return err

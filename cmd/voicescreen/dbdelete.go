@@ -54,6 +54,7 @@ session is recorded, without the user.`,
 		})
 	cmd.Flags().StringVar(&d.account, "account", "", "the account of the user; \"\" is that of a program without tenants (required)")
 	cmd.Flags().StringVar(&d.user, "user", "", "the user (required)")
+	command.NoValues(cmd, "account", "user")
 	cmd.Flags().BoolVar(&d.yes, "yes", false, "do not ask")
 	d.trail.add(cmd)
 	return cmd

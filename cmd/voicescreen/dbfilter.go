@@ -29,6 +29,9 @@ func (f *sessionFilter) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.product, "product", "", "only sessions for depression_anxiety, depression_binary, depression_severity, anxiety_severity or deepfake (default all)")
 	cmd.Flags().StringVar(&f.since, "since", "", "only sessions created from this day or time on (UTC), as 2026-01-31 or 2026-01-31T08:00:00Z")
 	cmd.Flags().StringVar(&f.until, "until", "", "only sessions created before this day or time (UTC)")
+	command.NoValues(cmd, "account", "user", "since", "until")
+	command.Values(cmd, "status", "initiated", "processing", "success", "failed")
+	command.Values(cmd, "product", "depression_anxiety", "depression_binary", "depression_severity", "anxiety_severity", "deepfake")
 }
 
 // parse reads the flags. Its errors are errors in the command line, and do not hold

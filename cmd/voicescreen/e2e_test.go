@@ -3,13 +3,17 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -32,11 +36,12 @@ func TestServe(t *testing.T) {
 	t.Run("v1", func(t *testing.T) { s.on(t).depressionBinary(key) })
 	t.Run("deepfake", func(t *testing.T) { s.on(t).deepfake(key) })
 	t.Run("bad input", func(t *testing.T) { s.on(t).badInput(key) })
+	t.Run("unreadable requests", func(t *testing.T) { s.on(t).unreadable() })
 	t.Run("keys", func(t *testing.T) { s.on(t).keyChanges(key, keyFile) })
 	t.Run("second opener", func(t *testing.T) {
 		out, err := exec.Command(built, "serve", "--addr", "127.0.0.1:0", "--db", db, "--keys", keyFile).CombinedOutput()
 		exit, ok := err.(*exec.ExitError)
-		if !ok || exit.ExitCode() != command.ExitError || !strings.Contains(string(out), "open") {
+		if !ok || exit.ExitCode() != command.ExitError || !strings.Contains(string(out), "already open by another process") {
 			t.Errorf("got %v, %s, want an error that says that the database is open", err, out)
 		}
 	})
@@ -111,7 +116,7 @@ func (s *server) deepfake(key string) {
 	}
 	again := s.call("POST", "/predict", key, js, strings.NewReader(`{"session_id":"`+id+`"}`), http.StatusOK)
 	again.want(s.t, "predicted_deepfake_score", r["predicted_deepfake_score"])
-	s.call("PATCH", "/v2/feedback/depression/binary", key, js, strings.NewReader(`{"session_id":"`+id+`","actual_score":"true"}`), http.StatusOK)
+	s.call("PATCH", "/v2/feedback/depression/binary", key, js, strings.NewReader(`{"session_id":"`+id+`","actual_score":"true"}`), http.StatusUnprocessableEntity)
 }
 
 // badInput wants each fault named, and the session usable afterwards.
@@ -139,6 +144,31 @@ func (s *server) badInput(key string) {
 	failure, _ := r["predict_error"].(map[string]any)
 	if failure["error"] != "audio_length_error" {
 		s.t.Errorf("predict_error: got %v, want audio_length_error", failure)
+	}
+}
+
+// unreadable wants a message for requests that are not HTTP as the server reads it.
+func (s *server) unreadable() {
+	for text, want := range map[string]int{
+		"GET /v2/predict/sessions/%zz HTTP/1.1\r\nHost: x\r\n\r\n":  http.StatusBadRequest,
+		"GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: magic\r\n\r\n": http.StatusExpectationFailed,
+	} {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(s.base, "http://"))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		defer conn.Close()
+		if _, err := conn.Write([]byte(text)); err != nil {
+			s.t.Fatal(err)
+		}
+		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		var o object
+		if err := json.NewDecoder(resp.Body).Decode(&o); err != nil || resp.StatusCode != want || o["message"] == nil {
+			s.t.Errorf("%q: got %d, %v and error %v, want %d and a message", text, resp.StatusCode, o, err, want)
+		}
 	}
 }
 
@@ -271,12 +301,13 @@ func TestServeWithoutKeys(t *testing.T) {
 }
 
 // A server tells the accounts of its file: here one whose address is not
-// public, so that the attempt fails before anything leaves the machine.
+// public to the server, so that the attempt fails before anything leaves the
+// machine.
 func TestServeTellsAccounts(t *testing.T) {
 	dir := t.TempDir()
 	keyFile, hooks := filepath.Join(dir, "keys.json"), filepath.Join(dir, "webhooks.json")
 	key := strings.TrimSpace(ok(t, "keys", "create", "--keys", keyFile, "--account", "clinic-a").stdout)
-	ok(t, "webhooks", "set", "--webhooks", hooks, "--account", "clinic-a", "--url", "https://localhost/canary")
+	ok(t, "webhooks", "set", "--webhooks", hooks, "--account", "clinic-a", "--url", "https://localhost/canary", "--webhook-allow-private", "127.0.0.0/8")
 	start := func() *server {
 		return startServer(t, "--db", filepath.Join(dir, "clinic.db"), "--keys", keyFile, "--webhooks", hooks, "--retain", "720h")
 	}
@@ -289,6 +320,10 @@ func TestServeTellsAccounts(t *testing.T) {
 		}
 		s = start()
 		time.Sleep(time.Second)
+	}
+	list := ok(t, "webhooks", "list", "--webhooks", hooks).stdout
+	if !regexp.MustCompile(`clinic-a  failing  .*  1 +https://localhost/canary  20..-.*: the address is not a public one\n`).MatchString(list) {
+		t.Errorf("got list\n%s, want the failure, why, and one notice that waits", list)
 	}
 	for _, secret := range []string{"canary", "localhost", "patient-19"} {
 		if strings.Contains(s.stderr.String(), secret) {

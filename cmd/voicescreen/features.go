@@ -67,6 +67,7 @@ FILE may be "-" for standard input, once.
 	cmd.Flags().BoolVar(&o.csv, "csv", false, "print CSV, one row a file")
 	cmd.Flags().BoolVar(&o.frames, "frames", false, "print the tracks of one file as CSV")
 	cmd.Flags().IntVar(&o.channel, "channel", 0, "the channel to take of a recording with several, from 1 on")
+	command.FileArgs(cmd, "wav")
 	return cmd
 }
 
@@ -106,7 +107,7 @@ func measureFile(cmd *cobra.Command, m *features.Measurer, w io.Writer, file sou
 	}
 	c, err := command.ReadFile(cmd.Context(), file.path, cmd.InOrStdin(), channel)
 	if err != nil {
-		return nil, err
+		return nil, command.HelpChannel(err, true)
 	}
 	return command.Warnings(c), write(w, file.path, m.Measure(c))
 }

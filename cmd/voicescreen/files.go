@@ -134,9 +134,6 @@ func printEach(cmd *cobra.Command, files []source, what string, newWork func() f
 	defer bar.Finish()
 	var failed []source
 	err := command.InOrder(cmd.Context(), len(files), newWork, func(i int, m measured) error {
-		if err := cmd.Context().Err(); err != nil {
-			return err // an interrupted file has not failed
-		}
 		if len(m.warnings)+len(m.out) > 0 {
 			bar.Hide()
 		}

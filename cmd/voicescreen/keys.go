@@ -21,8 +21,8 @@ func newKeys() *cobra.Command {
 		Use:   "keys",
 		Short: "Create, list and revoke API keys",
 		Long: `Keep the API keys of "voicescreen serve" in a file, or in its PostgreSQL database.
-There the SHA-256 of each key is kept, and no key. A running server reads changes
-within a second.`,
+It holds the SHA-256 of each key, and no key. A running server reads changes within a
+second.`,
 		Example: "  voicescreen keys create --keys keys.json --account clinic-a\n" +
 			"  voicescreen keys create --db postgres://voicescreen@db.example/voicescreen --account clinic-a",
 	})
@@ -39,6 +39,7 @@ type keyFlags struct {
 func (k *keyFlags) add(cmd *cobra.Command, account string) {
 	k.keyStore.add(cmd)
 	cmd.Flags().StringVar(&k.account, "account", "", account)
+	command.NoValues(cmd, "account")
 }
 
 func newKeysCreate() *cobra.Command {
@@ -55,7 +56,7 @@ func newKeysCreate() *cobra.Command {
 standard output; the file keeps its SHA-256. Keys of one account see the same
 sessions, and none of other accounts.`,
 		Example: "  voicescreen keys create --keys keys.json --account clinic-a\n" +
-			"  voicescreen keys create --keys keys.json --account clinic-a --scopes read --expires 720h",
+			"  voicescreen keys create --keys keys.json --account clinic-a --scopes read --expires 30d",
 		Args: command.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := k.check(); err != nil {
@@ -97,7 +98,8 @@ sessions, and none of other accounts.`,
 	trail.add(cmd)
 	cmd.Flags().StringSliceVar(&scopes, "scopes", nil,
 		fmt.Sprintf("what the key may be used for, of %s,admin (default all but admin)", scopeList(httpadapter.DefaultScopes())))
-	cmd.Flags().DurationVar(&expires, "expires", 0, "how long the key is valid, such as 720h (default for ever)")
+	command.Values(cmd, "scopes", append(strings.Split(scopeList(httpadapter.DefaultScopes()), ","), httpadapter.ScopeAdmin.String())...)
+	command.DurationVar(cmd, &expires, "expires", "how long the key is valid, such as 90d (default for ever)")
 	return cmd
 }
 
@@ -154,6 +156,7 @@ of a key is the part between its underscores.`,
 				return err
 			}
 			return k.use(cmd.Context(), false, func(keys *httpadapter.Keys) error {
+				warnReadable(cmd.ErrOrStderr(), k.file)
 				list, err := keys.List()
 				if err != nil {
 					return err
@@ -236,6 +239,7 @@ with a revoked key within a second.`,
 	trail.add(cmd)
 	k.add(cmd, "the account whose keys are revoked")
 	cmd.Flags().StringVar(&id, "id", "", "the ID of one key, as listed")
+	command.NoValues(cmd, "id")
 	return cmd
 }
 

@@ -24,6 +24,7 @@ type visit struct {
 	id, user  string
 	submitted bool
 	gone      bool   // deleted or forgotten
+	labelled  bool   // it asks for a product that takes labels; the others get scores
 	label     string // of PHQ-2
 	result    string // as it was first seen, without labels
 	audio     int    // which recording
@@ -93,7 +94,7 @@ func (v *visitor) operate(ctx context.Context) error {
 		return v.initiate(ctx)
 	case p < 9 && !s.submitted && !s.gone && v.waiting() < maxWaiting:
 		return v.submit(ctx, s)
-	case p < 12 && s.submitted && !s.gone:
+	case p < 12 && s.submitted && !s.gone && s.labelled:
 		return v.feedback(ctx, s)
 	case p == 12 && !s.gone:
 		return v.remove(ctx, "delete", "/sessions/"+s.id, []*visit{s})
@@ -159,7 +160,7 @@ func (v *visitor) expect(what string, s *visit, got, want int) {
 }
 
 func (v *visitor) initiate(ctx context.Context) error {
-	s := &visit{user: fmt.Sprintf("%s-%d", v.name, len(v.visits)/3), audio: v.rnd.IntN(len(v.recordings))}
+	s := &visit{user: fmt.Sprintf("%s-%d", v.name, len(v.visits)/3), audio: v.rnd.IntN(len(v.recordings)), labelled: v.rnd.IntN(2) == 0}
 	status, o, err := v.call(ctx, "POST", "/initiate", form, strings.NewReader("is_initiated=true&user_id="+s.user))
 	if err != nil {
 		return err
@@ -214,7 +215,11 @@ func (v *visitor) stall(ctx context.Context) {
 func (v *visitor) submit(ctx context.Context, s *visit) error {
 	body, contentType := v.upload(s)
 	s.open = "submit"
-	status, _, err := v.call(ctx, "POST", "/predict", contentType, body)
+	path := "/predict"
+	if s.labelled {
+		path = "/predict/depression/binary"
+	}
+	status, _, err := v.call(ctx, "POST", path, contentType, body)
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,8 @@ func newSiege(t *testing.T, program string, storeKey []byte, seed uint64) *siege
 		s.args = append(s.args, "--store-key", file("store.key"))
 	}
 	key := strings.TrimSpace(ok(t, "keys", "create", "--keys", file("keys.json"), "--account", "clinic-a", "--scopes", "initiate,submit,read,feedback,admin").stdout)
-	ok(t, "webhooks", "set", "--webhooks", file("webhooks.json"), "--account", "clinic-a", "--url", "https://localhost/none") // is not called: it is not public
+	ok(t, "webhooks", "set", "--webhooks", file("webhooks.json"), "--account", "clinic-a", "--url", "https://localhost/none",
+		"--webhook-allow-private", "127.0.0.0/8") // is not called: to the server it is not public
 	speech := read(t, short)
 	recordings := [][]byte{clip(speech, 0.5), clip(speech, 3.5)} // a failure and a result
 	for i := range visitors + 1 {
@@ -287,17 +288,17 @@ var plantedFaults = map[string]plantedFault{
 	"a submission is acknowledged before it is stored": {
 		file: "submit.go",
 		changes: [][2]string{
-			{"if err := a.enqueue(ctx, sessionID, ref, channel, &o); err != nil {",
-				"time.AfterFunc(100*time.Millisecond, func() { _ = a.enqueue(context.Background(), sessionID, ref, channel, &o) })\n\tif err := ctx.Err(); err != nil {"},
+			{"if err := a.enqueue(ctx, sessionID, got, &o); err != nil {",
+				"time.AfterFunc(100*time.Millisecond, func() { _ = a.enqueue(context.Background(), sessionID, got, &o) })\n\tif err := ctx.Err(); err != nil {"},
 		},
 		says: "its recording is lost|feedback of session .* got status 409",
 	},
 	"audio is removed before the commit": {
-		file: "store/bolt/sessions.go",
+		file: "store/bolt/change.go",
 		changes: [][2]string{
 			{"import (", "import (\n\t\"time\""},
-			{"to, err := recordsOf(found.primary, after, found.sum)",
-				"to, err := recordsOf(found.primary, after, found.sum)\n\tif before.Audio != after.Audio {\n\t\t_ = c.store.audio.Release(before.Audio)\n\t\ttime.Sleep(20 * time.Millisecond)\n\t}"},
+			{"b.afterCommit = append(b.afterCommit, func() { _ = c.store.audio.Release(ref) })",
+				"_ = c.store.audio.Release(ref)\n\t\ttime.Sleep(20 * time.Millisecond)"},
 		},
 		says: "its audio is missing",
 	},

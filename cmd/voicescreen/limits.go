@@ -25,11 +25,11 @@ type limitFlags struct {
 func (l *limitFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.IntVar(&l.upload, "max-upload", 0, "the size of the largest recording in MiB, larger ones are answered 413 (default 100)")
-	f.DurationVar(&l.uploadTime, "upload-time", 0, "how long a whole upload may take (default 10m)")
-	f.DurationVar(&l.stallTime, "stall-time", 0, "how long nothing may come of an upload (default 30s)")
+	command.DurationVar(cmd, &l.uploadTime, "upload-time", "how long a whole upload may take (default 10m)")
+	command.DurationVar(cmd, &l.stallTime, "stall-time", "how long nothing may come of an upload (default 30s)")
 	f.IntVar(&l.uploads, "uploads-per-key", 0, "how many uploads of one key may be on their way, more are answered 429 (default 800)")
 	f.IntVar(&l.queue, "queue", 0, "how many recordings may wait to be analysed, more are answered 503 (default 1000)")
-	f.DurationVar(&l.wait, "max-wait", 0, "how long the answer to \"Prefer: wait=N\" may be held, not at all below 1s (default 30s)")
+	command.DurationVar(cmd, &l.wait, "max-wait", "how long the answer to \"Prefer: wait=N\" may be held, not at all below 1s (default 30s)")
 }
 
 // maxUploadMiB is what a WAV file can hold: it says its size in 32 bits.

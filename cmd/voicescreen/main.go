@@ -4,7 +4,8 @@
 // shows one with an example.
 //
 // Results go to standard output, everything else to standard error. The exit
-// code is 0, 1 after an error, and 2 for a usage error.
+// code is 0, 1 after an error, 2 for a usage error, 130 after an interrupt and 143
+// after SIGTERM. "serve" ends with 0 after both.
 package main
 
 import (
@@ -31,6 +32,7 @@ func newRoot() *cobra.Command {
 		newAnalyze(), newFeatures(),
 		newServe(), newKeys(), newDB(), newWebhooks(), newAudit(),
 		newCalibrate(),
+		newAdapt(),
 		command.NewVersion("voicescreen"),
 	)
 	return root

@@ -83,8 +83,14 @@ func cli(t *testing.T, args ...string) outcome {
 
 func cliStdin(t *testing.T, stdin string, args ...string) outcome {
 	t.Helper()
+	return cliContext(t, t.Context(), stdin, args...)
+}
+
+// cliContext is cliStdin with a context, whose end interrupts the command.
+func cliContext(t *testing.T, ctx context.Context, stdin string, args ...string) outcome {
+	t.Helper()
 	var stdout, stderr bytes.Buffer
-	code := command.Run(t.Context(), newRoot(), args, strings.NewReader(stdin), &stdout, &stderr)
+	code := command.Run(ctx, newRoot(), args, strings.NewReader(stdin), &stdout, &stderr)
 	return outcome{stdout.String(), stderr.String(), code}
 }
 
@@ -190,6 +196,8 @@ func TestUsageErrors(t *testing.T) {
 		"serve --dev --backup-every 24h",
 		"serve --dev --backup . --backup-every 0s",
 		"serve --dev --backup . --backup-every -24h",
+		"serve --dev --retain 0.5d",
+		"serve --dev --retain 30days",
 		"serve --dev --backup main.go --backup-every 24h",
 		"serve --dev --backup none --backup-every 24h",
 		"webhooks lst",
@@ -199,6 +207,12 @@ func TestUsageErrors(t *testing.T) {
 		"webhooks rotate --webhooks w.json --account a --keep -1h",
 		"webhooks remove --webhooks w.json",
 		"webhooks list",
+		"webhooks test",
+		"webhooks test --webhooks w.json",
+		"webhooks test --webhooks w.json --account a --webhook-allow-private nowhere",
+		"webhooks set --webhooks w.json --account a --url https://a.example/ --webhook-allow-private 10.0.0.0/33",
+		"serve --dev --webhook-allow-private 10.0.0.0/8",
+		"serve --dev --webhooks w.json --webhook-allow-private 10.0.0",
 		"keys crate",
 		"keys create",
 		"keys create --keys k.json",
@@ -240,7 +254,7 @@ func TestInterrupt(t *testing.T) {
 	for _, line := range []string{"features " + short, "analyze " + short} {
 		var stdout, stderr bytes.Buffer
 		code := command.Run(ctx, newRoot(), strings.Fields(line), strings.NewReader(""), &stdout, &stderr)
-		if code != command.ExitError || stdout.Len() > 0 || stderr.String() != "voicescreen: interrupted\n" {
+		if code != command.ExitInterrupted || stdout.Len() > 0 || stderr.String() != "voicescreen: interrupted\n" {
 			t.Errorf("%s: got code %d, %q, want to be told of the interrupt", line, code, &stderr)
 		}
 	}

@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
-	"strings"
+	"strconv"
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/internal/command"
@@ -14,8 +14,8 @@ import (
 // Chosen: as many as a person takes in.
 const shownContributions = 5
 
-// writeAnalysis prints an analysis for people.
-func writeAnalysis(w io.Writer, file string, a *voicescreen.Analysis) error {
+// writeAnalysis prints an analysis in words; verbose adds the numbers behind them.
+func writeAnalysis(w io.Writer, file string, a *voicescreen.Analysis, verbose bool) error {
 	p := &command.Printer{W: w}
 	p.Printf("%s\n", file)
 	p.Printf("  recording   %.1f s at %d Hz, %.1f s of it speech\n", a.Duration, a.SampleRate, a.SpeechSeconds)
@@ -24,7 +24,7 @@ func writeAnalysis(w io.Writer, file string, a *voicescreen.Analysis) error {
 	for _, c := range []screen.Category{screen.Depression, screen.Anxiety, screen.Deepfake} {
 		for i := range a.Scores {
 			if a.Scores[i].Category == c {
-				printScore(p, &a.Scores[i])
+				printScore(p, &a.Scores[i], verbose)
 			}
 		}
 		if f := a.Failures[c]; f != nil {
@@ -44,31 +44,152 @@ func reason(f *screen.Failure, a *voicescreen.Analysis) string {
 	return f.Message
 }
 
-func printScore(p *command.Printer, s *screen.Score) {
-	interval := ""
+// question says in words what the probability of a score is of: what of 100 voices
+// like this one, and of 100 people or recordings of the population.
+var question = map[screen.Category]struct{ like, of string }{
+	screen.Depression: {"%s of 100 people who sound like this would score 10 or more on the PHQ-9", "; in this population %s of 100 do"},
+	screen.Anxiety:    {"%s of 100 people who sound like this would score 10 or more on the GAD-7", "; in this population %s of 100 do"},
+	screen.Deepfake:   {"%s of 100 recordings that sound like this would be synthetic", ", if %s of any 100 recordings are"},
+}
+
+func printScore(p *command.Printer, s *screen.Score, verbose bool) {
+	text := fmt.Sprintf(question[s.Category].like, ofHundred(s.Probability))
+	if s.Prior > 0 {
+		text += fmt.Sprintf(question[s.Category].of, ofHundred(s.Prior))
+	}
+	p.Printf("\n  %-10s  %s\n", s.Category, text)
+	line := func(title, text string) { p.Printf("              %-12s %s\n", title, text) }
+	if s.Prior > 0 && s.Category != screen.Deepfake {
+		line("compared", besideAverage(s)+" the average person in this population")
+	}
 	if s.Low <= s.High { // not where they are undefined
-		interval = fmt.Sprintf(" (90 %% interval %.0f to %.0f)", 100*s.Low, 100*s.High)
+		line("uncertainty", fmt.Sprintf("between %.0f and %.0f of 100 (90 %% interval)", 100*s.Low, 100*s.High))
 	}
-	p.Printf("\n  %-10s  %.0f of 100%s, %s\n", s.Category, 100*s.Probability, interval, band(s))
-	calibrated := "calibrated"
-	if !s.Calibrated {
-		calibrated = "not calibrated on labelled recordings"
+	if s.Severity.Valid() {
+		line("class", classText[s.Severity])
 	}
-	p.Printf("              model %s %s, %s, %.0f %% of its weight measured\n", s.Model, s.Version, calibrated, 100*s.Coverage)
+	line("decision", decisionText(s))
+	if s.Calibrated {
+		line("model", "calibrated on labelled recordings")
+	} else {
+		line("model", "not calibrated on labelled recordings")
+	}
+	if s.Coverage < 0.995 { // 100 % otherwise
+		line("", fmt.Sprintf("%.0f %% of what it weighs could be measured", 100*s.Coverage))
+	}
 	if s.Baseline > 0 {
-		p.Printf("              compared with %s of the same person\n", command.Count(s.Baseline, "earlier recording"))
+		line("", fmt.Sprintf("compared with %s of the same person", command.Count(s.Baseline, "earlier recording")))
 	}
 	for _, c := range s.Cautions {
-		p.Printf("              caution      %s\n", cautionText[c])
+		line("caution", cautionText[c])
 	}
 	printSegments(p, s)
+	printMeasures(p, s.Contributions)
+	if verbose {
+		printNumbers(p, s)
+	}
+}
+
+// printMeasures prints in words the measures that weigh most. Of measures with equal
+// words the first is printed.
+func printMeasures(p *command.Printer, parts []screen.Contribution) {
+	title, seen := "weighs most", map[string]bool{}
+	for _, c := range parts {
+		words := inWords(c)
+		if seen[words] {
+			continue
+		}
+		seen[words] = true
+		effect := "raises the score"
+		if c.Logits < 0 {
+			effect = "lowers the score"
+		}
+		p.Printf("              %-12s %s (%s)\n", title, words, effect)
+		if title = ""; len(seen) == shownContributions {
+			return
+		}
+	}
+}
+
+// printNumbers prints the numbers behind the words.
+func printNumbers(p *command.Printer, s *screen.Score) {
+	line := func(title, text string) { p.Printf("              %-12s %s\n", title, text) }
+	line("version", fmt.Sprintf("%s %s, %.0f %% of its weight measured", s.Model, s.Version, 100*s.Coverage))
+	line("probability", fmt.Sprintf("%.4f, 90 %% interval %s to %s", s.Probability, command.Text(s.Low, "%.4f"), command.Text(s.High, "%.4f")))
+	switch {
+	case s.Band == screen.Open:
+		line("thresholds", "none: the decision is left open")
+	case s.Band != screen.Band{}:
+		line("thresholds", fmt.Sprintf("negative below %.4f, positive from %.4f on", s.Band.Low, s.Band.High))
+	}
 	for i, c := range s.Contributions[:min(shownContributions, len(s.Contributions))] {
 		title := ""
 		if i == 0 {
-			title = "weighs most"
+			title = "numbers"
 		}
-		p.Printf("              %-11s  %s  (%+.2f)\n", title, featureValue(c), c.Logits)
+		line(title, fmt.Sprintf("%s, %+.1f SD  (%+.2f)", featureValue(c), c.Deviation, c.Logits))
 	}
+}
+
+// ofHundred is a probability in percent: without decimals, unless these would make it 0
+// or 100 of 100, or take it across one half, which has another class.
+func ofHundred(p float64) string {
+	for digits := range 3 {
+		text := fmt.Sprintf("%.*f", digits, 100*p)
+		shown, err := strconv.ParseFloat(text, 64)
+		if err == nil && (shown > 0) == (p > 0) && (shown < 100) == (p < 1) && (shown >= 100*screen.Half) == (p >= screen.Half) {
+			return text
+		}
+	}
+	return fmt.Sprintf("%.3g", 100*p)
+}
+
+// besideAverage says where a score is beside that of the average person. Both are
+// printed without decimals: where these are equal, the difference is slight.
+func besideAverage(s *screen.Score) string {
+	slightly := ""
+	if ofHundred(s.Probability) == ofHundred(s.Prior) {
+		slightly = "slightly "
+	}
+	switch {
+	case s.Probability > s.Prior:
+		return slightly + "above"
+	case s.Probability < s.Prior:
+		return slightly + "below"
+	}
+	return "the same as"
+}
+
+// classText says what a class is.
+var classText = map[screen.Severity]string{
+	screen.NoToMild:         "no to mild (PHQ-9 up to 9)",
+	screen.MildToModerate:   "mild to moderate (PHQ-9 10 to 14)",
+	screen.ModerateToSevere: "moderate to severe (PHQ-9 15 or more)",
+	screen.NoOrMinimal:      "no or minimal (GAD-7 up to 4)",
+	screen.Moderate:         "moderate (GAD-7 5 to 9)",
+	screen.ModeratelySevere: "moderately severe (GAD-7 10 to 14)",
+	screen.Severe:           "severe (GAD-7 15 or more)",
+}
+
+// decisionText says the decision in words, and why it is open.
+func decisionText(s *screen.Score) string {
+	of := ""
+	if s.Category == screen.Deepfake {
+		of = " of synthesis"
+	}
+	switch {
+	case s.Decision == screen.Positive:
+		return "signs" + of
+	case s.Decision == screen.Negative:
+		return "no signs" + of
+	case s.Doubtful():
+		return "left open: see the caution"
+	case s.Band == screen.Open && s.Category == screen.Anxiety:
+		return "left open: nothing shows that this model does better than the base rate"
+	case s.Band == screen.Open || s.Band == screen.Band{}:
+		return "left open"
+	}
+	return fmt.Sprintf("left open: the model does not decide from %.1f to %.1f of 100", 100*s.Band.Low, 100*s.Band.High)
 }
 
 // cautionText says in words why a score is less sure than it looks.
@@ -89,7 +210,7 @@ func printSegments(p *command.Printer, s *screen.Score) {
 	}
 	title := "segments"
 	for i := 0; i < len(s.Segments); i += perLine {
-		p.Printf("              %-11s  %4.0f s:", title, s.Segments[i].Start)
+		p.Printf("              %-12s %4.0f s:", title, s.Segments[i].Start)
 		for _, part := range s.Segments[i:min(i+perLine, len(s.Segments))] {
 			if part.Probability != part.Probability { // undefined
 				p.Printf("   -")
@@ -100,27 +221,6 @@ func printSegments(p *command.Printer, s *screen.Score) {
 		p.Printf("\n")
 		title = ""
 	}
-}
-
-// band describes a score in words.
-func band(s *screen.Score) string {
-	var words []string
-	if s.Severity.Valid() {
-		words = append(words, strings.ReplaceAll(s.Severity.String(), "_", " "))
-	}
-	of := ""
-	if s.Category == screen.Deepfake {
-		of = " of synthesis"
-	}
-	switch s.Decision {
-	case screen.Positive:
-		words = append(words, "signs"+of)
-	case screen.Negative:
-		words = append(words, "no signs"+of)
-	default:
-		words = append(words, "not decided")
-	}
-	return strings.Join(words, ", ")
 }
 
 func featureValue(c screen.Contribution) string {

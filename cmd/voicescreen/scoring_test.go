@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/httpadapter"
 	"github.com/voicescreen/voicescreen/internal/command"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
@@ -55,7 +56,8 @@ func TestServerCalibratesByItself(t *testing.T) {
 	}
 }
 
-// calibratesByItself wants depression learned, and a reason why anxiety is not.
+// calibratesByItself wants norms adapted, depression learned, and a reason why anxiety
+// is not.
 func calibratesByItself(t *testing.T, given []models.Scorer, reason string) {
 	e, err := voicescreen.Open(labelledDB(t, 100), &voicescreen.Options{Workers: -1, Scoring: voicescreen.ScoringOptions{Models: given}})
 	if err != nil {
@@ -67,23 +69,26 @@ func calibratesByItself(t *testing.T, given []models.Scorer, reason string) {
 		}
 	}()
 	var log lockedBuffer
+	var metrics httpadapter.Metrics
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
-		calibrateEvery(ctx, e, time.Millisecond, slog.New(slog.NewTextHandler(&log, nil)))
+		calibrateEvery(ctx, e, time.Millisecond, slog.New(slog.NewTextHandler(&log, nil)), &metrics)
 		close(done)
 	}()
 	deadline := time.Now().Add(time.Minute)
-	for !strings.Contains(log.String(), "category=depression activated=true") && time.Now().Before(deadline) {
+	for !strings.Contains(log.String(), "msg=calibrated category=depression activated=true") && time.Now().Before(deadline) {
 		time.Sleep(time.Millisecond)
 	}
 	stop()
 	<-done
 	got := log.String()
-	if !strings.Contains(got, "category=depression activated=true") ||
-		!strings.Contains(got, "category=anxiety activated=false") || !strings.Contains(got, reason) {
+	if !strings.Contains(got, "msg=calibrated category=depression activated=true") ||
+		!strings.Contains(got, "msg=adapted category=") || !strings.Contains(got, "msg=calibrated category=anxiety activated=false") || !strings.Contains(got, reason) {
 		t.Errorf("got log\n%s, want depression learned and anxiety left", got)
 	}
+	awaitMetric(t, &metrics, `voicescreen_calibrations_total{category="depression",outcome="activated"} `)
+	awaitMetric(t, &metrics, `voicescreen_calibrations_total{category="anxiety",outcome="kept"} `)
 	if strings.Contains(got, "user1") || strings.Contains(got, "level=ERROR") {
 		t.Errorf("got log\n%s, want no user and no error", got)
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/voicescreen/voicescreen/internal/command"
 )
 
 // secretSize is the length of a key in bytes: that of AES-256, and of the sums
@@ -47,6 +49,7 @@ type storeKeyFlag struct{ file string } // "" for the environment
 
 func (f *storeKeyFlag) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.file, "store-key", "", "a file with the key of the database, 64 hexadecimal digits (default: "+envStoreKey+", or no key)")
+	command.SecretFile(cmd, "store-key", envStoreKey)
 }
 
 // read returns the key, nil if there is none.

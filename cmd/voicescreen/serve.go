@@ -20,6 +20,7 @@ import (
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/audit"
 	"github.com/voicescreen/voicescreen/httpadapter"
+	"github.com/voicescreen/voicescreen/httpadapter/webhook"
 	"github.com/voicescreen/voicescreen/internal/command"
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
@@ -50,14 +51,13 @@ type serveOptions struct {
 	baseline       bool
 	calibrate      time.Duration // how often; 0 for never
 	backup         backupFlags
+	log            logFlags
 }
 
-func newServe() *cobra.Command {
-	var o serveOptions
-	cmd := &cobra.Command{
-		Use:   "serve --db (PATH --keys FILE | URL) [--addr HOST:PORT]",
-		Short: "Serve the screening service over HTTP",
-		Long: `Serve versions 1 and 2 of the service, with /healthz, /readyz, /openapi.json
+// envPrefix begins the names of the environment variables of "serve".
+const envPrefix = "VOICESCREEN_"
+
+const serveHelp = `Serve versions 1 and 2 of the service, with /healthz, /readyz, /openapi.json
 and, for people, /docs. A missing database is created. The first line on standard
 output is the address that the server listens on; with port 0 the system chooses
 one. After an interrupt or SIGTERM the server finishes the requests and analyses
@@ -86,23 +86,55 @@ It is encrypted with the same key if the database is. DIR must exist at the star
 error is logged, and the next period tries again. A backup without its .db is
 incomplete. Remove old backups yourself: they hold sessions that were erased since.
 
-The connection is not encrypted: put a proxy that speaks TLS before it.`,
+Each flag can be set by an environment variable: VOICESCREEN_ and its name in capitals,
+with _ for -, such as VOICESCREEN_RETAIN=30d or VOICESCREEN_DEV=true. Commas separate
+the values of a repeatable flag. VOICESCREEN_STORE_KEY and VOICESCREEN_AUDIT_KEY hold
+the keys themselves; with _FILE at the end, the names of their files. The file that
+--config names sets flags too: {"addr": "127.0.0.1:8080", "retain": "30d", "model":
+["a.json"]}. The command line has precedence over the environment, and that over the
+file. An unknown variable gives a warning, an unknown name in the file is refused.
+
+The log on standard error has a line for each request, at level debug for health checks
+and for polls of a result that is not there yet.
+
+The connection is not encrypted: put a proxy that speaks TLS before it.`
+
+func newServe() *cobra.Command {
+	var o serveOptions
+	cmd := &cobra.Command{
+		Use:   "serve --db (PATH --keys FILE | URL) [--addr HOST:PORT]",
+		Short: "Serve the screening service over HTTP",
+		Long:  serveHelp,
 		Example: "  voicescreen serve --dev\n" +
 			"  voicescreen keys create --keys keys.json --account clinic-a\n" +
 			"  voicescreen serve --addr 127.0.0.1:8080 --db clinic.db --keys keys.json\n" +
 			"  voicescreen serve --db clinic.db --keys keys.json --backup /backup --backup-every 24h\n" +
+			"  voicescreen serve --config serve.json --log json\n" +
 			"  voicescreen serve --db postgres://voicescreen@db.example/voicescreen --addr 10.0.0.1:8080",
 		Args: command.Args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.check(); err != nil {
-				return err
-			}
-			if err := command.CheckPrior(cmd, o.prior); err != nil {
-				return err
-			}
-			return runServe(cmd.Context(), o, cmd.OutOrStdout(), cmd.ErrOrStderr())
-		},
 	}
+	o.add(cmd)
+	command.Configurable(cmd, envPrefix, func(cmd *cobra.Command, warnings []string) error {
+		logger, err := o.log.logger(cmd.ErrOrStderr())
+		if err != nil {
+			return err
+		}
+		for _, w := range warnings {
+			logger.Warn(w)
+		}
+		if err := o.check(); err != nil {
+			return err
+		}
+		if err := command.CheckPrior(cmd, o.prior); err != nil {
+			return err
+		}
+		return o.log.report(logger, runServe(cmd.Context(), o, cmd.OutOrStdout(), logger))
+	})
+	return cmd
+}
+
+// add adds the flags to a command.
+func (o *serveOptions) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.addr, "addr", defaultAddr, "the address to listen on")
 	cmd.Flags().StringVar(&o.db, "db", "", "the database file, or postgres://… for a PostgreSQL database")
 	cmd.Flags().StringVar(&o.keys, "keys", "", "the key file, see \"voicescreen keys\"")
@@ -118,10 +150,11 @@ The connection is not encrypted: put a proxy that speaks TLS before it.`,
 	o.results.add(cmd)
 	o.scoring.Add(cmd)
 	cmd.Flags().BoolVar(&o.baseline, "baseline", false, "compare each recording with the same user's earlier ones")
-	cmd.Flags().DurationVar(&o.calibrate, "calibrate", 0, "how often to learn from the labels that came, such as 24h; 0 for never; a model given with --model stays as it is")
+	command.DurationVar(cmd, &o.calibrate, "calibrate", "how often to adapt the norms to the recordings and to learn from the labels that came, such as 24h; 0 for never; a model given with --model stays as it is")
 	o.backup.add(cmd)
+	o.log.add(cmd)
+	command.NoValues(cmd, "addr", "metrics-addr")
 	cmd.Flags().BoolVar(&o.dev, "dev", false, "make a key and print how to call the service with it")
-	return cmd
 }
 
 // check returns a usage error for flags that do not fit.
@@ -153,7 +186,22 @@ func (o *serveOptions) check() error {
 	return nil
 }
 
-func runServe(ctx context.Context, o serveOptions, stdout, stderr io.Writer) (err error) {
+func runServe(ctx context.Context, o serveOptions, stdout io.Writer, logger *slog.Logger) (err error) {
+	on, err := listen(ctx, o.addr, o.metrics) // before a file is made
+	if err != nil {
+		return err
+	}
+	defer on.Close()
+	for _, w := range exposed(o.keys, o.storeKey.file, o.audit.key, o.results.webhooks) {
+		logger.Warn(w)
+	}
+	sender, err := o.results.sender(logger)
+	if err != nil {
+		return err
+	}
+	if sender != nil {
+		defer sender.Close() // after the engine, which sends until it is closed
+	}
 	db, err := openDatabase(ctx, o)
 	if err != nil {
 		return err
@@ -171,60 +219,53 @@ func runServe(ctx context.Context, o serveOptions, stdout, stderr io.Writer) (er
 		defer os.RemoveAll(dir)
 		o.db = filepath.Join(dir, "dev.db")
 	}
-	if err := warnWithoutKey(keys, o, stderr); err != nil {
+	if err := warnWithoutKey(keys, o, logger); err != nil {
 		return err
 	}
-	logger := slog.New(slog.NewTextHandler(stderr, nil))
 	trail, endTrail, err := o.audit.open(logger)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, endTrail()) }()
 	var metrics httpadapter.Metrics
-	engine, err := openEngine(o, db, logger, trail, metrics.OnResult)
+	engine, err := openEngine(o, db, logger, trail, sender, &metrics)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeEngine(engine)) }()
 	chores, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
-	defer func() { stop(); running.Wait() }()
+	counting, stopCounting := context.WithCancel(context.WithoutCancel(ctx)) // until the last request
+	defer func() { stop(); stopCounting(); running.Wait() }()
 	if o.calibrate > 0 {
-		running.Go(func() { calibrateEvery(chores, engine, o.calibrate, logger) })
+		running.Go(func() { calibrateEvery(chores, engine, o.calibrate, logger, &metrics) })
 	}
 	if o.backup.dir != "" {
-		running.Go(func() { backupEvery(chores, engine, o.backup, logger) })
+		running.Go(func() { backupEvery(chores, engine, o.backup, logger, &metrics) })
 	}
-	metrics.Queue = engine.Queued
+	if sender != nil {
+		running.Go(func() { sender.Watch(counting, engine.Notices) })
+	}
+	metrics.Queue, metrics.Notices, metrics.StoreErrors = engine.Queued, engine.Notices, engine.StoreErrors
 	handler := httpadapter.New(engine, keys, o.limits.handler(&httpadapter.Options{Logger: logger, Rate: o.rate, Audit: trail, Observe: metrics.Observe}))
-	return listenAndServe(ctx, o, key, handler, &metrics, stdout)
+	return announceAndServe(ctx, o, on, key, handler, &metrics, stdout)
 }
 
-// listenAndServe serves the handler on the address of o, and the metrics on
-// theirs, until ctx is done. It prints the addresses and, for a trial, the calls
-// with the key.
-func listenAndServe(ctx context.Context, o serveOptions, key string, handler http.Handler, metrics *httpadapter.Metrics, stdout io.Writer) error {
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", o.addr)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(stdout, "listening on http://%s\n", l.Addr())
+// announceAndServe serves the handler and the metrics on their listeners until ctx
+// is done. It prints the addresses and, for a trial, the calls with the key.
+func announceAndServe(ctx context.Context, o serveOptions, on *listeners, key string, handler http.Handler, metrics *httpadapter.Metrics, stdout io.Writer) error {
+	fmt.Fprintf(stdout, "listening on http://%s\n", on.calls.Addr())
 	if o.dev {
-		printCalls(stdout, "http://"+l.Addr().String(), key)
+		printCalls(stdout, "http://"+on.calls.Addr().String(), key)
 	}
-	if o.metrics != "" {
-		stop, err := serveMetrics(ctx, o.metrics, metrics, stdout)
-		if err != nil {
-			return errors.Join(err, l.Close())
-		}
-		defer stop()
+	if on.metrics != nil {
+		defer serveMetrics(on.metrics, metrics, stdout)()
 	}
-	return serve(ctx, l, o.limits.server(httpadapter.NewServer(o.addr, handler)))
+	return serve(ctx, on.calls, o.limits.server(httpadapter.NewServer(o.addr, handler)))
 }
 
 // openEngine opens the database as the flags say.
-func openEngine(o serveOptions, db database, logger *slog.Logger, trail *audit.Log, onResult func(context.Context, string, *voicescreen.Result)) (*voicescreen.Engine, error) {
+func openEngine(o serveOptions, db database, logger *slog.Logger, trail *audit.Log, sender *webhook.Sender, metrics *httpadapter.Metrics) (*voicescreen.Engine, error) {
 	storeKey, err := o.storeKey.read()
 	if err != nil {
 		return nil, err
@@ -242,37 +283,19 @@ func openEngine(o serveOptions, db database, logger *slog.Logger, trail *audit.L
 		return nil, err
 	}
 	opts := o.limits.engine(&voicescreen.Options{
-		Store: bolt.Options{Key: storeKey}, Scoring: scoring, Logger: logger, Results: voicescreen.ResultOptions{OnResult: onResult},
+		Store: bolt.Options{Key: storeKey}, Scoring: scoring, Logger: logger,
 	})
-	if err := o.results.engine(opts, logger); err != nil {
-		return nil, err
-	}
+	o.results.engine(opts, sender, metrics)
 	if trail != nil {
 		opts.Results.Erased = httpadapter.AuditErased(trail)
 	}
 	return db.engine(o.db, opts)
 }
 
-// serveMetrics serves /metrics on a listener of its own until stop is called.
-// Its address is printed.
-func serveMetrics(ctx context.Context, addr string, m *httpadapter.Metrics, stdout io.Writer) (stop func() error, err error) {
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", addr)
-	if err != nil {
-		return nil, err
-	}
-	fmt.Fprintf(stdout, "metrics on http://%s/metrics\n", l.Addr())
-	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", m)
-	server := httpadapter.NewServer(addr, mux)
-	go server.Serve(l) // ends with Close
-	return server.Close, nil
-}
-
 // serve serves until ctx is done, and then until the requests under way are.
 func serve(ctx context.Context, l net.Listener, server *http.Server) error {
 	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(l) }()
+	go func() { failed <- server.Serve(httpadapter.WrapListener(l)) }()
 	select {
 	case err := <-failed:
 		return err
@@ -323,14 +346,14 @@ func serveKeys(ctx context.Context, o serveOptions, db database) (keys *httpadap
 }
 
 // warnWithoutKey says so if none of the keys of a file is valid now.
-func warnWithoutKey(keys *httpadapter.Keys, o serveOptions, stderr io.Writer) error {
+func warnWithoutKey(keys *httpadapter.Keys, o serveOptions, logger *slog.Logger) error {
 	where := "--keys " + o.keys
 	if o.keys == "" {
 		where = "--db postgres://…" // without a password that may be in it
 	}
 	list, err := keys.List()
 	if err == nil && !slices.ContainsFunc(list, func(k httpadapter.Key) bool { return k.Live(time.Now()) }) {
-		fmt.Fprintf(stderr, "voicescreen: warning: no key is valid yet; make one with \"voicescreen keys create %s --account NAME\"\n", where)
+		logger.Warn("no key is valid yet", "create", fmt.Sprintf("voicescreen keys create %s --account NAME", where))
 	}
 	return err
 }

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"net/netip"
 	"os"
+	"strconv"
 	"text/tabwriter"
 	"time"
 
@@ -18,15 +21,21 @@ import (
 func newWebhooks() *cobra.Command {
 	cmd := command.Group(&cobra.Command{
 		Use:   "webhooks",
-		Short: "Set, list and remove the webhooks of accounts",
+		Short: "Set, test, list and remove the webhooks of accounts",
 		Long: `Keep the webhooks of "voicescreen serve --webhooks" in a file. An account's webhook
 is an https address, which is notified when a session has its result. Requests are
 signed as Standard Webhooks describes (www.standardwebhooks.com). They hold the
 identifier of the session and its status; the receiver fetches the result. The file
-holds the secrets of the signatures. A running server reads changes within seconds.`,
+holds the secrets of the signatures. A running server reads changes within seconds,
+and writes the delivery state into FILE.deliveries beside it.
+
+Addresses must be public. For a receiver on premises, or for development, allow its
+network with --webhook-allow-private, in "set", in "test" and in "serve". A receiver
+with a certificate of a private authority needs that authority in the trust store of
+the system, or on Linux in the file that the environment variable SSL_CERT_FILE names.`,
 		Example: "  voicescreen webhooks set --webhooks webhooks.json --account clinic-a --url https://clinic-a.example/hook",
 	})
-	cmd.AddCommand(newWebhooksSet(), newWebhooksRotate(), newWebhooksList(), newWebhooksRemove())
+	cmd.AddCommand(newWebhooksSet(), newWebhooksTest(), newWebhooksRotate(), newWebhooksList(), newWebhooksRemove())
 	return cmd
 }
 
@@ -36,6 +45,7 @@ type webhookFlags struct{ file, account string }
 func (w *webhookFlags) add(cmd *cobra.Command) {
 	w.addFile(cmd)
 	cmd.Flags().StringVar(&w.account, "account", "", "the account to notify (required)")
+	command.NoValues(cmd, "account")
 }
 
 func (w *webhookFlags) addFile(cmd *cobra.Command) {
@@ -53,11 +63,15 @@ func (w *webhookFlags) check(account bool) error {
 }
 
 // open opens a file that must be there.
-func (w *webhookFlags) open() (*webhook.Endpoints, error) {
-	if _, err := os.Stat(w.file); errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no file %s; make one with \"voicescreen webhooks set --webhooks %s --account NAME --url URL\"", w.file, w.file)
+func (w *webhookFlags) open() (*webhook.Endpoints, error) { return openWebhooks(w.file) }
+
+// openWebhooks opens a file that must be there: a new one would hide that its name
+// is mistyped.
+func openWebhooks(path string) (*webhook.Endpoints, error) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no file %s; make one with \"voicescreen webhooks set --webhooks %s --account NAME --url URL\"", path, path)
 	}
-	return webhook.Open(w.file)
+	return webhook.Open(path)
 }
 
 // printSecret prints a secret alone on standard output.
@@ -69,8 +83,9 @@ func (w *webhookFlags) printSecret(cmd *cobra.Command, secret string) error {
 
 func newWebhooksSet() *cobra.Command {
 	var (
-		w   webhookFlags
-		url string
+		w     webhookFlags
+		allow networkFlag
+		url   string
 	)
 	cmd := &cobra.Command{
 		Use:   "set --webhooks FILE --account NAME --url URL",
@@ -78,9 +93,14 @@ func newWebhooksSet() *cobra.Command {
 		Long: `Set the address at which an account is notified of new results, and create a
 missing file. The first call prints the secret by which the receiver checks the
 signatures, alone on standard output. Another address keeps the secret, and enables
-a webhook that was disabled because its receiver answered 410.`,
-		Example: "  voicescreen webhooks set --webhooks webhooks.json --account clinic-a --url https://clinic-a.example/hook",
-		Args:    command.Args(cobra.NoArgs),
+a webhook that was disabled because its receiver answered 410.
+
+An address that is not public is refused, and so is a name that resolves to no other
+address, unless --webhook-allow-private allows it. A name that is not resolved now is
+set with a warning.`,
+		Example: "  voicescreen webhooks set --webhooks webhooks.json --account clinic-a --url https://clinic-a.example/hook\n" +
+			"  voicescreen webhooks set --webhooks webhooks.json --account clinic-b --url https://10.1.2.3/hook --webhook-allow-private 10.1.0.0/16",
+		Args: command.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := w.check(true); err != nil {
 				return err
@@ -88,31 +108,56 @@ a webhook that was disabled because its receiver answered 410.`,
 			if url == "" {
 				return command.Usagef("--url is missing, want https://…")
 			}
-			endpoints, err := webhook.Open(w.file)
+			networks, err := allow.networks()
 			if err != nil {
 				return err
 			}
-			secret, err := endpoints.Set(w.account, url)
-			if err != nil {
-				return usageIfInvalid(err)
-			}
-			if secret == "" {
-				fmt.Fprintln(cmd.ErrOrStderr(), "The address is set; the secret stays as it is.")
-				return nil
-			}
-			return w.printSecret(cmd, secret)
+			return setWebhook(cmd, &w, url, networks)
 		},
 	}
 	w.add(cmd)
+	allow.add(cmd)
 	cmd.Flags().StringVar(&url, "url", "", "the address to notify, https://… (required)")
+	command.NoValues(cmd, "url")
 	return cmd
 }
 
+// resolveTime is how long "webhooks set" waits for the address of a name. Chosen:
+// longer than a name server takes, and short for a person.
+const resolveTime = 3 * time.Second
+
+func setWebhook(cmd *cobra.Command, w *webhookFlags, url string, networks []netip.Prefix) error {
+	ctx, cancel := context.WithTimeout(cmd.Context(), resolveTime)
+	defer cancel()
+	unresolved := webhook.Resolve(ctx, url, networks...)
+	if unresolved != nil && !errors.Is(unresolved, webhook.ErrUnresolved) {
+		return command.Usage(withAllowHint(unresolved))
+	}
+	_, statErr := os.Stat(w.file)
+	endpoints, err := webhook.Open(w.file)
+	if err != nil {
+		return err
+	}
+	secret, err := endpoints.Set(w.account, url, networks...)
+	if err != nil {
+		return usageIfInvalid(err)
+	}
+	if errors.Is(statErr, fs.ErrNotExist) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "The file %s is new.\n", w.file)
+	}
+	if unresolved != nil {
+		fmt.Fprintln(cmd.ErrOrStderr(), "voicescreen: warning: the name of the host is not resolved now; nothing is delivered before it is")
+	}
+	if secret == "" {
+		fmt.Fprintln(cmd.ErrOrStderr(), "The address is set; the secret stays as it is.")
+		return nil
+	}
+	return w.printSecret(cmd, secret)
+}
+
 func newWebhooksRotate() *cobra.Command {
-	var (
-		w    webhookFlags
-		keep time.Duration
-	)
+	var w webhookFlags
+	keep := 24 * time.Hour
 	cmd := &cobra.Command{
 		Use:   "rotate --webhooks FILE --account NAME [--keep 24h]",
 		Short: "Make a new secret for an account's webhook and print it, once",
@@ -139,15 +184,19 @@ too until --keep is over, so that the receiver can be changed meanwhile.`,
 		},
 	}
 	w.add(cmd)
-	cmd.Flags().DurationVar(&keep, "keep", 24*time.Hour, "how long the former secret signs too")
+	command.DurationVar(cmd, &keep, "keep", "how long the former secret signs too")
 	return cmd
 }
 
 func newWebhooksList() *cobra.Command {
 	var w webhookFlags
 	cmd := &cobra.Command{
-		Use:     "list --webhooks FILE",
-		Short:   "List the webhooks, without their secrets",
+		Use:   "list --webhooks FILE",
+		Short: "List the webhooks and their delivery state, without their secrets",
+		Long: `List the webhooks with the time of the last notice that was delivered, the time of
+the last attempt that failed and why, and how many notices wait. They are those since
+the address was set. A running server writes them every two seconds; the state is
+"failing" while the last attempt is one that failed.`,
 		Example: "  voicescreen webhooks list --webhooks webhooks.json",
 		Args:    command.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -158,28 +207,52 @@ func newWebhooksList() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			warnReadable(cmd.ErrOrStderr(), w.file)
 			list, err := endpoints.List()
 			if err != nil {
 				return err
 			}
-			return printWebhooks(cmd.OutOrStdout(), list)
+			deliveries, err := endpoints.Deliveries()
+			return errors.Join(err, printWebhooks(cmd.OutOrStdout(), list, deliveries))
 		},
 	}
 	w.addFile(cmd)
 	return cmd
 }
 
-func printWebhooks(out io.Writer, list []webhook.Endpoint) error {
+// printWebhooks prints a table. Deliveries are in the order of list, or absent.
+func printWebhooks(out io.Writer, list []webhook.Endpoint, deliveries []webhook.Delivery) error {
 	tw := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "ACCOUNT\tSTATE\tSECRETS\tSET\tURL")
-	for _, e := range list {
-		state := "active"
+	fmt.Fprintln(tw, "ACCOUNT\tSTATE\tSECRETS\tSET\tDELIVERED\tWAITING\tURL\tFAILED")
+	for i, e := range list {
+		state, delivered, waiting, failed := "active", "?", "?", "?"
+		if len(deliveries) == len(list) {
+			d := deliveries[i]
+			delivered, waiting, failed = moment(d.DeliveredAt), "-", moment(d.FailedAt)
+			if !d.CountedAt.IsZero() {
+				waiting = strconv.Itoa(d.Waiting)
+			}
+			if !d.FailedAt.IsZero() {
+				failed += ": " + d.Reason
+			}
+			if d.Failing() {
+				state = "failing"
+			}
+		}
 		if !e.DisabledAt.IsZero() {
 			state = "disabled, gone since " + e.DisabledAt.UTC().Format(time.DateTime)
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%d\t%s\t%s\n", e.Account, state, e.Secrets, e.CreatedAt.UTC().Format(time.DateTime), e.URL)
+		fmt.Fprintf(tw, "%s\t%s\t%d\t%s\t%s\t%s\t%s\t%s\n", e.Account, state, e.Secrets, moment(e.CreatedAt), delivered, waiting, e.URL, failed)
 	}
 	return tw.Flush()
+}
+
+// moment is the text of a time, "-" for none.
+func moment(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.UTC().Format(time.DateTime)
 }
 
 func newWebhooksRemove() *cobra.Command {

@@ -12,7 +12,8 @@ type FormatError string
 func (e FormatError) Error() string { return "wav: invalid file: " + string(e) }
 
 // An UnsupportedError names the property of a file that this package does not read.
-// The file may be valid.
+// The file may be valid. Where the file holds sound in a common format, the error
+// names the command that converts it.
 type UnsupportedError string
 
 func (e UnsupportedError) Error() string { return "wav: unsupported: " + string(e) }

@@ -111,7 +111,7 @@ func parseFormat(b []byte, order binary.ByteOrder) (Format, error) {
 		f.Encoding = Float
 	default:
 		if name, ok := tagNames[tag]; ok {
-			return Format{}, UnsupportedError(name)
+			return Format{}, UnsupportedError(name + "; " + convert("wav"))
 		}
 		return Format{}, UnsupportedError(fmt.Sprintf("format tag %#04x", tag))
 	}

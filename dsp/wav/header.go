@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 )
 
 const (
@@ -76,8 +77,8 @@ func (h *header) readRIFF() (long bool, err error) {
 	if len(b) == 0 {
 		return false, FormatError("file is empty")
 	}
-	if name := otherFormat(b); name != "" {
-		return false, UnsupportedError(name + " file, only WAV is read")
+	if name, extension := otherFormat(b); name != "" {
+		return false, UnsupportedError(name + " file, only WAV is read; " + convert(extension))
 	}
 	if len(b) < 12 {
 		return false, FormatError("file ends in the RIFF header")
@@ -104,23 +105,33 @@ func (h *header) readRIFF() (long bool, err error) {
 	return long, err
 }
 
-// otherFormat recognises audio files that are often mistaken for WAV files.
-func otherFormat(b []byte) string {
+// otherFormat recognises audio files that are often mistaken for WAV files by their
+// first bytes. It returns the name and the usual extension of the format, "" for
+// other bytes.
+func otherFormat(b []byte) (name, extension string) {
 	for magic, name := range map[string]string{
 		"fLaC": "FLAC", "OggS": "Ogg", "ID3": "MP3", "FORM": "AIFF", "caff": "CAF",
-		"\x1a\x45\xdf\xa3": "WebM", "#!AMR": "AMR",
+		"\x1a\x45\xdf\xa3": "WebM", "#!AMR": "AMR", "\x30\x26\xb2\x75": "WMA",
 	} {
 		if len(b) >= len(magic) && string(b[:len(magic)]) == magic {
-			return name
+			return name, strings.ToLower(name)
 		}
 	}
 	switch {
 	case len(b) >= 8 && string(b[4:8]) == "ftyp":
-		return "MP4"
+		return "MP4", "m4a"
 	case len(b) >= 2 && b[0] == 0xff && b[1]&0xe6 == 0xe2: // frame sync, layer III
-		return "MP3"
+		return "MP3", "mp3"
+	case len(b) >= 2 && b[0] == 0xff && b[1]&0xf6 == 0xf0: // ADTS: frame sync, layer 0
+		return "AAC", "aac"
 	}
-	return ""
+	return "", ""
+}
+
+// convert says by which command a file of a format with the extension becomes a WAV
+// file that is read.
+func convert(extension string) string {
+	return "convert it with \"ffmpeg -i in." + extension + " -ac 1 -ar 44100 out.wav\""
 }
 
 func (h *header) readChunkHeader() (id string, size uint32, err error) {

@@ -246,6 +246,36 @@ func TestUnsupportedIsNamed(t *testing.T) {
 	}
 }
 
+// The error about a file in another common format, which its first bytes show, names
+// the command that converts it.
+func TestUnsupportedNamesTheConversion(t *testing.T) {
+	for extension, head := range map[string]string{
+		"mp3":  "ID3\x04\x00\x00",
+		"m4a":  "\x00\x00\x00\x20ftypM4A ",
+		"webm": "\x1a\x45\xdf\xa3\x01\x00\x00\x00",
+		"ogg":  "OggS\x00\x02\x00\x00\x00\x00\x00\x00",
+		"flac": "fLaC\x00\x00\x00\x22",
+		"aiff": "FORM\x00\x00\x00\x00AIFF",
+		"amr":  "#!AMR\n",
+		"wma":  "\x30\x26\xb2\x75\x8e\x66\xcf\x11",
+		"aac":  "\xff\xf1\x50\x80",
+		"wav":  string(riff(format(7, 1, 8))), // µ-law
+	} {
+		_, err := wav.NewReader(strings.NewReader(head + strings.Repeat("\x00", 20)))
+		var u wav.UnsupportedError
+		want := `convert it with "ffmpeg -i in.` + extension + ` -ac 1 -ar 44100 out.wav"`
+		if !errors.As(err, &u) || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%s: got %v, want an UnsupportedError with %s", extension, err, want)
+		}
+	}
+	for name, head := range map[string]string{"text": "this is no sound", "few bytes": "\xff", "zip": "PK\x03\x04 and so on"} {
+		var u wav.UnsupportedError
+		if _, err := wav.NewReader(strings.NewReader(head)); err == nil || errors.As(err, &u) {
+			t.Errorf("%s: got %v, want no UnsupportedError", name, err)
+		}
+	}
+}
+
 // Loud float samples are kept as they are.
 func TestFloatBeyondFullScale(t *testing.T) {
 	a, err := wav.Decode(bytes.NewReader(riff(format(3, 1, 32), chunk("data", float32s(1.5, -2, 32768)))), nil)

@@ -1,16 +1,21 @@
 package webhook
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/netip"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 )
 
-// errAddress is the error for an address that is not public.
-var errAddress = errors.New("the address is not a public one")
+// ErrAddress is the error for an address that is not public, and in no network
+// that is allowed beside the public ones.
+var ErrAddress = errors.New("the address is not a public one")
 
 // refused lists the networks of the IANA special-purpose address registries
 // (RFC 6890 and its updates) that are not public: those of IPv4, and those of IPv6
@@ -64,23 +69,35 @@ func public(a netip.Addr) bool {
 	return true
 }
 
-// control is the Control of a net.Dialer: it refuses a connection to an address
-// that is not public.
-func control(network, address string, _ syscall.RawConn) error {
-	ap, err := netip.ParseAddrPort(address)
-	if err != nil || !strings.HasPrefix(network, "tcp") || !public(ap.Addr()) {
-		return errAddress
+// ErrUnresolved is the error of Resolve for a host whose name is not resolved.
+var ErrUnresolved = errors.New("the name of the host is not resolved")
+
+// allows returns whether notices may be sent to a: a public address, or one of the
+// networks in allow.
+func allows(a netip.Addr, allow []netip.Prefix) bool {
+	return public(a) || slices.ContainsFunc(allow, func(p netip.Prefix) bool { return p.Contains(a) })
+}
+
+// control returns the Control of a net.Dialer: it refuses a connection to an
+// address that is neither public nor in allow.
+func control(allow ...netip.Prefix) func(network, address string, _ syscall.RawConn) error {
+	return func(network, address string, _ syscall.RawConn) error {
+		ap, err := netip.ParseAddrPort(address)
+		if err != nil || !strings.HasPrefix(network, "tcp") || !allows(ap.Addr(), allow) {
+			return ErrAddress
+		}
+		return nil
 	}
-	return nil
 }
 
 // maxURL is the maximum length of the URL of an endpoint in bytes. Chosen: a common
 // limit of servers.
 const maxURL = 2048
 
-// checkURL returns an error for a URL that notices cannot be sent to. The error does
+// checkURL returns an error for a URL that notices cannot be sent to, of those that
+// a file may hold. Addresses in the networks of allow may be private. The error does
 // not hold the URL: its path may be a secret.
-func checkURL(text string) error {
+func checkURL(text string, allow ...netip.Prefix) error {
 	if len(text) > maxURL {
 		return fmt.Errorf("url: has %d bytes, want at most %d", len(text), maxURL)
 	}
@@ -97,8 +114,63 @@ func checkURL(text string) error {
 	case strings.Contains(text, "#"):
 		return errors.New("url: holds a fragment, which is not sent")
 	}
-	if a, err := netip.ParseAddr(u.Hostname()); err == nil && !public(a) {
-		return fmt.Errorf("url: %w", errAddress)
+	if a, err := netip.ParseAddr(u.Hostname()); err == nil && !allows(a, allow) {
+		return fmt.Errorf("url: %w", ErrAddress)
+	}
+	return nil
+}
+
+// loopback are the addresses of the name localhost.
+var loopback = []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.IPv6Loopback()}
+
+// checkNew returns an error for a URL that checkURL refuses, or that nothing can be
+// delivered to whatever the name of its host resolves to.
+func checkNew(text string, allow ...netip.Prefix) error {
+	if err := checkURL(text, allow...); err != nil {
+		return err
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		return errors.New("url: is malformed")
+	}
+	if port := u.Port(); port != "" {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return errors.New("url: the port is out of range, want 1 to 65535")
+		}
+	}
+	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	local := host == "localhost" || strings.HasSuffix(host, ".localhost") // RFC 6761, section 6.3
+	if local && !slices.ContainsFunc(loopback, func(a netip.Addr) bool { return allows(a, allow) }) {
+		return fmt.Errorf("url: %w: localhost is this machine", ErrAddress)
+	}
+	return nil
+}
+
+// lookup resolves names; tests replace it.
+var lookup = net.DefaultResolver.LookupNetIP
+
+// Resolve looks up the host of a URL. It returns an error that wraps ErrAddress if
+// none of its addresses is public or in the networks of allow: at this moment no
+// notice can be delivered. It wraps ErrUnresolved where the name is not resolved,
+// which another moment or network may change. Another error says that the URL is
+// invalid. The error does not hold the URL.
+func Resolve(ctx context.Context, text string, allow ...netip.Prefix) error {
+	if err := checkNew(text, allow...); err != nil {
+		return err
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		return errors.New("url: is malformed")
+	}
+	if _, err := netip.ParseAddr(u.Hostname()); err == nil {
+		return nil // checkURL saw it
+	}
+	list, err := lookup(ctx, "ip", u.Hostname())
+	if err != nil || len(list) == 0 {
+		return fmt.Errorf("url: %w", ErrUnresolved)
+	}
+	if !slices.ContainsFunc(list, func(a netip.Addr) bool { return allows(a.Unmap(), allow) }) {
+		return fmt.Errorf("url: %w: the name of the host resolves to %v", ErrAddress, list[0].Unmap())
 	}
 	return nil
 }

@@ -31,16 +31,16 @@ func TestOnlyPublicAddressesAreDialled(t *testing.T) {
 
 		"localhost:443": false, "": false, "1.1.1.1": false, // no address: nothing is dialled by name
 	} {
-		err := control("tcp4", address, nil)
+		err := control()("tcp4", address, nil)
 		if (err == nil) != want {
 			t.Errorf("%q: got error %v, want public %v", address, err, want)
 		}
-		if err != nil && !errors.Is(err, errAddress) {
-			t.Errorf("%q: got error %v, want %v", address, err, errAddress)
+		if err != nil && !errors.Is(err, ErrAddress) {
+			t.Errorf("%q: got error %v, want %v", address, err, ErrAddress)
 		}
 	}
 	for _, network := range []string{"udp", "unix", "ip4:1"} {
-		if err := control(network, "1.1.1.1:443", nil); err == nil {
+		if err := control()(network, "1.1.1.1:443", nil); err == nil {
 			t.Errorf("network %s was not refused", network)
 		}
 	}

@@ -8,6 +8,9 @@
 //	engine, err := voicescreen.Open("clinic.db", &voicescreen.Options{
 //		Results: voicescreen.ResultOptions{Notify: sender.NotifyOptions()},
 //	})
+//	…
+//	go sender.Watch(ctx, engine.Notices)
+//	defer sender.Close() // after engine.Close
 //
 // # Notices
 //
@@ -37,6 +40,24 @@
 // resolves to another address (DNS rebinding) is refused too. A network-specific
 // NAT64 prefix (RFC 6052) is not recognised: the operator must not route it to
 // private addresses.
+//
+// Options.AllowPrivate adds networks for receivers on premises and for development.
+// [Endpoints.Set] refuses an address that is in no such network, and [Resolve] a
+// name that has no other address now. A receiver with a certificate of a private
+// authority needs that authority in the trust store of the system, or, except on
+// macOS and Windows, in the file that the environment variable SSL_CERT_FILE names.
+//
+// # Delivery state
+//
+// A Sender stores when it last delivered a notice of an account, when an
+// attempt last failed and why; with [Sender.Watch] also how many notices wait. It
+// stands in a file beside that of the endpoints, with the suffix .deliveries, or in
+// the store. [Endpoints.Deliveries] reads it in any process. It is information for
+// people: which notices are sent again is decided by the store of the engine.
+//
+// [Sender.Test] sends one event that is about no session, and returns the answer:
+//
+//	{"type":"webhook.test","timestamp":"2026-11-20T14:00:00Z","data":{}}
 //
 // # Privacy
 //

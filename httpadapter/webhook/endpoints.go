@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -50,6 +51,10 @@ type record struct {
 	CreatedAt  time.Time      `json:"created_at"`
 	DisabledAt time.Time      `json:"disabled_at,omitzero"`
 	Secrets    []secretRecord `json:"secrets"`
+
+	// AllowPrivate holds the networks beside the public ones in which the address
+	// of URL may be.
+	AllowPrivate []netip.Prefix `json:"allow_private,omitempty"`
 }
 
 // secretRecord is a secret as it is stored: in clear text, unlike a key, since a
@@ -93,12 +98,15 @@ func newSet(records map[string]*record) *set {
 // sees the changes of the others within a second. Endpoints is safe for concurrent
 // use.
 type Endpoints struct {
-	file durable.Value[*set]
-	now  func() time.Time
+	file       durable.Value[*set]
+	deliveries deliveryStore
+	now        func() time.Time
 }
 
 // Memory returns an empty set of endpoints in memory.
-func Memory() *Endpoints { return &Endpoints{durable.Memory(newSet(nil)), time.Now} }
+func Memory() *Endpoints {
+	return &Endpoints{durable.Memory(newSet(nil)), deliveryStore{value: durable.Memory(deliveries{})}, time.Now}
+}
 
 // Open reads a file of endpoints, and creates a missing one. The error describes the
 // fault of a malformed file, without its secrets.
@@ -107,7 +115,7 @@ func Open(path string) (*Endpoints, error) {
 	if err != nil {
 		return nil, fmt.Errorf("httpadapter/webhook: open endpoints: %w", err)
 	}
-	return &Endpoints{f, time.Now}, nil
+	return &Endpoints{f, deliveryStore{path: path + deliveriesSuffix}, time.Now}, nil
 }
 
 // Stored returns the endpoints that are kept in a store, which all replicas of a
@@ -118,7 +126,11 @@ func Stored(ctx context.Context, st store.Store) (*Endpoints, error) {
 	if err != nil {
 		return nil, fmt.Errorf("httpadapter/webhook: endpoints: %w", err)
 	}
-	return &Endpoints{d, time.Now}, nil
+	outcomes, err := document.Open(ctx, st, deliveriesDocument, deliveries{}, deliveriesFormat)
+	if err != nil {
+		return nil, fmt.Errorf("httpadapter/webhook: deliveries: %w", err)
+	}
+	return &Endpoints{d, deliveryStore{value: outcomes}, time.Now}, nil
 }
 
 // documentName is the name of the document of endpoints in a store.
@@ -149,9 +161,11 @@ func (e *Endpoints) List() ([]Endpoint, error) {
 // endpoint it makes a secret, whsec_ and base64, and returns it; the secret cannot
 // be read again. An existing endpoint keeps its secrets, and "" is returned. The
 // error wraps voicescreen.ErrInvalid for an invalid account or URL, and does not
-// hold the URL.
-func (e *Endpoints) Set(account, url string) (secret string, err error) {
-	if err := errors.Join(checkAccount(account), checkURL(url)); err != nil {
+// hold the URL. It wraps ErrAddress too for localhost and for an address that is
+// neither public nor in the networks of allow: those that Options.AllowPrivate of
+// the Sender allows. Names are not resolved: see Resolve.
+func (e *Endpoints) Set(account, url string, allow ...netip.Prefix) (secret string, err error) {
+	if err := errors.Join(checkAccount(account), checkNew(url, allow...)); err != nil {
 		return "", fmt.Errorf("%w: %w", voicescreen.ErrInvalid, err)
 	}
 	now := e.now().UTC().Truncate(time.Second)
@@ -162,7 +176,7 @@ func (e *Endpoints) Set(account, url string) (secret string, err error) {
 			secret = made.text()
 			r = &record{Account: account, Secrets: []secretRecord{{Secret: made}}}
 		}
-		r.URL, r.CreatedAt, r.DisabledAt = url, now, time.Time{}
+		r.URL, r.CreatedAt, r.DisabledAt, r.AllowPrivate = url, now, time.Time{}, slices.Clone(allow)
 		return r, nil
 	})
 	if err != nil {
@@ -258,10 +272,15 @@ func (e *Endpoints) change(account string, f func(*record) (*record, error)) err
 
 // checkAccount refuses names that would break a table or a log line.
 func checkAccount(account string) error {
-	if len(account) > maxAccount || strings.ContainsFunc(account, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\uFFFD' }) {
+	if len(account) > maxAccount || hasControl(account) {
 		return fmt.Errorf("account: want at most %d bytes without control characters", maxAccount)
 	}
 	return nil
+}
+
+// hasControl returns whether a text holds a control character or is not UTF-8.
+func hasControl(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\uFFFD' })
 }
 
 // endpointFile is the form of the file.
@@ -307,7 +326,7 @@ func (r *record) parse() error {
 	if err := checkAccount(r.Account); err != nil {
 		return err
 	}
-	if err := checkURL(r.URL); err != nil {
+	if err := checkURL(r.URL, r.AllowPrivate...); err != nil {
 		return err
 	}
 	if r.CreatedAt.IsZero() {

@@ -1,9 +1,12 @@
 package webhook
 
 import (
+	"context"
 	"crypto/tls"
 	"net"
 	"net/http"
+	"net/netip"
+	"testing"
 	"time"
 )
 
@@ -13,10 +16,7 @@ const (
 	MaxHeader  = maxHeader
 )
 
-var (
-	ErrAddress = errAddress
-	MessageID  = messageID
-)
+var MessageID = messageID
 
 // SetNow sets the clock of endpoints.
 func SetNow(e *Endpoints, now func() time.Time) { e.now = now }
@@ -44,3 +44,10 @@ func Reach(s *Sender, config *tls.Config) *http.Transport {
 
 // Transport returns the transport of a sender.
 func Transport(s *Sender) *http.Transport { return s.client.Transport.(*http.Transport) }
+
+// SetLookup replaces the resolver of names until the end of the test.
+func SetLookup(t *testing.T, f func(ctx context.Context, network, host string) ([]netip.Addr, error)) {
+	former := lookup
+	lookup = f
+	t.Cleanup(func() { lookup = former })
+}

@@ -15,6 +15,9 @@ func TestFilesThatAreNotUnderstoodAreRefused(t *testing.T) {
 	if _, err := parse([]byte(goodFile)); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := parse([]byte(strings.Replace(goodFile, `x.com/"`, `10.0.0.1/","allow_private":["10.0.0.0/8"]`, 1))); err != nil {
+		t.Errorf("an address in a network of its own: %v", err)
+	}
 	record := goodFile[strings.Index(goodFile, `{"account"`) : len(goodFile)-2]
 	for name, text := range map[string]string{
 		"empty":         "",
@@ -31,6 +34,8 @@ func TestFilesThatAreNotUnderstoodAreRefused(t *testing.T) {
 		"twice":         strings.Replace(goodFile, record, record+","+record, 1),
 		"http":          strings.Replace(goodFile, "https:", "http:", 1),
 		"private":       strings.Replace(goodFile, "x.com", "10.0.0.1", 1),
+		"other network": strings.Replace(goodFile, `x.com/"`, `10.0.0.1/","allow_private":["192.168.0.0/16"]`, 1),
+		"no network":    strings.Replace(goodFile, `x.com/"`, `10.0.0.1/","allow_private":["10.0.0.1"]`, 1),
 		"no secrets":    strings.Replace(goodFile, `{"secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}`, "", 1),
 		"empty secret":  strings.Replace(goodFile, `"secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"`, "", 1),
 		"null secret":   strings.Replace(goodFile, `"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"`, "null", 1),
@@ -95,7 +100,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		for account, r := range s.records {
-			if r.Account != account || checkURL(r.URL) != nil || len(r.Secrets) == 0 {
+			if r.Account != account || checkURL(r.URL, r.AllowPrivate...) != nil || len(r.Secrets) == 0 {
 				t.Errorf("record %q is not valid", account)
 			}
 		}

@@ -13,6 +13,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -42,6 +44,10 @@ type Options struct {
 
 	// Now is the clock for the time of an attempt. Default: time.Now.
 	Now func() time.Time
+
+	// AllowPrivate holds the networks beside the public ones that notices may be
+	// sent to, for receivers on premises and for development. Default: none.
+	AllowPrivate []netip.Prefix
 }
 
 // Sender sends notices to endpoints. It is safe for concurrent use.
@@ -50,6 +56,8 @@ type Sender struct {
 	log       *slog.Logger
 	now       func() time.Time
 	client    *http.Client
+	allow     []netip.Prefix
+	recorder  recorder
 }
 
 // New returns a Sender of notices to the endpoints.
@@ -61,7 +69,11 @@ func New(endpoints *Endpoints, opts *Options) *Sender {
 	if opts != nil && opts.Now != nil {
 		s.now = opts.Now
 	}
-	s.client = newClient(&net.Dialer{Timeout: dialTimeout, Control: control}, &tls.Config{MinVersion: tls.VersionTLS12})
+	if opts != nil {
+		s.allow = slices.Clone(opts.AllowPrivate)
+	}
+	s.recorder = recorder{endpoints: endpoints, log: s.log}
+	s.client = newClient(&net.Dialer{Timeout: dialTimeout, Control: control(s.allow...)}, &tls.Config{MinVersion: tls.VersionTLS12})
 	return s
 }
 
@@ -89,9 +101,24 @@ func (s *Sender) NotifyOptions() voicescreen.NotifyOptions {
 	return voicescreen.NotifyOptions{Accounts: s.endpoints.Accounts, Send: s.Send}
 }
 
-// Close closes the connections that are kept for the next notice. The Sender can
-// still be used.
-func (s *Sender) Close() { s.client.CloseIdleConnections() }
+// Close closes the connections that are kept for the next notice, and stores the
+// outcomes of the last notices. The Sender can still be used.
+func (s *Sender) Close() {
+	s.client.CloseIdleConnections()
+	s.recorder.write()
+}
+
+// Undeliverable returns the accounts whose URL has an address, or the name
+// localhost, to which this Sender sends nothing: it is neither public nor in
+// Options.AllowPrivate. Other names are not resolved.
+func (s *Sender) Undeliverable() (accounts []string) {
+	for _, account := range s.endpoints.Accounts() {
+		if e, ok := s.endpoints.active(account); ok && errors.Is(checkNew(e.URL, s.allow...), ErrAddress) {
+			accounts = append(accounts, account)
+		}
+	}
+	return accounts
+}
 
 // event is the body of a notice.
 type event struct {
@@ -111,7 +138,20 @@ func (s *Sender) Send(ctx context.Context, n voicescreen.Notice) error {
 	if !ok {
 		return ErrNoEndpoint
 	}
-	req, err := s.request(ctx, e, n)
+	err := s.attempt(ctx, e, n)
+	s.record(n.Account, err)
+	return err
+}
+
+// attempt makes one attempt to deliver a notice to an endpoint.
+func (s *Sender) attempt(ctx context.Context, e *record, n voicescreen.Notice) error {
+	ev := event{Type: "session.completed", Timestamp: n.UpdatedAt.UTC()}
+	ev.Data.SessionID, ev.Data.Status = n.SessionID, n.Status
+	body, err := json.Marshal(ev)
+	if err != nil {
+		return errors.New("httpadapter/webhook: a notice cannot be written")
+	}
+	req, err := s.request(ctx, e, messageID(n), body)
 	if err != nil {
 		return err
 	}
@@ -133,19 +173,13 @@ func (s *Sender) Send(ctx context.Context, n voicescreen.Notice) error {
 	return fmt.Errorf("httpadapter/webhook: the receiver answered with status %d", resp.StatusCode)
 }
 
-// request returns the signed request of a notice.
-func (s *Sender) request(ctx context.Context, e *record, n voicescreen.Notice) (*http.Request, error) {
-	ev := event{Type: "session.completed", Timestamp: n.UpdatedAt.UTC()}
-	ev.Data.SessionID, ev.Data.Status = n.SessionID, n.Status
-	body, err := json.Marshal(ev)
-	if err != nil {
-		return nil, errors.New("httpadapter/webhook: a notice cannot be written")
-	}
+// request returns the signed request with a body to an endpoint.
+func (s *Sender) request(ctx context.Context, e *record, id string, body []byte) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.URL, bytes.NewReader(body))
 	if err != nil {
 		return nil, errors.New("httpadapter/webhook: url: is malformed")
 	}
-	id, now := messageID(n), s.now()
+	now := s.now()
 	var signatures []string
 	for _, k := range e.valid(now) {
 		signatures = append(signatures, k.sign(id, now, body))
@@ -178,8 +212,8 @@ func kind(ctx context.Context, err error) error {
 		op      *net.OpError
 	)
 	switch {
-	case errors.Is(err, errAddress):
-		return errAddress
+	case errors.Is(err, ErrAddress):
+		return ErrAddress
 	case errors.Is(err, context.Canceled):
 		return context.Canceled
 	case ctx.Err() != nil, errors.As(err, &timeout) && timeout.Timeout():

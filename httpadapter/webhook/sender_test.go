@@ -14,6 +14,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -189,6 +190,8 @@ func TestNoticesAreAsTheDocumentSays(t *testing.T) {
 	}
 	operation := doc.Webhooks["session.completed"].Post
 	schema := operation.RequestBody.Value.Content.Get("application/json").Schema.Value
+	tested := doc.Webhooks["webhook.test"].Post
+	testSchema := tested.RequestBody.Value.Content.Get("application/json").Schema.Value
 	r := newReceiver(t)
 	for _, status := range []screen.Status{screen.StatusSuccess, screen.StatusFailed} {
 		n := notice()
@@ -197,7 +200,13 @@ func TestNoticesAreAsTheDocumentSays(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, g := range r.requests() {
+	if _, err := r.sender.Test(t.Context(), "clinic"); err != nil {
+		t.Fatal(err)
+	}
+	for i, g := range r.requests() {
+		if i == 2 {
+			operation, schema = tested, testSchema
+		}
 		var body any
 		if err := json.Unmarshal(g.body, &body); err != nil {
 			t.Fatal(err)
@@ -331,7 +340,8 @@ func TestErrorsNameNoAddress(t *testing.T) {
 }
 
 // TestTheSenderItselfReachesNothingHere uses the Sender as it comes: the name
-// localhost passes as part of a URL and resolves to this machine.
+// localhost, which Set accepted with a network of its own, resolves to this
+// machine.
 func TestTheSenderItselfReachesNothingHere(t *testing.T) {
 	r := newReceiver(t)
 	_, port, err := net.SplitHostPort(r.Listener.Addr().String())
@@ -339,7 +349,9 @@ func TestTheSenderItselfReachesNothingHere(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := webhook.Memory()
-	mustSet(t, e, "clinic", "https://localhost:"+port+"/")
+	if _, err := e.Set("clinic", "https://localhost:"+port+"/", netip.MustParsePrefix("127.0.0.0/8")); err != nil {
+		t.Fatal(err)
+	}
 	t.Setenv("HTTPS_PROXY", r.URL) // which would be asked in its place
 	t.Setenv("https_proxy", r.URL)
 	s := webhook.New(e, nil)

@@ -10,8 +10,8 @@ import (
 	"github.com/voicescreen/voicescreen/screen"
 )
 
-// LoadModels loads model files of any kind, for people of whom the shares in rates
-// have a score of 10 or more.
+// LoadModels loads model files of any kind. Rates are the base rates: the share of people
+// with a PHQ-9 or GAD-7 of 10 or more, 0 to 1; a missing one means the model's own.
 func LoadModels(paths []string, rates map[screen.Category]float64) ([]models.Scorer, error) {
 	var scorers []models.Scorer
 	for _, path := range paths {
@@ -24,8 +24,8 @@ func LoadModels(paths []string, rates map[screen.Category]float64) ([]models.Sco
 	return scorers, nil
 }
 
-// LoadModel loads a model file, whose kind its first bytes say. Only DAM takes the
-// rates here: the engine sets those of other models.
+// LoadModel loads a model file of any kind, which its first bytes determine. Only DAM uses
+// the base rates here; the engine sets those of other models.
 func LoadModel(path string, rates map[screen.Category]float64) (models.Scorer, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -37,7 +37,7 @@ func LoadModel(path string, rates map[screen.Category]float64) (models.Scorer, e
 	if err == nil && dam.Is(head[:n]) {
 		return dam.Open(path, damOptions(rates))
 	}
-	return models.LoadFile(path) // which says what is wrong with it
+	return models.LoadFile(path) // its error names the fault of a file of unknown kind
 }
 
 func damOptions(rates map[screen.Category]float64) *dam.ScorerOptions {

@@ -9,16 +9,15 @@ import (
 	"os"
 )
 
-// Output is a file that appears under its name once it is complete. A file that it
-// replaces passes its mode on; without one the umask decides. A nil Output writes
-// nothing.
+// Output is a file that gets its name once it is complete. It keeps the mode of a file
+// that it replaces; the umask determines that of a new file. A nil Output writes nothing.
 type Output struct {
 	tmp  *os.File
 	path string
 }
 
-// NewOutput opens an output at path, and so reports before the work whether the file
-// can be written. The caller calls Discard at the end.
+// NewOutput opens an output at path. An error shows before the work that the file cannot
+// be written. The caller must call Discard at the end.
 func NewOutput(path string) (*Output, error) {
 	mode := os.FileMode(0o666) // less the umask
 	info, err := os.Stat(path)
@@ -33,7 +32,7 @@ func NewOutput(path string) (*Output, error) {
 	if err != nil {
 		return nil, err
 	}
-	if former { // the umask may have taken of its mode
+	if former { // the umask may have cleared bits of the mode
 		if err := o.tmp.Chmod(mode); err != nil {
 			o.Discard()
 			return nil, fmt.Errorf("write %s: %w", path, Bare(err))
@@ -42,9 +41,8 @@ func NewOutput(path string) (*Output, error) {
 	return o, nil
 }
 
-// NewPrivateOutput opens an output that only its owner can read, for data of people.
-// The error is fs.ErrExist if there is a file at path already: it may hold what can
-// not be made again.
+// NewPrivateOutput opens an output that only its owner can read, for personal data. The
+// error wraps fs.ErrExist if there is a file at path: it may be irreplaceable.
 func NewPrivateOutput(path string) (*Output, error) {
 	if _, err := os.Lstat(path); err == nil {
 		return nil, fmt.Errorf("write %s: %w", path, fs.ErrExist)
@@ -60,7 +58,7 @@ func newOutput(path string, mode os.FileMode) (*Output, error) {
 	return &Output{tmp, path}, nil
 }
 
-// Finish writes the file and gives it its name.
+// Finish calls write with the file, closes it and gives it its name.
 func (o *Output) Finish(write func(io.Writer) error) error {
 	if o == nil {
 		return nil
@@ -80,6 +78,6 @@ func (o *Output) Discard() {
 	if o == nil {
 		return
 	}
-	o.tmp.Close()           // an error means that it is closed
-	os.Remove(o.tmp.Name()) // an error means that it was renamed
+	o.tmp.Close()           // fails if Finish closed it
+	os.Remove(o.tmp.Name()) // fails if Finish renamed it
 }

@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// A file that is replaced stays closed to whom it was closed, and so is the one
-// that is written meanwhile.
+// TestOutputKeepsTheMode replaces files: the new file has the mode of the former one, also
+// before it is complete.
 func TestOutputKeepsTheMode(t *testing.T) {
 	if os.PathSeparator != '/' {
-		t.Skip("there are no such modes")
+		t.Skip("Windows has no such modes")
 	}
 	for _, mode := range []os.FileMode{0o600, 0o640, 0o666} {
 		path := filepath.Join(t.TempDir(), "scores.csv")
@@ -43,7 +43,7 @@ func TestOutputKeepsTheMode(t *testing.T) {
 	}
 }
 
-// A new file has the mode of any that this process makes.
+// TestOutputHasTheModeOfTheUmask creates a file: it has the mode of any new file.
 func TestOutputHasTheModeOfTheUmask(t *testing.T) {
 	dir := t.TempDir()
 	f, err := os.Create(filepath.Join(dir, "any"))

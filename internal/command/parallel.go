@@ -7,12 +7,14 @@ import (
 	"sync/atomic"
 )
 
-// InOrder does n pieces of work on all processors and calls emit with the results
-// in order, so that the output does not depend on timing. Each worker makes
-// its own work function with newWork, which may hold scratch memory. Once emit
-// returns an error no more work begins, and that error is returned, or ctx's.
+// InOrder runs n tasks on all processors and calls emit with their results in order, so
+// that the output does not depend on timing. Each worker makes its work function with
+// newWork; the function may keep scratch memory. After an error of emit no more tasks
+// start, and InOrder returns that error. When ctx is done emit is not called again, and
+// InOrder returns ctx's error.
 func InOrder[T any](ctx context.Context, n int, newWork func() func(i int) T, emit func(i int, v T) error) error {
-	ctx, cancel := context.WithCancel(ctx)
+	whole := ctx
+	ctx, cancel := context.WithCancel(whole)
 	defer cancel()
 	type result struct {
 		i int
@@ -44,7 +46,7 @@ func InOrder[T any](ctx context.Context, n int, newWork func() func(i int) T, em
 	}()
 	defer func() {
 		cancel()
-		for range results { // until the workers have ended
+		for range results { // drains the channel until the workers have ended
 		}
 	}()
 	waiting := map[int]T{}
@@ -55,6 +57,9 @@ func InOrder[T any](ctx context.Context, n int, newWork func() func(i int) T, em
 		}
 		waiting[r.i] = r.v
 		for v, ok := waiting[done]; ok; v, ok = waiting[done] {
+			if err := whole.Err(); err != nil {
+				return err // v may hold it as its own fault
+			}
 			if err := emit(done, v); err != nil {
 				return err
 			}

@@ -57,3 +57,28 @@ func TestInOrderEnds(t *testing.T) {
 		t.Errorf("got %v, want %v", err, context.Canceled)
 	}
 }
+
+// What was computed when the context ended may be a mere report of that: it is not
+// emitted, and an interrupt is reported once.
+func TestInOrderEmitsNothingAfterTheEndOfTheContext(t *testing.T) {
+	for range 100 { // the order of two goroutines is random
+		ctx, cancel := context.WithCancel(t.Context())
+		work := func() func(int) error {
+			return func(i int) error {
+				if i == 2 {
+					cancel()
+				}
+				return ctx.Err()
+			}
+		}
+		err := InOrder(ctx, 8, work, func(i int, v error) error {
+			if v != nil {
+				t.Errorf("result %d: emitted %v", i, v)
+			}
+			return nil
+		})
+		if !errors.Is(err, context.Canceled) {
+			t.Fatalf("got %v, want %v", err, context.Canceled)
+		}
+	}
+}

@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// Printer prints to W until a write fails. Err is the first error.
+// Printer prints to W until a write fails. Err is the error of that write.
 type Printer struct {
 	W   io.Writer
 	Err error
@@ -19,7 +19,7 @@ func (p *Printer) Printf(format string, args ...any) {
 	}
 }
 
-// Count returns a count of things, such as "1 session" or "2 sessions".
+// Count returns a number of things as text, such as "1 session" or "2 sessions".
 func Count(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -27,7 +27,7 @@ func Count(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// Text formats a measure for people: "undefined" for NaN and the infinities.
+// Text formats a measure for people. NaN and the infinities are "undefined".
 func Text(v float64, format string) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "undefined"

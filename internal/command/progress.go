@@ -9,12 +9,11 @@ import (
 	"golang.org/x/term"
 )
 
-// Progress is a bar on a terminal that shows how much of the work is done. A nil
-// Progress shows nothing.
+// Progress is a progress bar on a terminal. A nil Progress shows nothing.
 type Progress struct{ bar *progressbar.ProgressBar }
 
-// NewProgress returns the progress of n steps, nil unless w is a terminal and n is
-// at least 2.
+// NewProgress returns a progress bar of n steps, or nil if w is not a terminal or n is
+// less than 2.
 func NewProgress(w io.Writer, n int, what string) *Progress {
 	f, ok := w.(*os.File)
 	if !ok || n < 2 || !term.IsTerminal(int(f.Fd())) {
@@ -26,7 +25,7 @@ func NewProgress(w io.Writer, n int, what string) *Progress {
 		progressbar.OptionShowCount(),
 		progressbar.OptionSetPredictTime(true),
 		progressbar.OptionSetWidth(30),                  // chosen: leaves room for the figures on 80 columns
-		progressbar.OptionThrottle(50*time.Millisecond), // chosen: smooth to the eye, and nothing beside the work
+		progressbar.OptionThrottle(50*time.Millisecond), // chosen: it looks smooth and costs little
 		progressbar.OptionClearOnFinish(),
 	)}
 }
@@ -38,7 +37,7 @@ func (p *Progress) Step() {
 	}
 }
 
-// Hide clears the bar before other output. The next step shows it again.
+// Hide clears the bar, so that other output can follow. The next Step shows it again.
 func (p *Progress) Hide() {
 	if p != nil {
 		_ = p.bar.Clear()

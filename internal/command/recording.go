@@ -8,11 +8,12 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/voicescreen/voicescreen/dsp/wav"
 	"github.com/voicescreen/voicescreen/features"
 )
 
-// openFile opens a file, or for "-" standard input unless stdin is nil. The
-// error does not hold the path, which the caller adds.
+// openFile opens a file. The path "-" is standard input unless stdin is nil. The error
+// does not contain the path.
 func openFile(path string, stdin io.Reader) (io.ReadCloser, error) {
 	if path == "-" && stdin != nil {
 		return io.NopCloser(stdin), nil
@@ -37,27 +38,68 @@ func Bare(err error) error {
 	return err
 }
 
-// ReadFile reads one channel of the recording at path, 0 for the only one. The path
-// "-" is standard input unless stdin is nil. The error does not hold the path.
+// ReadFile reads one channel of the recording at path: 1 for the first, or 0 for the only
+// one. The path "-" is standard input unless stdin is nil. When ctx is done ReadFile does
+// not wait for standard input. The error does not contain the path.
 func ReadFile(ctx context.Context, path string, stdin io.Reader, channel int) (*features.Channel, error) {
 	f, err := openFile(path, stdin)
 	if err != nil {
 		return nil, err
 	}
+	if path == "-" && stdin != nil {
+		return readStdin(ctx, stdin, channel)
+	}
 	defer f.Close()
 	return features.ReadChannel(ctx, f, channel, 0)
 }
 
-// Warnings says which part of the file c does not hold.
+// readStdin reads a recording from a pipe or a terminal, which may be slow. When ctx is
+// done it returns, and the goroutine that reads remains until stdin ends.
+func readStdin(ctx context.Context, stdin io.Reader, channel int) (*features.Channel, error) {
+	type result struct {
+		c   *features.Channel
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		c, err := features.ReadChannel(ctx, stdin, channel, 0)
+		done <- result{c, err}
+	}()
+	select {
+	case r := <-done:
+		return r.c, r.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// HelpChannel adds a remedy to an error about the channels of a recording: the flag
+// --channel if the command has it, otherwise a program that mixes the channels. It returns
+// other errors, and nil, as they are.
+func HelpChannel(err error, hasFlag bool) error {
+	var channel *wav.ChannelError
+	switch {
+	case !errors.As(err, &channel):
+		return err
+	case hasFlag && channel.Channels > 1:
+		return fmt.Errorf("%w; choose one from 1 to %d with --channel", err, channel.Channels)
+	case hasFlag:
+		return fmt.Errorf("%w; leave out --channel", err)
+	}
+	return fmt.Errorf("%w; mix them with \"ffmpeg -i in.wav -ac 1 out.wav\"", err)
+}
+
+// Warnings returns a warning for each part of the file that c does not contain.
 func Warnings(c *features.Channel) []string {
 	return NotWhole(c.Truncated, c.Partial, float64(len(c.Samples))/float64(c.Rate))
 }
 
-// NotWhole says which part of a file was not analysed, where seconds of it were.
+// NotWhole returns a warning for each part of a file that was not analysed. Seconds is the
+// length that was analysed.
 func NotWhole(truncated, partial bool, seconds float64) []string {
 	var w []string
 	if truncated {
-		w = append(w, "the file was cut short; it is analysed as far as it goes")
+		w = append(w, "the file is cut short; the part that is there is analysed")
 	}
 	if partial {
 		w = append(w, fmt.Sprintf("only the first %.1f minutes are analysed", seconds/60))

@@ -18,7 +18,7 @@ func TestNotWhole(t *testing.T) {
 	}
 }
 
-// A file called "-" is a file where nothing is read from standard input.
+// TestStandardInput opens "-", which is a file name where standard input is not read.
 func TestStandardInput(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if _, err := openFile("-", nil); !errors.Is(err, fs.ErrNotExist) {

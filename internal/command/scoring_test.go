@@ -6,7 +6,8 @@ import (
 	"github.com/voicescreen/voicescreen"
 )
 
-// DAM, which the engine does not know, is told the base rates when it is loaded.
+// TestBaseRatesReachDAM checks that the base rates are options of DAM, which the engine
+// does not set.
 func TestBaseRatesReachDAM(t *testing.T) {
 	var f ScoringFlags
 	f.rates = []string{"anxiety=0.3", "depression=0.2"}

@@ -6,7 +6,7 @@ import (
 	"github.com/voicescreen/voicescreen/screen"
 )
 
-// ParseTask returns the category of the flag --task.
+// ParseTask returns the category of the flag --task. The error is one in the command line.
 func ParseTask(s string) (screen.Category, error) {
 	var c screen.Category
 	if s == "" {
@@ -18,8 +18,8 @@ func ParseTask(s string) (screen.Category, error) {
 	return c, nil
 }
 
-// ShippedPrior returns the shipped model of a task. The error is one in the command
-// line for a model that does not learn.
+// ShippedPrior returns the shipped model of a category. For a category whose model does
+// not learn the error is one in the command line.
 func ShippedPrior(c screen.Category) (*models.BayesFile, error) {
 	if c != screen.Depression && c != screen.Anxiety {
 		return nil, Usagef("the %v model does not learn from labels, want depression or anxiety", c)

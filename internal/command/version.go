@@ -24,7 +24,7 @@ func NewVersion(program string) *cobra.Command {
 				return err
 			}
 			out := cmd.OutOrStdout()
-			fmt.Fprintf(out, "%s %s, %s, %s/%s\n", program, BuildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			fmt.Fprintf(out, "%s %s\n", program, build())
 			for _, s := range shipped {
 				info := s.Info()
 				names := make([]string, len(info.Categories))
@@ -38,12 +38,24 @@ func NewVersion(program string) *cobra.Command {
 	}
 }
 
-// BuildVersion is the version that the program was built from: that of the
-// module, or the commit.
+// setVersion adds the flags --version and -v to a program. They print the first line
+// of the command "version".
+func setVersion(root *cobra.Command) {
+	root.Version = build()
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
+}
+
+// build returns the versions of the program and of Go, and the platform.
+func build() string {
+	return fmt.Sprintf("%s, %s, %s/%s", BuildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// BuildVersion returns the version of the module that the program was built from, or the
+// commit.
 func BuildVersion() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return "of an unknown version"
+		return "unknown version"
 	}
 	version := info.Main.Version
 	for _, s := range info.Settings {

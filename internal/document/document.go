@@ -1,5 +1,5 @@
-// Package document holds values that the replicas of a service share: each is
-// one document of their store. [durable.File] is the same for one machine.
+// Package document keeps values that the replicas of a service share, each in one
+// document of their store. [durable.File] keeps a value in a file, for one machine.
 package document
 
 import (
@@ -15,24 +15,23 @@ import (
 )
 
 const (
-	// lookEvery is how often Get reads the document. Chosen: a change is seen
-	// well within a second, and four reads a second are nothing to a store.
-	lookEvery = 250 * time.Millisecond
+	// pollInterval is how often Get reads the document. Chosen: a change is visible
+	// well within a second, at four reads a second.
+	pollInterval = 250 * time.Millisecond
 
-	// readTime is how long Get waits for the store. Chosen: a request waits for
-	// it, and the former value is there.
-	readTime = time.Second
+	// readTimeout is how long Get waits for the store. Chosen: requests wait for Get,
+	// and it can return the former value.
+	readTimeout = time.Second
 
-	// changeTime is how long Change tries. Chosen: as long as a change of a file
-	// waits for another process.
-	changeTime = 10 * time.Second
+	// changeTimeout is how long Read and Change try. Chosen: as long as a change of a
+	// durable.File waits for another process.
+	changeTimeout = 10 * time.Second
 )
 
-// Document is a value that is kept as a document of a store. Any number of
-// processes may read and change one document: each sees the changes of the
-// others within a second, and changes at the same time do not lose each other. A
-// value is never changed, but replaced by another. Document is safe for
-// concurrent use. It implements [durable.Value].
+// Document is a value that is kept in a document of a store. Any number of processes
+// can read and change one document: each sees the changes of the others within a
+// second, and no concurrent change is lost. Values are immutable: a change replaces the
+// value. Document is safe for concurrent use. It implements [durable.Value].
 type Document[T any] struct {
 	st     store.Store
 	name   string
@@ -40,15 +39,15 @@ type Document[T any] struct {
 	format durable.Format[T]
 
 	value  atomic.Pointer[T]
-	looked atomic.Int64 // time of the last read, Unix nanoseconds
+	polled atomic.Int64 // time of the last read, Unix nanoseconds
 
-	mu       sync.Mutex // protects what follows, and the order of reads
+	mu       sync.Mutex // protects the fields below, and orders reads
 	revision uint64     // of value
 	err      error      // of the last read
 }
 
-// Open reads the document of the name. The value of a document that was never
-// put is empty. The error names a document that format refuses.
+// Open reads the document with that name. The value of a document that was never put is
+// empty. The error names the document if format refuses it.
 func Open[T any](ctx context.Context, st store.Store, name string, empty T, format durable.Format[T]) (*Document[T], error) {
 	d := &Document[T]{st: st, name: name, empty: empty, format: format}
 	d.value.Store(&empty)
@@ -58,37 +57,37 @@ func Open[T any](ctx context.Context, st store.Store, name string, empty T, form
 	return d, nil
 }
 
-// Get returns the value. It reads the document if a moment has passed since the
-// last time. Where it cannot be read, the former value stays; Err returns the
-// error. It does not wait for a read or a change that is under way.
+// Get returns the value. It reads the document at most four times a second. If the
+// document cannot be read, Get returns the former value, and Err returns the error. Get
+// does not wait for a read or change in progress.
 func (d *Document[T]) Get() T {
-	now, last := time.Now().UnixNano(), d.looked.Load()
+	now, last := time.Now().UnixNano(), d.polled.Load()
 	age := time.Duration(now - last) // less than 0 after the clock was set back
-	if (age < 0 || age >= lookEvery) && d.looked.CompareAndSwap(last, now) {
-		ctx, cancel := context.WithTimeout(context.Background(), readTime)
+	if (age < 0 || age >= pollInterval) && d.polled.CompareAndSwap(last, now) {
+		ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
 		defer cancel()
 		_, _, _ = d.read(ctx, false)
 	}
 	return *d.value.Load()
 }
 
-// Err returns why the document could not be read the last time, nil if it could.
+// Err returns the error of the last read of the document, nil if it succeeded.
 func (d *Document[T]) Err() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.err
 }
 
-// Read returns the value as the store has it now.
+// Read returns the value that is in the store now.
 func (d *Document[T]) Read() (T, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), changeTime)
+	ctx, cancel := context.WithTimeout(context.Background(), changeTimeout)
 	defer cancel()
 	value, _, err := d.read(ctx, true)
 	return value, err
 }
 
-// read reads the document, and returns its value and revision. Unless wait is
-// set, it does nothing while another read is under way.
+// read reads the document and returns its value and revision. If another read is in
+// progress and wait is false, it returns the former value at once.
 func (d *Document[T]) read(ctx context.Context, wait bool) (value T, revision uint64, err error) {
 	if wait {
 		d.mu.Lock()
@@ -99,7 +98,7 @@ func (d *Document[T]) read(ctx context.Context, wait bool) (value T, revision ui
 		d.err = err
 		d.mu.Unlock()
 	}()
-	d.looked.Store(time.Now().UnixNano())
+	d.polled.Store(time.Now().UnixNano())
 	data, revision, err := d.st.Document(ctx, d.name)
 	switch {
 	case err != nil:
@@ -120,12 +119,12 @@ func (d *Document[T]) read(ctx context.Context, wait bool) (value T, revision ui
 	return value, revision, nil
 }
 
-// Change replaces the value by what change makes of the current one, durably,
-// also while others change it: change is called again with their value. If
-// change returns an error, which Change then returns as it is, nothing changes.
-// Change must return another value and leave the one it is given as it was.
+// Change replaces the value, durably, by the result of change, called with the current
+// value. If another process changes it meanwhile, change is called again with the new
+// value. If change returns an error, nothing changes and Change returns that error as it
+// is. The function must not modify the value that it receives.
 func (d *Document[T]) Change(change func(T) (T, error)) error {
-	ctx, cancel := context.WithTimeout(context.Background(), changeTime)
+	ctx, cancel := context.WithTimeout(context.Background(), changeTimeout)
 	defer cancel()
 	for {
 		before, revision, err := d.read(ctx, true)
@@ -148,7 +147,7 @@ func (d *Document[T]) Change(change func(T) (T, error)) error {
 			return fmt.Errorf("document %s: %w", d.name, err)
 		}
 		d.mu.Lock()
-		if d.revision == revision { // nobody read a later one meanwhile
+		if d.revision == revision { // no later revision was read meanwhile
 			d.revision = next
 			d.value.Store(&after)
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/voicescreen/voicescreen/store/memory"
 )
 
-// numbers are documents of a number in decimal.
+// numbers is the format of the test documents: a decimal number.
 var numbers = durable.Format[int]{
 	Parse:    func(data []byte) (int, error) { return strconv.Atoi(string(data)) },
 	Text:     func(n int) ([]byte, error) { return []byte(strconv.Itoa(n)), nil },
@@ -46,7 +46,7 @@ func TestReplicasSeeAChangeWithinASecond(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := one.Get(); got != 0 {
-		t.Errorf("got %d from who changed it, want 0", got)
+		t.Errorf("got %d from the replica that changed it, want 0", got)
 	}
 	for end := time.Now().Add(time.Second); other.Get() != 0; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
@@ -55,7 +55,7 @@ func TestReplicasSeeAChangeWithinASecond(t *testing.T) {
 	}
 }
 
-func TestChangesAtTheSameTimeDoNotLoseEachOther(t *testing.T) {
+func TestNoConcurrentChangeIsLost(t *testing.T) {
 	const replicas, changes = 4, 50
 	st := memory.New(nil)
 	var all sync.WaitGroup

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// SyncDir makes the names in a directory durable. A file system that cannot
-// sync directories keeps names by itself.
+// SyncDir makes the names in a directory durable. It returns nil on a file system that
+// cannot sync directories.
 func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

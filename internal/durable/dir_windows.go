@@ -1,5 +1,4 @@
 package durable
 
-// SyncDir does nothing: Windows has no call for it, and NTFS keeps a journal of
-// its names.
+// SyncDir does nothing: Windows has no such call, and NTFS keeps a journal of names.
 func SyncDir(string) error { return nil }

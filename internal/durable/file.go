@@ -13,61 +13,60 @@ import (
 )
 
 const (
-	// lookEvery is how often Get looks whether the file has changed. Chosen: a
-	// change is seen well within a second, and a stat every quarter of a
-	// second costs nothing that can be measured.
-	lookEvery = 250 * time.Millisecond
+	// pollInterval is how often Get checks whether the file has changed. Chosen: a
+	// change is visible well within a second, at four stats a second.
+	pollInterval = 250 * time.Millisecond
 
-	// changeWait is how long a change waits for another process's change.
-	// Chosen: a change takes milliseconds, so whoever holds the lock for
+	// lockTimeout is how long a change waits for the change of another process.
+	// Chosen: a change takes milliseconds, so a process that holds the lock for
 	// longer hangs.
-	changeWait = 10 * time.Second
+	lockTimeout = 10 * time.Second
 )
 
 // Value is a value that processes share: a [File], or a document of a store.
 type Value[T any] interface {
-	// Get returns the value as it was a moment ago.
+	// Get returns the value of at most a second ago.
 	Get() T
-	// Read returns the value as it is now.
+	// Read returns the current value.
 	Read() (T, error)
-	// Change replaces the value by what change makes of the current one.
+	// Change replaces the value by the result of change, called with the current
+	// value.
 	Change(change func(T) (T, error)) error
 }
 
-// File is a value that is kept in a small file, or in memory only. Any number
-// of processes may read and change one file: what one changes the others see
-// within a second, and changes at the same time do not lose each other. A
-// value is never changed but replaced by another. File is safe for concurrent
-// use.
+// File is a value in a small file, or in memory only. Any number of processes can read
+// and change one file: each sees the changes of the others within a second, and no
+// concurrent change is lost. Values are immutable: a change replaces the value. File is
+// safe for concurrent use.
 type File[T any] struct {
 	path   string // "" in memory
 	format Format[T]
 
 	value  atomic.Pointer[T]
-	looked atomic.Int64 // time of the last look at the file, Unix nanoseconds
+	polled atomic.Int64 // time of the last check of the file, Unix nanoseconds
 
-	mu   sync.Mutex  // protects what follows, and the order of changes
-	seen fs.FileInfo // of the file that value was read from
-	err  error       // why the file cannot be read now
+	mu   sync.Mutex  // protects the fields below, and orders changes
+	seen fs.FileInfo // of the file from which value was read
+	err  error       // the error of the last read
 }
 
-// Format says how a value stands in its file.
+// Format is the encoding of a value in its file or document.
 type Format[T any] struct {
 	Parse    func(data []byte) (T, error)
 	Text     func(value T) ([]byte, error)
-	MaxBytes int64       // what is read at most
-	Mode     fs.FileMode // of the file, before the umask; 0 for one that its owner alone may read
+	MaxBytes int64       // limit of the size that is read
+	Mode     fs.FileMode // mode of the file, before the umask; 0 means 0600
 }
 
-// Memory returns a File without a file.
+// Memory returns a File that is kept in memory only.
 func Memory[T any](value T) *File[T] {
 	f := &File[T]{}
 	f.value.Store(&value)
 	return f
 }
 
-// OpenFile reads a file. It returns an error that wraps fs.ErrNotExist if
-// there is none, and one that names the file if Parse refuses it.
+// OpenFile reads a file. The error wraps fs.ErrNotExist if the file is missing, and
+// names the file if Parse refuses it.
 func OpenFile[T any](path string, format Format[T]) (*File[T], error) {
 	f := &File[T]{path: path, format: format}
 	if _, err := f.Read(); err != nil {
@@ -76,14 +75,14 @@ func OpenFile[T any](path string, format Format[T]) (*File[T], error) {
 	return f, nil
 }
 
-// CreateFile is OpenFile that first makes a file with the value if there is
-// none.
+// CreateFile opens a file as OpenFile does, and first creates it with value if it is
+// missing.
 func CreateFile[T any](path string, value T, format Format[T]) (*File[T], error) {
 	f, err := OpenFile(path, format)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return f, err
 	}
-	unlock, err := Lock(path+".lock", changeWait)
+	unlock, err := Lock(path+".lock", lockTimeout)
 	if err != nil {
 		return nil, err
 	}
@@ -97,22 +96,22 @@ func CreateFile[T any](path string, value T, format Format[T]) (*File[T], error)
 	return OpenFile(path, format)
 }
 
-// Get returns the value. It reads the file anew if that has changed, unless it
-// looked a moment ago. Where the file cannot be read the former value stays;
-// Read says why. It waits for no Change, which another process may hold up.
+// Get returns the value. It reads the file again if it has changed, but checks this at
+// most four times a second. If the file cannot be read, Get returns the former value,
+// and Read returns the error. Get does not wait for a Change.
 func (f *File[T]) Get() T {
 	if f.path != "" {
-		now, last := time.Now().UnixNano(), f.looked.Load()
+		now, last := time.Now().UnixNano(), f.polled.Load()
 		d := time.Duration(now - last) // less than 0 after the clock was set back
-		if (d < 0 || d >= lookEvery) && f.looked.CompareAndSwap(last, now) && f.mu.TryLock() {
-			_, _ = f.read() // the error stays for who asks
+		if (d < 0 || d >= pollInterval) && f.polled.CompareAndSwap(last, now) && f.mu.TryLock() {
+			_, _ = f.read() // Read returns the error
 			f.mu.Unlock()
 		}
 	}
 	return *f.value.Load()
 }
 
-// Read returns the value as the file has it now.
+// Read returns the value that is in the file now.
 func (f *File[T]) Read() (value T, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -123,7 +122,7 @@ func (f *File[T]) read() (value T, err error) {
 	if f.path == "" {
 		return *f.value.Load(), nil
 	}
-	f.looked.Store(time.Now().UnixNano())
+	f.polled.Store(time.Now().UnixNano())
 	info, err := os.Stat(f.path)
 	if err == nil && f.seen != nil && f.err == nil && os.SameFile(info, f.seen) &&
 		info.ModTime().Equal(f.seen.ModTime()) && info.Size() == f.seen.Size() {
@@ -156,20 +155,20 @@ func (f *File[T]) parse(info fs.FileInfo) (value T, err error) {
 	return value, nil
 }
 
-// Change replaces the value by what change makes of the current one, durably,
-// while no other process changes it. If change returns an error, which Change
-// then returns as it is, nothing changes. Change must return another value and
-// leave the one it is given as it was.
+// Change replaces the value, durably, by the result of change, called with the current
+// value. No other process changes it meanwhile. If change returns an error, nothing
+// changes and Change returns that error as it is. The function must not modify the
+// value that it receives.
 func (f *File[T]) Change(change func(T) (T, error)) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.path != "" {
-		unlock, err := Lock(f.path+".lock", changeWait)
+		unlock, err := Lock(f.path+".lock", lockTimeout)
 		if err != nil {
 			return err
 		}
 		defer unlock()
-		f.seen = nil // read it whatever it looks like
+		f.seen = nil // forces read to read the file
 	}
 	before, err := f.read()
 	if err != nil {
@@ -189,8 +188,8 @@ func (f *File[T]) Change(change func(T) (T, error)) error {
 	return nil
 }
 
-// write replaces the file in one step, while the caller holds its lock: whoever
-// reads it sees the old or the new one, also after a power failure.
+// write replaces the file atomically: a reader sees the old or the new content, also
+// after a power failure. The caller holds the lock.
 func (f *File[T]) write(value T) error {
 	data, err := f.format.Text(value)
 	if err != nil {
@@ -204,7 +203,7 @@ func (f *File[T]) write(value T) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(name) // fails, as it should, after the rename
+	defer os.Remove(name) // fails after the rename, which is harmless
 	_, err = tmp.Write(data)
 	if err == nil {
 		err = tmp.Sync()

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// number is the format of the tests: a number as text.
+// number is the format of the test files: a decimal number.
 var number = Format[int]{
 	Parse:    func(b []byte) (int, error) { return strconv.Atoi(string(bytes.TrimSpace(b))) },
 	Text:     func(n int) ([]byte, error) { return []byte(strconv.Itoa(n) + "\n"), nil },
@@ -22,7 +22,7 @@ var number = Format[int]{
 
 func increase(n int) (int, error) { return n + 1, nil }
 
-func TestChangesAtTheSameTimeDoNotLoseEachOther(t *testing.T) {
+func TestNoConcurrentChangeIsLost(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "n")
 	const processes, each = 4, 5
 	var wg sync.WaitGroup
@@ -54,8 +54,9 @@ func TestChangesAtTheSameTimeDoNotLoseEachOther(t *testing.T) {
 	}
 }
 
-// What a killed process left of a change stays until the next one, not longer.
-func TestWhatAKilledProcessLeftGoes(t *testing.T) {
+// TestTheNextChangeRemovesATemporaryFile changes a file after a killed process left its
+// temporary file.
+func TestTheNextChangeRemovesATemporaryFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "n")
 	f, err := CreateFile(path, 1, number)
 	if err != nil {
@@ -75,9 +76,9 @@ func TestWhatAKilledProcessLeftGoes(t *testing.T) {
 	}
 }
 
-// changedBehind returns a file twice, of which b has not looked since a changed
-// it from 1 to 2.
-func changedBehind(t *testing.T) (a, b *File[int]) {
+// changedOnce opens a file twice and changes it from 1 to 2 through a. B has not read it
+// since.
+func changedOnce(t *testing.T) (a, b *File[int]) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "n")
 	a, err := CreateFile(path, 1, number)
@@ -95,7 +96,7 @@ func changedBehind(t *testing.T) (a, b *File[int]) {
 }
 
 func TestAnotherProcessesChangeIsSeen(t *testing.T) {
-	a, b := changedBehind(t)
+	a, b := changedOnce(t)
 	if got, err := b.Read(); got != 2 || err != nil {
 		t.Errorf("Read: got %d and error %v, want 2", got, err)
 	}
@@ -109,18 +110,18 @@ func TestAnotherProcessesChangeIsSeen(t *testing.T) {
 	}
 }
 
-// The clock is set back by an hour after the last look at the file.
+// TestAClockSetBackHidesNoChange sets the clock back by an hour after the last check of
+// the file.
 func TestAClockSetBackHidesNoChange(t *testing.T) {
-	_, b := changedBehind(t)
-	b.looked.Store(time.Now().Add(time.Hour).UnixNano())
+	_, b := changedOnce(t)
+	b.polled.Store(time.Now().Add(time.Hour).UnixNano())
 	if got := b.Get(); got != 2 {
-		t.Errorf("got %d, want 2, as it was changed to", got)
+		t.Errorf("got %d, want the changed value 2", got)
 	}
 }
 
-// A change that waits for another process, here for the lock of the file, does
-// not hold up who wants the value.
-func TestGetWaitsForNoChange(t *testing.T) {
+// TestGetDoesNotWaitForAChange calls Get while a change is in progress.
+func TestGetDoesNotWaitForAChange(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "n")
 	f, err := CreateFile(path, 5, number)
 	if err != nil {
@@ -135,7 +136,7 @@ func TestGetWaitsForNoChange(t *testing.T) {
 		})
 	}()
 	<-begun
-	f.looked.Store(0) // as if the last look was long ago
+	f.polled.Store(0) // as if the last check was long ago
 	if got := f.Get(); got != 5 {
 		t.Errorf("got %d during the change, want 5", got)
 	}
@@ -175,20 +176,20 @@ func TestAFileThatCannotBeReadKeepsItsValue(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := f.Read(); got != 8 || err != nil {
-		t.Errorf("mended: got %d and error %v, want 8", got, err)
+		t.Errorf("repaired: got %d and error %v, want 8", got, err)
 	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.Read(); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("gone: got error %v, want %v", err, fs.ErrNotExist)
+		t.Errorf("removed: got error %v, want %v", err, fs.ErrNotExist)
 	}
 	if _, err := OpenFile(path, number); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("OpenFile: got error %v, want %v", err, fs.ErrNotExist)
 	}
 }
 
-func TestAChangeThatIsRefusedChangesNothing(t *testing.T) {
+func TestARefusedChangeChangesNothing(t *testing.T) {
 	fault := errors.New("no")
 	file, err := CreateFile(filepath.Join(t.TempDir(), "n"), 5, number)
 	if err != nil {

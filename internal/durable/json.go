@@ -7,11 +7,11 @@ import (
 	"io"
 )
 
-// DecodeJSON decodes the one JSON value in data into v, a pointer, as
-// encoding/json does, and refuses members that v does not have. The last of two
-// members of one name counts, and a missing member leaves its field as it is.
-// It is for files that the operator owns: memory is bounded by Format.MaxBytes,
-// and a file of nothing but values of the wrong type takes 150 times its size.
+// DecodeJSON decodes data, which must be one JSON value, into the pointer v, as
+// encoding/json does. It refuses members that v does not have. The last of several
+// members with one name counts, and a missing member leaves its field unchanged. Use it
+// only for files that the operator owns and whose size is limited: a file full of values
+// of the wrong type takes 150 times its size in memory.
 func DecodeJSON(data []byte, v any) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()

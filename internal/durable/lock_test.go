@@ -19,7 +19,7 @@ func TestLockTimeout(t *testing.T) {
 	unlock()
 	unlock, err = Lock(name, 0)
 	if err != nil {
-		t.Fatalf("got %v after the lock was given up", err)
+		t.Fatalf("got %v after the lock was released", err)
 	}
 	unlock()
 }
@@ -29,6 +29,6 @@ func TestSyncDir(t *testing.T) {
 		t.Error(err)
 	}
 	if err := SyncDir(filepath.Join(t.TempDir(), "none")); err == nil {
-		t.Error("got no error for a directory that is not there")
+		t.Error("got no error for a missing directory")
 	}
 }

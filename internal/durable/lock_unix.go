@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// Lock locks the file of a name, which it makes, against other processes
-// and other calls in this one. The lock ends with unlock or with the process;
-// the file stays, since removing it would let two processes hold two files of
-// one name. It gives up after wait.
+// Lock locks a file against other processes and against other calls in this process. It
+// creates the file if it is missing. Unlock or the end of the process releases the lock.
+// The file stays: if it were removed, two processes could each lock a file of that name.
+// If the lock is not free within wait, the error wraps ErrHeld.
 func Lock(name string, wait time.Duration) (unlock func(), err error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

@@ -7,13 +7,14 @@ import (
 	"time"
 )
 
-// errSharingViolation is what opening a file gives that another opened
-// without sharing it (ERROR_SHARING_VIOLATION).
+// errSharingViolation is the error of opening a file that is open without sharing
+// (ERROR_SHARING_VIOLATION).
 const errSharingViolation = syscall.Errno(32)
 
-// Lock locks the file of a name, which it makes, against other processes
-// and other calls in this one, by opening it without sharing. The lock ends
-// with unlock or with the process. It gives up after wait.
+// Lock locks a file against other processes and against other calls in this process, by
+// opening it without sharing. It creates the file if it is missing. Unlock or the end of
+// the process releases the lock. If the lock is not free within wait, the error wraps
+// ErrHeld.
 func Lock(name string, wait time.Duration) (unlock func(), err error) {
 	p, err := syscall.UTF16PtrFromString(name)
 	if err != nil {

@@ -9,21 +9,21 @@ import (
 	"github.com/voicescreen/voicescreen/dsp"
 )
 
-// A Statistic is computed from the recordings with the given indices, of which
-// some may come up several times.
+// A Statistic is computed from the recordings with the given indices. An index may
+// occur several times.
 type Statistic func(index []int) float64
 
 // Interval is a percentile bootstrap interval (Efron 1979).
 type Interval struct{ Low, High float64 }
 
-// Resamples is how many bootstrap resamples are usual: 1,000 leave an error of
-// the 2.5 % bound of about a tenth of the interval.
+// Resamples is the usual number of bootstrap resamples. With 1,000 the error of the
+// 2.5 % bound is about a tenth of the interval.
 const Resamples = 1000
 
-// Bootstrap returns the interval that holds the share level of a statistic
-// over resamples of the recordings, drawn with replacement within each class.
-// Equal seeds give equal intervals. Resamples of which the statistic is NaN
-// are left out.
+// Bootstrap returns the central interval that contains the share level, 0 to 1, of the
+// values of a statistic over resamples of the recordings. Resamples are drawn with
+// replacement within each class. Resamples whose statistic is NaN are left out. Equal
+// seeds give equal intervals.
 func Bootstrap(positive []bool, level float64, resamples int, seed uint64, stat Statistic) Interval {
 	clusters := make([][]int, len(positive))
 	for i := range positive {
@@ -32,9 +32,9 @@ func Bootstrap(positive []bool, level float64, resamples int, seed uint64, stat 
 	return bootstrap(positive, clusters, level, resamples, seed, stat)
 }
 
-// BootstrapClusters is Bootstrap over whole clusters, such as the recordings
-// of one system at one source: recordings of one cluster resemble each other,
-// and an interval by recordings would be too narrow. A cluster counts to the
+// BootstrapClusters is Bootstrap with resamples of whole clusters, such as the recordings
+// of one system from one source. Recordings of one cluster resemble each other, so that
+// resamples of recordings would give too narrow an interval. A cluster belongs to the
 // class of its first recording.
 func BootstrapClusters(positive []bool, cluster []string, level float64, resamples int, seed uint64, stat Statistic) Interval {
 	if len(cluster) != len(positive) {
@@ -75,9 +75,8 @@ func bootstrap(positive []bool, clusters [][]int, level float64, resamples int, 
 	return Interval{dsp.PercentileSorted(values, 50*(1-level)), dsp.PercentileSorted(values, 50*(1+level))}
 }
 
-// AUCOf returns the AUC as a Statistic, which is not safe for concurrent use. The
-// scores are sorted once and counted for each resample, in which only their order
-// matters. It is NaN if a score is NaN.
+// AUCOf returns the AUC as a Statistic, which is not safe for concurrent use. It is NaN
+// if a score is NaN. The scores are sorted once; each resample only counts them by rank.
 func AUCOf(scores []float64, positive []bool) Statistic {
 	if _, _, ok := CountClasses(scores, positive); !ok {
 		return func([]int) float64 { return math.NaN() }
@@ -102,7 +101,7 @@ func AUCOf(scores []float64, positive []bool) Statistic {
 		if n[0] == 0 || n[1] == 0 {
 			return math.NaN()
 		}
-		var area, x, y float64 // of the points of ROC, one a rank
+		var area, x, y float64 // under the ROC curve, which has a point for each rank
 		var fp, tp int
 		for _, c := range count {
 			if c == [2]int{} {
@@ -122,8 +121,8 @@ func BrierOf(probability []float64, positive []bool) Statistic {
 	return func(index []int) float64 { return Brier(Pick(probability, positive, index)) }
 }
 
-// ECEOf returns the expected calibration error as a Statistic. Of resamples it
-// is biased upwards: with few recordings its interval may lie above the figure.
+// ECEOf returns the expected calibration error as a Statistic. It is biased upwards in
+// resamples: with few recordings the interval may lie above the figure.
 func ECEOf(probability []float64, positive []bool, bins int) Statistic {
 	return func(index []int) float64 {
 		p, y := Pick(probability, positive, index)

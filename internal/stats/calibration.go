@@ -16,17 +16,17 @@ func Brier(probability []float64, positive []bool) float64 {
 	return s / float64(len(positive)) // 0/0 is NaN
 }
 
-// A Bin is the recordings whose probability lies in [Low, High); the last bin
-// holds High too.
+// A Bin is the recordings with a probability in [Low, High), or in [Low, High] for the
+// last bin.
 type Bin struct {
 	Low, High   float64
-	N           int
+	N           int     // number of recordings
 	Probability float64 // mean; NaN if N is 0
 	Positive    float64 // share; NaN if N is 0
 }
 
-// Reliability sorts the recordings into bins of equal width over 0 to 1. It
-// panics if a probability is outside that or bins < 1.
+// Reliability sorts the recordings into bins of equal width over 0 to 1. It panics if a
+// probability is outside 0 to 1 or bins is less than 1.
 func Reliability(probability []float64, positive []bool, bins int) []Bin {
 	if len(probability) != len(positive) {
 		panic("stats: probabilities and labels differ in length")

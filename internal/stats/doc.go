@@ -1,10 +1,9 @@
-// Package stats has the figures of scores that both the runtime and the
-// laboratory report: area under the ROC curve, calibration, bootstrap intervals
-// and folds of groups. It stands below models/learn, which judges what it learned
-// by them, and below lab/evaluate, which adds what only the laboratory reports.
+// Package stats computes the figures of scores that both the runtime and the laboratory
+// need: area under the ROC curve, calibration, bootstrap intervals and folds of groups.
+// Package models/learn compares models by them. Package lab/evaluate adds figures that
+// only the laboratory reports. Numeric primitives are in package dsp.
 //
-// A score is higher the more it speaks for the positive class. Every function
-// wants scores and labels of one length and panics otherwise; none changes
-// its arguments. A figure that is not defined, because one class is empty or
-// a score is NaN, is NaN. Numeric primitives on plain numbers are in package dsp.
+// A higher score means that the positive class is more likely. Functions panic if scores
+// and labels differ in length, and do not change their arguments. An undefined figure is
+// NaN: a class is empty, or a score is NaN.
 package stats

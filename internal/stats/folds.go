@@ -6,15 +6,14 @@ import (
 	"slices"
 )
 
-// A Fold is one round of cross-validation, by indices.
+// A Fold is one round of cross-validation: the indices of its training and test sets.
 type Fold struct{ Train, Test []int }
 
-// Folds splits what belongs to the given groups into at most k folds, and into
-// as many as there are groups if these are fewer. Groups are dealt out whole,
-// the largest first to the fold that has the fewest members, in an order that the
-// seed shuffles among equals. Each index is in exactly one test set, and a
-// training set has all indices that its test set does not have. Both are
-// ascending.
+// Folds splits the indices of group, which gives the group of each index, into k folds,
+// or one for each group if there are fewer than k. A group is never divided. The largest
+// group first, each goes to the fold with the smallest test set; the seed shuffles groups
+// of equal size. Each index is in exactly one test set, and in the training sets of all
+// other folds. Both are ascending.
 func Folds(group []string, k int, seed uint64) []Fold {
 	members := map[string][]int{}
 	for i, g := range group {
@@ -26,7 +25,7 @@ func Folds(group []string, k int, seed uint64) []Fold {
 	slices.SortStableFunc(groups, func(a, b string) int { return len(members[b]) - len(members[a]) })
 
 	folds := make([]Fold, min(k, len(groups)))
-	in := make([]int, len(group)) // the fold that tests each
+	in := make([]int, len(group)) // by index: the fold that tests it
 	for _, g := range groups {
 		least := 0
 		for f := range folds {

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// Number is a figure; in JSON null where it is undefined.
+// Number is a figure. In JSON an undefined figure is null.
 type Number float64
 
 // MarshalJSON writes NaN and the infinities as null.
@@ -17,7 +17,7 @@ func (n Number) MarshalJSON() ([]byte, error) {
 	return strconv.AppendFloat(nil, v, 'g', -1, 64), nil
 }
 
-// Significant rounds x to so many significant decimal digits, half away from 0.
+// Significant rounds x to a number of significant decimal digits, half away from 0.
 func Significant(x float64, digits int) float64 {
 	if x == 0 {
 		return 0
@@ -26,13 +26,13 @@ func Significant(x float64, digits int) float64 {
 	return math.Round(x*p) / p
 }
 
-// Decimals rounds x to so many digits after the point, half away from 0.
+// Decimals rounds x to a number of digits after the decimal point, half away from 0.
 func Decimals(x float64, digits int) float64 {
 	p := math.Pow(10, float64(digits))
 	return math.Round(x*p) / p
 }
 
-// Indicator is 1 if b holds, and else 0.
+// Indicator returns 1 if b is true, and 0 otherwise.
 func Indicator(b bool) int {
 	if b {
 		return 1

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// CountClasses counts the positives and the negatives. ok is false if a class is
-// empty, and, with counts of 0, if a score is NaN.
+// CountClasses returns the numbers p of positives and n of negatives. Ok is false if a
+// class is empty. If a score is NaN, ok is false and both counts are 0.
 func CountClasses(scores []float64, positive []bool) (p, n int, ok bool) {
 	if len(scores) != len(positive) {
 		panic("stats: scores and labels differ in length")
@@ -25,24 +25,23 @@ func CountClasses(scores []float64, positive []bool) (p, n int, ok bool) {
 	return p, n, p > 0 && n > 0
 }
 
-// Descending returns the indices of the scores, the highest first. The order of
-// equal scores is not defined, but the same each time.
+// Descending returns the indices of the scores, the highest score first. The order of
+// equal scores is unspecified, but the same in each call.
 func Descending(scores []float64) []int {
 	order := Indices(len(scores))
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
 	return order
 }
 
-// A Point is an operating point: a score of Threshold or more counts as
-// positive.
+// A Point is an operating point: scores of at least Threshold count as positive.
 type Point struct {
-	Threshold     float64 // +Inf at the point where nothing is positive
+	Threshold     float64 // +Inf if no score counts as positive
 	FalsePositive float64 // share of the negatives that count as positive
 	TruePositive  float64 // share of the positives that count as positive
 }
 
-// ROC returns every operating point, from nothing positive to everything
-// positive. Equal scores change class together. It is nil if undefined.
+// ROC returns the operating points in ascending order of positives, from none to all.
+// Equal scores share a point. The result is nil if a class is empty or a score is NaN.
 func ROC(scores []float64, positive []bool) []Point {
 	p, n, ok := CountClasses(scores, positive)
 	if !ok {
@@ -65,9 +64,8 @@ func ROC(scores []float64, positive []bool) []Point {
 	return curve
 }
 
-// AUC is the area under the ROC curve: the probability that a random positive
-// scores higher than a random negative, ties counting half (Mann and Whitney
-// 1947).
+// AUC returns the area under the ROC curve: the probability that a random positive scores
+// higher than a random negative, where a tie counts as one half (Mann and Whitney 1947).
 func AUC(scores []float64, positive []bool) float64 {
 	curve := ROC(scores, positive)
 	if curve == nil {

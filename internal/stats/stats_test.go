@@ -10,7 +10,7 @@ import (
 	"github.com/voicescreen/voicescreen/internal/stats"
 )
 
-// tolerance is what the order of a thousand additions may make.
+// tolerance is a bound on the rounding error of a thousand additions.
 const tolerance = 1e-12
 
 func near(a, b float64) bool {
@@ -25,7 +25,8 @@ func labels(s string) []bool {
 	return y
 }
 
-// TestAUCEqualsItsDefinition counts the pairs, with many ties among them.
+// TestAUCEqualsItsDefinition compares AUC and ROC with counts of pairs and of classes.
+// Many scores are equal.
 func TestAUCEqualsItsDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 50 {
@@ -73,8 +74,9 @@ func TestAUCEqualsItsDefinition(t *testing.T) {
 	}
 }
 
-// TestAUCOfEqualsAUC compares on resamples, with ties and empty classes among
-// them: to the last bit, as intervals in model files do not change then.
+// TestAUCOfEqualsAUC compares AUCOf with AUC on resamples, some with ties or an empty
+// class. They agree to the last bit, so that intervals in model files do not depend on
+// which of the two computed them.
 func TestAUCOfEqualsAUC(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	for range 50 {
@@ -101,8 +103,8 @@ func TestAUCOfEqualsAUC(t *testing.T) {
 	}
 }
 
-// TestBootstrapCovers draws many samples of two normal classes one standard
-// deviation apart, whose AUC is Φ(1/√2), and counts the intervals that hold it.
+// TestBootstrapCovers draws samples of two normal classes one standard deviation apart,
+// whose AUC is Φ(1/√2), and counts the intervals that contain it.
 func TestBootstrapCovers(t *testing.T) {
 	truth := math.Erfc(-0.5) / 2 // Φ(1/√2)
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -126,8 +128,8 @@ func TestBootstrapCovers(t *testing.T) {
 			heldClusters++
 		}
 	}
-	// Four standard errors of a share of 0.9 in 100 trials are 0.12; the
-	// percentile bootstrap covers a little too little.
+	// The limit is 0.9 less four standard errors of a share in 100 trials, 0.12: the
+	// percentile bootstrap covers slightly less than its level.
 	for _, h := range []int{held, heldClusters} {
 		if h < 78 {
 			t.Errorf("got %d of %d intervals that hold the truth, want about 90", h, trials)
@@ -148,7 +150,7 @@ func TestCalibration(t *testing.T) {
 		t.Errorf("got ECE %v, want 0.2", got)
 	}
 	if !math.IsNaN(stats.Brier(nil, nil)) || !math.IsNaN(stats.ECE(nil, nil, 5)) {
-		t.Error("nothing to measure: want NaN")
+		t.Error("no recordings: want NaN")
 	}
 }
 

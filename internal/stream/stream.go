@@ -1,14 +1,14 @@
-// Package stream encrypts a stream of bytes in chunks, so that a reader gets
-// nothing that was not authenticated and a writer holds one chunk in memory.
+// Package stream encrypts a stream of bytes in chunks. Readers return only authenticated
+// bytes, and readers and writers keep one chunk in memory.
 //
-// It is the construction STREAM of Hoang, Reyhanitabar, Rogaway and Vizár,
-// Online Authenticated-Encryption and its Nonce-Reuse Misuse-Resistance (CRYPTO
-// 2015, section 7), with AES-256-GCM: every chunk of 64 KiB is sealed under a
-// nonce of its number, 3 zero bytes and 8 big-endian, and a byte that is 1 for the
-// last chunk; nothing is authenticated besides. Testdata has known answers of
-// another implementation. A chunk that was changed, moved, doubled
-// or dropped does not open, and neither does the last one of a stream that was
-// cut short or continued. Nothing is random but the key, which is of one stream.
+// The construction is STREAM of Hoang, Reyhanitabar, Rogaway and Vizár, Online
+// Authenticated-Encryption and its Nonce-Reuse Misuse-Resistance (CRYPTO 2015, section
+// 7), with AES-256-GCM. Every chunk of 64 KiB is sealed without additional data. Its
+// nonce of 12 bytes is 3 zero bytes, the number of the chunk in 8 bytes, big-endian, and
+// a byte that is 1 for the last chunk and 0 for the others. A chunk that was changed,
+// moved, duplicated or dropped does not open, and neither does the last chunk of a
+// stream that was cut short or extended. The key must be random and of one stream.
+// Directory testdata has known answers of another implementation.
 package stream
 
 import (
@@ -23,42 +23,42 @@ import (
 const (
 	// KeySize is the length of a key, in bytes.
 	KeySize = 32
-	// ChunkSize is how many bytes a chunk holds, the last one at most. Chosen:
-	// what a disk writes at once; the tag adds 0.02 %.
+	// ChunkSize is the number of bytes in a chunk, or less in the last one. Chosen: a
+	// usual size of one write to a disk; the tag adds 0.02 %.
 	ChunkSize = 64 << 10
 
 	tagSize   = 16
 	nonceSize = 12
 )
 
-// ErrCorrupt says that a stream is not as it was written under the key.
+// ErrCorrupt is returned for a stream that no Writer wrote under the key.
 var ErrCorrupt = errors.New("stream: the content is not authentic")
 
 // chunks seals or opens the chunks of one stream in their order.
 type chunks struct {
 	aead  cipher.AEAD
-	count uint64 // of the next chunk
-	buf   []byte // ChunkSize and a tag
+	count uint64 // number of the next chunk
+	buf   []byte // of ChunkSize + tagSize bytes
 }
 
-// newChunks panics if the key is not of KeySize.
+// newChunks panics if the key has not KeySize bytes.
 func newChunks(key []byte) chunks {
 	if len(key) != KeySize {
 		panic(fmt.Sprintf("stream: the key has %d bytes, want %d", len(key), KeySize))
 	}
 	block, err := aes.NewCipher(key)
 	if err != nil {
-		panic(err) // only for a length that is none of AES
+		panic(err) // impossible: KeySize is a key length of AES
 	}
 	aead, err := cipher.NewGCM(block)
 	if err != nil {
-		panic(err) // only for a block that is none of AES
+		panic(err) // impossible: the block is one of AES
 	}
 	return chunks{aead: aead, buf: make([]byte, ChunkSize+tagSize)}
 }
 
-// nonce returns that of the next chunk: its number, and 1 behind it for the
-// last. No stream has 2^64 chunks.
+// nonce returns the nonce of the next chunk and counts the chunk. No stream has 2^64
+// chunks.
 func (c *chunks) nonce(last bool) []byte {
 	nonce := make([]byte, nonceSize)
 	binary.BigEndian.PutUint64(nonce[nonceSize-9:], c.count)
@@ -69,25 +69,25 @@ func (c *chunks) nonce(last bool) []byte {
 	return nonce
 }
 
-// Writer encrypts what is written to it. It is for one goroutine.
+// Writer encrypts the bytes written to it. It is not safe for concurrent use.
 type Writer struct {
 	chunks
 	w   io.Writer
 	n   int   // bytes in buf
-	err error // of the first Write that failed, or of one after Close
+	err error // of the first failed Write, or an error for calls after Close
 }
 
-// NewWriter returns a Writer to w under a key of KeySize bytes, which must be
-// of this stream alone: two streams under one key reveal both contents. Close
-// completes the stream.
+// NewWriter returns a Writer to w under a key of KeySize bytes; another length panics.
+// Use each key for one stream only: two streams under one key reveal both contents.
+// Close completes the stream.
 func NewWriter(w io.Writer, key []byte) *Writer { return &Writer{chunks: newChunks(key), w: w} }
 
-// Write encrypts p. An error of the writer below is returned as it is, and by
+// Write encrypts p. An error of the underlying writer is returned as it is, by this and
 // all later calls.
 func (w *Writer) Write(p []byte) (int, error) {
 	written := 0
 	for len(p) > 0 && w.err == nil {
-		if w.n == ChunkSize { // and it is not the last
+		if w.n == ChunkSize { // not the last chunk: more bytes follow
 			w.flush(false)
 			continue
 		}
@@ -99,7 +99,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return written, w.err
 }
 
-// Close writes the last chunk. It does not close the writer below.
+// Close writes the last chunk. It does not close the underlying writer.
 func (w *Writer) Close() error {
 	if w.err != nil {
 		return w.err
@@ -107,7 +107,7 @@ func (w *Writer) Close() error {
 	w.flush(true)
 	err := w.err
 	if err == nil {
-		w.err = errors.New("stream: it was closed")
+		w.err = errors.New("stream: the writer is closed")
 	}
 	clear(w.buf)
 	return err
@@ -121,24 +121,22 @@ func (w *Writer) flush(last bool) {
 	}
 }
 
-// Reader decrypts a stream. It is for one goroutine.
+// Reader decrypts a stream. It is not safe for concurrent use.
 type Reader struct {
 	chunks
 	r     io.Reader
-	next  [1]byte // the byte behind the chunk in buf, if more
-	more  bool
-	begun bool
-	rest  []byte // of buf: what was opened and not yet read
-	err   error  // what ended the stream
+	next  [1]byte // the byte after the chunk in buf, if more
+	more  bool    // whether a chunk follows
+	begun bool    // whether a chunk was opened
+	rest  []byte  // the part of buf that is decrypted and not yet read
+	err   error   // the error, or io.EOF, that ended the stream
 }
 
-// NewReader returns a Reader of what a Writer of that key wrote to r. A stream
-// that is not authentic ends with ErrCorrupt before any of the chunk at fault
-// is read.
+// NewReader returns a Reader of the stream r under a key of KeySize bytes; another length
+// panics. Read returns ErrCorrupt before any byte of a chunk that is not authentic.
 func NewReader(r io.Reader, key []byte) *Reader { return &Reader{chunks: newChunks(key), r: r} }
 
-// Read reads what the next chunks hold. An error of the reader below is
-// returned as it is.
+// Read reads decrypted bytes. An error of the underlying reader is returned as it is.
 func (r *Reader) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -168,7 +166,7 @@ func (r *Reader) open() {
 		r.err = err
 		return
 	}
-	if !last { // full: is there more?
+	if !last { // the chunk is full and may be the last
 		switch _, err := io.ReadFull(r.r, r.next[:]); {
 		case err == io.EOF:
 			last = true
@@ -177,7 +175,7 @@ func (r *Reader) open() {
 			return
 		}
 	}
-	if last && r.begun && n <= tagSize { // only an empty stream has an empty chunk
+	if last && r.begun && n <= tagSize { // a chunk is empty only in an empty stream
 		r.err = ErrCorrupt
 		return
 	}

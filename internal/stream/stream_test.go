@@ -64,12 +64,12 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 			}
 		}
 		if n > 32 && bytes.Contains(whole, plain[:32]) {
-			t.Errorf("%d bytes: they stand in the stream as they are", n)
+			t.Errorf("%d bytes: the stream contains plain text", n)
 		}
 	}
 }
 
-// TestChunksAreAsDescribed opens each chunk with nothing but AES-GCM.
+// TestChunksAreAsDescribed opens each chunk with AES-GCM alone.
 func TestChunksAreAsDescribed(t *testing.T) {
 	key, plain := noise(1, stream.KeySize), noise(2, 2*stream.ChunkSize+5)
 	whole := seal(t, key, plain)
@@ -92,8 +92,8 @@ func TestChunksAreAsDescribed(t *testing.T) {
 	}
 }
 
-// read returns what a reader gives before it ends, which must be a prefix of
-// plain in whole chunks unless all is well.
+// read reads a stream and returns its error. It fails the test unless the bytes read are
+// a prefix of plain, and all of it if there is no error.
 func read(t *testing.T, what string, key, whole, plain []byte) error {
 	t.Helper()
 	got, err := io.ReadAll(stream.NewReader(bytes.NewReader(whole), key))
@@ -106,24 +106,24 @@ func read(t *testing.T, what string, key, whole, plain []byte) error {
 	return err
 }
 
-func TestEveryChangeIsFound(t *testing.T) {
+func TestEveryChangeIsDetected(t *testing.T) {
 	key, other := noise(1, stream.KeySize), noise(3, stream.KeySize)
 	plain := noise(2, 3*stream.ChunkSize+9)
 	whole := seal(t, key, plain)
 	chunks := slices.Collect(slices.Chunk(whole, sealed))
 	join := func(c ...[]byte) []byte { return slices.Concat(c...) }
 	for name, changed := range map[string][]byte{
-		"nothing at all":             {},
+		"an empty file":              {},
 		"two chunks swapped":         join(chunks[1], chunks[0], chunks[2], chunks[3]),
 		"a chunk twice":              join(chunks[0], chunks[0], chunks[1], chunks[2], chunks[3]),
 		"a chunk left out":           join(chunks[0], chunks[2], chunks[3]),
 		"the first left out":         join(chunks[1], chunks[2], chunks[3]),
 		"the last left out":          join(chunks[0], chunks[1], chunks[2]),
 		"the last twice":             join(whole, chunks[3]),
-		"a chunk behind the last":    join(whole, chunks[1]),
-		"a byte behind the last":     join(whole, []byte{0}),
+		"a chunk after the last":     join(whole, chunks[1]),
+		"a byte after the last":      join(whole, []byte{0}),
 		"the last of another stream": join(chunks[0], chunks[1], chunks[2], seal(t, other, plain)[3*sealed:]),
-		"an empty chunk more":        join(whole[:3*sealed], seal(t, key, nil)),
+		"an empty chunk at the end":  join(whole[:3*sealed], seal(t, key, nil)),
 		"another stream":             seal(t, other, plain),
 	} {
 		if err := read(t, name, key, changed, plain); !errors.Is(err, stream.ErrCorrupt) {
@@ -139,7 +139,7 @@ func TestEveryChangeIsFound(t *testing.T) {
 	}
 }
 
-func TestEveryBitCounts(t *testing.T) {
+func TestEveryFlippedBitIsDetected(t *testing.T) {
 	key := noise(1, stream.KeySize)
 	for _, n := range []int{0, 1, 50} { // short streams: every bit
 		plain := noise(2, n)
@@ -165,7 +165,7 @@ func TestEveryBitCounts(t *testing.T) {
 	}
 }
 
-func TestErrorsBelowComeAsTheyAre(t *testing.T) {
+func TestErrorsOfTheUnderlyingStreamAreReturned(t *testing.T) {
 	key := noise(1, stream.KeySize)
 	broken := errors.New("broken")
 	w := stream.NewWriter(brokenWriter{broken}, key)
@@ -204,7 +204,7 @@ func FuzzReader(f *testing.F) {
 		var got []byte
 		var err error
 		cost.Check(t, len(b), func() { got, err = io.ReadAll(stream.NewReader(bytes.NewReader(b), key)) })
-		if err == nil && !bytes.Equal(seal(t, key, got), b) { // the construction is a bijection of what opens
+		if err == nil && !bytes.Equal(seal(t, key, got), b) { // each stream that opens has one plain text, and this one stream
 			t.Errorf("%d bytes opened that no Writer wrote", len(b))
 		}
 	})

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestKnownAnswers compares with what another implementation of AES-256-GCM made
-// of the construction: testdata/README.md.
+// TestKnownAnswers compares with streams of another implementation, which
+// testdata/README.md names.
 func TestKnownAnswers(t *testing.T) {
 	text, err := os.ReadFile("testdata/vectors.txt")
 	if err != nil {

@@ -94,6 +94,7 @@ func (p *Prior) File(norms *Norms) (*models.BayesFile, error) {
 	f := &models.BayesFile{
 		Format: models.BayesFormat, Name: p.Name, Version: p.Version, Category: p.Category,
 		Schema: features.VoiceSchema().Name(), Description: p.Text, Clip: clip, Sex: norms.Sex, Baseline: baseline,
+		Speech: models.SpeechWeights{Free: 0.5, Picture: 0.25, Reading: 0.25}, SampledAt: 60,
 		TrainedOn: append(p.Sources[:len(p.Sources):len(p.Sources)], norms.Origin), Metrics: []models.Metric{}, Licence: "MIT",
 	}
 	schema := features.VoiceSchema()
@@ -104,7 +105,8 @@ func (p *Prior) File(norms *Norms) (*models.BayesFile, error) {
 		}
 		_, unit := schema.Feature(at)
 		f.Features = append(f.Features, models.BayesFeature{
-			Name: e.Feature, Unit: unit, Female: norms.Features[n].Female, Male: norms.Features[n].Male,
+			Name: e.Feature, Unit: unit, Transform: models.Identity,
+			Norms:     models.Alike(models.Norm{Female: norms.Features[n].Female, Male: norms.Features[n].Male}),
 			Stability: e.Stability, FixedGain: e.FixedGain,
 		})
 	}

@@ -123,13 +123,17 @@ func scoreAt(t *testing.T, f *models.BayesFile, feature string, z float64) scree
 	}
 	s := features.VoiceSchema()
 	v := features.Vector{Schema: s, Values: make([]float64, s.Len())}
-	for _, x := range f.Features {
-		v.Values[s.Index(x.Name)] = x.Female.Center
-		if x.Name == feature {
-			v.Values[s.Index(x.Name)] += z * x.Female.Scale
-		}
+	for i := range v.Values {
+		v.Values[i] = math.NaN()
 	}
-	got, err := b.Score(t.Context(), &features.Recording{Features: v, FixedGain: true, Metadata: screen.Metadata{Gender: screen.Female}})
+	for _, x := range f.Features {
+		at := x.Norms.Free.Female.Center
+		if x.Name == feature {
+			at += z * x.Norms.Free.Female.Scale
+		}
+		x.Put(v, at)
+	}
+	got, err := b.Score(t.Context(), &features.Recording{Features: v, FixedGain: true, Speech: screen.FreeSpeech, Metadata: screen.Metadata{Gender: screen.Female}})
 	if err != nil {
 		t.Fatal(err)
 	}

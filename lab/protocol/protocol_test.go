@@ -29,11 +29,11 @@ func madeTrials(t *testing.T, n int, voice, interviewer float64, sexed bool) []T
 			if f.Weight < 0 {
 				sign = -1
 			}
-			norm := f.Male
+			norm := f.Norms.Free.Male
 			if sex == screen.Female {
-				norm = f.Female
+				norm = f.Norms.Free.Female
 			}
-			v.Values[features.VoiceSchema().Index(f.Name)] = norm.Center + norm.Scale*(sign*shift+rng.NormFloat64())
+			f.Put(v, norm.Center+norm.Scale*(sign*shift+rng.NormFloat64()))
 		}
 		return v
 	}

@@ -23,6 +23,7 @@ const MinCell = 10
 type Row struct {
 	Positive bool
 	Class    screen.Severity // the true class, 0 if unknown
+	Train    bool            // whether the row is for training; see Report.Training
 	Score    screen.Score
 	SNR      float64           // dB, NaN if it was not measured
 	Refused  string            // why the quality gate refused the recording, "" if it did not

@@ -28,6 +28,7 @@ type Report struct {
 	IsCalibrated bool            `json:"is_calibrated"`
 	Rows         int             `json:"recordings"` // behind the figures
 	Positive     int             `json:"positives"`
+	Training     int             `json:"training_recordings,omitempty"` // for training, on which figures are too good
 	Gated        bool            `json:"gate"`
 	Refused      map[string]int  `json:"refused,omitempty"` // by the gate, reason by reason
 	Resamples    int             `json:"resamples"`
@@ -127,6 +128,9 @@ func New(task screen.Category, model models.Info, rows []Row, o Options) *Report
 		r.positive = append(r.positive, x.Positive)
 		if x.Positive {
 			r.Positive++
+		}
+		if x.Train {
+			r.Training++
 		}
 		r.Clustered = r.Clustered || x.Cluster != ""
 	}

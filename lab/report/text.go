@@ -21,6 +21,9 @@ func (r *Report) WriteText(w io.Writer) error {
 	if r.Gated {
 		t.line("gate      %s", r.refusals())
 	}
+	if w := r.TrainingWarning(); w != "" {
+		t.line("%s", w)
+	}
 	if r.Rows == 0 {
 		return t.err
 	}
@@ -219,6 +222,14 @@ func (t *text) groups(rows []Group) {
 		}
 		t.line("%-18s %-34s %-11s %-22s %-25v %v", g.By, g.Name, n, auc, g.Sensitivity, g.Specificity)
 	}
+}
+
+// TrainingWarning says how many recordings are for training; "" if none is.
+func (r *Report) TrainingWarning() string {
+	if r.Training == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Warning: the use of %d of the %d recordings is train. Figures on recordings that the model was trained on are too good.", r.Training, r.Rows)
 }
 
 // Warning is what every report says of its figures.

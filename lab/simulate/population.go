@@ -24,27 +24,35 @@ type population struct {
 	weight []float64         // of the standardised features, held within ±clip
 	theta  [3]float64
 	shift  []float64 // of the mean of each standardised feature; nil for none
+	drift  *drift    // of what is measured against the norms; nil for none
 	noise  bool      // whether labels are drawn from those of other people
 
-	root mat.TriDense // of the correlation
-	rng  *rand.Rand
+	correlation [][]float64
+	root        mat.TriDense // of the correlation
+	rng         *rand.Rand
 }
 
 // newPopulation draws a population from what the prior of f holds possible.
 func newPopulation(f *models.BayesFile, rng *rand.Rand) *population {
 	p := &population{file: f, rng: rng}
 	p.weight, p.theta = learn.Draw(f, rng)
-	n := len(f.Features)
+	p.correlate(f.Correlation)
+	return p
+}
+
+// correlate gives the standardised features a positive definite correlation.
+func (p *population) correlate(correlation [][]float64) {
+	n := len(correlation)
 	r := mat.NewSymDense(n, nil)
 	for i := range n {
 		for j := range i + 1 {
-			r.SetSym(i, j, f.Correlation[i][j])
+			r.SetSym(i, j, correlation[i][j])
 		}
 	}
 	var chol mat.Cholesky
 	chol.Factorize(r) // Check saw that it is positive definite
 	chol.LTo(&p.root)
-	return p
+	p.correlation = correlation
 }
 
 // withShare moves the thresholds so that the share of people has a score of 10
@@ -53,7 +61,7 @@ func (p *population) withShare(share float64) *population {
 	var variance float64
 	for i := range p.weight {
 		for j := range p.weight {
-			variance += p.weight[i] * p.file.Correlation[i][j] * p.weight[j]
+			variance += p.weight[i] * p.correlation[i][j] * p.weight[j]
 		}
 	}
 	move := models.NormalThreshold(math.Sqrt(variance), share) - p.theta[models.DecisionBand]
@@ -61,6 +69,16 @@ func (p *population) withShare(share float64) *population {
 		p.theta[k] += move
 	}
 	return p
+}
+
+// drifted shifts all features, and moves the base rate that the people would have
+// without the shift.
+func (p *population) drifted() {
+	p.withShare(driftShare)
+	p.shift = make([]float64, len(p.weight))
+	for i := range p.shift {
+		p.shift[i] = driftShift
+	}
 }
 
 // person is one drawn person: an example, and what only the maker knows.
@@ -89,6 +107,9 @@ func (p *population) people(n int) []person {
 	return out
 }
 
+// endless is a duration of speech, in seconds, that leaves no sampling error.
+const endless = 1e9
+
 // voice draws standardised features and the recording that has them.
 func (p *population) voice() ([]float64, *features.Recording) {
 	n := len(p.weight)
@@ -102,18 +123,20 @@ func (p *population) voice() ([]float64, *features.Recording) {
 	for j := range v.Values {
 		v.Values[j] = math.NaN()
 	}
-	for j, x := range p.file.Features {
+	v.Values[schema.Index("speech.duration_s")] = endless
+	for j := range p.file.Features {
+		x := &p.file.Features[j]
 		for k := range j + 1 {
 			z[j] += p.root.At(j, k) * e[k]
 		}
 		if p.shift != nil {
 			z[j] += p.shift[j]
 		}
-		norm := x.Male
+		norm := x.Norms.Free.Male
 		if female {
-			norm = x.Female
+			norm = x.Norms.Free.Female
 		}
-		v.Values[schema.Index(x.Name)] = norm.Center + norm.Scale*z[j]
+		x.Put(v, norm.Center+norm.Scale*p.drift.of(j, z[j]))
 	}
 	for _, x := range p.file.Sex {
 		if i := schema.Index(x.Name); math.IsNaN(v.Values[i]) {
@@ -124,7 +147,7 @@ func (p *population) voice() ([]float64, *features.Recording) {
 			v.Values[i] = math.Exp(norm.Center + norm.Scale*p.rng.NormFloat64())
 		}
 	}
-	in := &features.Recording{Features: v, FixedGain: true}
+	in := &features.Recording{Features: v, FixedGain: true, Speech: screen.FreeSpeech}
 	if p.rng.IntN(5) > 0 {
 		in.Metadata.Gender = screen.Male
 		if female {

@@ -1,5 +1,5 @@
-// Package simulate shows in simulated populations, whose truth is known, what
-// labels give the depression and anxiety models.
+// Package simulate shows in simulated populations, whose truth is known, what labels
+// give the depression and anxiety models, and what recordings without labels give.
 package simulate
 
 import (
@@ -28,6 +28,8 @@ type Result struct {
 	Category screen.Category `json:"category"`
 	Rows     []Row           `json:"rows"`
 	Coverage []Coverage      `json:"coverage"`
+
+	Unlabelled []Unlabelled `json:"unlabelled,omitempty"` // of Adapt
 }
 
 // Coverage says how often the truth lies in the 90 % interval.
@@ -193,11 +195,7 @@ func (row *Row) add(ctx context.Context, base *models.Bayes, scenario string, n,
 		}
 		p.theta = [3]float64(prior.Thresholds)
 	case ScenarioDrift:
-		p.withShare(driftShare)
-		p.shift = make([]float64, len(p.weight))
-		for i := range p.shift {
-			p.shift[i] = driftShift
-		}
+		p.drifted()
 	}
 	tested := p.people(test)
 	p.noise = scenario == ScenarioNoSignal

@@ -143,11 +143,11 @@ func TestRepeatedUsersDoNotNarrowTheIntervals(t *testing.T) {
 				var eta float64
 				for j, x := range base.File().Features {
 					z[j] = (z[j] + trait[j]) / math.Sqrt2
-					norm := x.Male
+					norm := x.Norms.Free.Male
 					if in.Metadata.Gender == screen.Female {
-						norm = x.Female
+						norm = x.Norms.Free.Female
 					}
-					in.Features.Values[in.Features.Schema.Index(x.Name)] = norm.Center + norm.Scale*z[j]
+					x.Put(in.Features, norm.Center+norm.Scale*z[j])
 					eta += p.weight[j] * min(max(z[j], -base.File().Clip), base.File().Clip)
 				}
 				if in.Metadata.Gender == 0 {

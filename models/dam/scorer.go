@@ -115,9 +115,7 @@ func (m *Model) Score(ctx context.Context, in *features.Recording) ([]screen.Sco
 	for i, s := range []float64{raw.Depression, raw.Anxiety} {
 		score := m.read[i].score(s, min(seconds/MinSpeech, 1))
 		score.Cautions = in.Cautions()
-		if score.Doubtful() {
-			score.Decision = screen.Indeterminate
-		}
+		score.Decide(score.Band) // again: the cautions count
 		scores = append(scores, score)
 	}
 	return scores, nil
@@ -168,15 +166,27 @@ func (m *Model) raw(ctx context.Context, x []float64) (Scores, error) {
 	return m.network.Score(sum), nil
 }
 
+// probability is that of a questionnaire score of 10 or more at a raw score.
+func (o *operating) probability(raw float64) float64 {
+	return 1 / (1 + math.Exp(-math.Log(o.share/(1-o.share))-slope*(raw-o.mid)))
+}
+
+// band is the published band in terms of the probability, but not above one half
+// (see [screen.Half]). A raw score equal to the upper threshold is below it.
+func (o *operating) band() screen.Band {
+	b := screen.Band{Low: o.probability(o.low), High: min(math.Nextafter(o.probability(o.high), 1), screen.Half)}
+	if o.low == o.high {
+		b.Low = b.High
+	}
+	return b.Of(o.category)
+}
+
 // score returns the score of a raw score.
 func (o *operating) score(raw, coverage float64) screen.Score {
-	logits := slope * (raw - o.mid)
-	eta := math.Log(o.share/(1-o.share)) + logits
 	s := screen.Score{
-		Category: o.category, Model: Name, Version: Version,
-		Probability: 1 / (1 + math.Exp(-eta)), Low: math.NaN(), High: math.NaN(),
-		Decision: screen.Indeterminate, Coverage: coverage,
-		Contributions: []screen.Contribution{{Feature: "dam." + o.category.String(), Value: raw, Unit: "1", Logits: logits}},
+		Category: o.category, Model: Name, Version: Version, Prior: o.share,
+		Probability: o.probability(raw), Low: math.NaN(), High: math.NaN(), Coverage: coverage,
+		Contributions: []screen.Contribution{{Feature: "dam." + o.category.String(), Value: raw, Unit: "1", Logits: slope * (raw - o.mid)}},
 	}
 	class := 0
 	for _, cut := range o.cuts {
@@ -184,12 +194,7 @@ func (o *operating) score(raw, coverage float64) screen.Score {
 			class++
 		}
 	}
-	s.Severity = o.category.Severities()[class]
-	switch {
-	case raw > o.high:
-		s.Decision = screen.Positive
-	case raw < o.low, o.low == o.high:
-		s.Decision = screen.Negative
-	}
+	s.Severity = o.category.AtLeast(o.category.Severities()[class], s.Probability)
+	s.Decide(o.band())
 	return s
 }

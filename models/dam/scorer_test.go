@@ -194,3 +194,22 @@ func TestBaseRates(t *testing.T) {
 		}
 	}
 }
+
+// Whatever the base rate, a probability of one half or more is at least the class
+// of 10 and positive, and the decision follows the probability.
+func TestBaseRateAgreesWithClassAndDecision(t *testing.T) {
+	for _, of := range operations {
+		for _, of.share = range []float64{0.001, 0.061, 0.39, 0.8, 0.99} {
+			b := of.band()
+			for raw := -4.0; raw <= 3; raw += 0.01 {
+				s := of.score(raw, 1)
+				if s.Probability >= screen.Half && (s.Severity < screen.SeverityOf(of.category, 10) || s.Decision != screen.Positive) {
+					t.Fatalf("%v, share %v: got %v, %v at a probability of %v", of.category, of.share, s.Severity, s.Decision, s.Probability)
+				}
+				if s.Decision != b.Decide(s.Probability) || s.Band != b || s.Prior != of.share {
+					t.Fatalf("%v, share %v: got %+v, want the decision of its band", of.category, of.share, s)
+				}
+			}
+		}
+	}
+}

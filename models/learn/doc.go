@@ -1,6 +1,6 @@
 // Package learn updates the depression and anxiety models with labels: it computes
 // the posterior of a prior given labelled recordings ([Learn]), and evaluates the
-// result on people who were held out.
+// result on people who were held out. Without labels it updates their norms ([Adapt]).
 //
 // The model is a proportional odds regression of the four bands of a
 // questionnaire, with a normal prior on its parameters. What it learns is

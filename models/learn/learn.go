@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -95,8 +96,36 @@ type Learned struct {
 	Fresh bool
 
 	// Better is whether the new model is not worse than the former one: its log
-	// score is not lower, and its AUC is not lower by more than 0.01.
+	// score is not lower, and its AUC is not lower by more than 0.01. Other
+	// figures do not count. Verdict says in words what decided.
 	Better bool
+}
+
+// Verdict says which rule and which figures decided on Better, such as "its AUC of
+// 0.612 is lower than the 0.640 of the model in use by more than 0.01".
+func (l *Learned) Verdict() string {
+	logScore, auc := l.rules()
+	lower := fmt.Sprintf("its log score of %.4f is lower than the %.4f of the model in use", l.New.LogScore, l.Former.LogScore)
+	notLower := fmt.Sprintf("its log score of %.4f is not lower than the %.4f of the model in use", l.New.LogScore, l.Former.LogScore)
+	short := fmt.Sprintf("its AUC of %.3f is lower than the %.3f of the model in use by more than %v", l.New.AUC.Value, l.Former.AUC.Value, aucSlack)
+	enough := fmt.Sprintf("its AUC of %.3f is not lower than the %.3f by more than %v", l.New.AUC.Value, l.Former.AUC.Value, aucSlack)
+	if math.IsNaN(l.New.AUC.Value) || math.IsNaN(l.Former.AUC.Value) {
+		enough = "no AUC is defined"
+	}
+	switch {
+	case logScore && auc:
+		return notLower + ", and " + enough
+	case logScore:
+		return short + ", though " + notLower
+	case auc:
+		return lower + ", though " + enough
+	}
+	return lower + ", and " + short
+}
+
+// rules says which of the two rules of Better the new model keeps.
+func (l *Learned) rules() (logScore, auc bool) {
+	return l.New.LogScore >= l.Former.LogScore, !(l.New.AUC.Value < l.Former.AUC.Value-aucSlack)
 }
 
 // aucSlack is how much lower the AUC of a better model may be. Chosen: less than
@@ -188,7 +217,8 @@ func Learn(ctx context.Context, prior *models.BayesFile, former *models.Bayes, e
 		judged = everything
 	}
 	out.New, out.Former = l.figures(predictions, judged, o.Seed), l.figures(was, judged, o.Seed)
-	out.Better = out.New.LogScore >= out.Former.LogScore && !(out.New.AUC.Value < out.Former.AUC.Value-aucSlack)
+	logScore, auc := out.rules()
+	out.Better = logScore && auc
 	out.File = g.into(prior)
 	l.describe(out, platt, &o)
 	whole := out.New

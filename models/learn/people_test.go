@@ -55,7 +55,7 @@ func population40(t testing.TB, f *models.BayesFile, n int, seed uint64) []Examp
 		for j := range e {
 			e[j] = rng.NormFloat64()
 		}
-		values := map[string]float64{}
+		v := features.VoiceSchema().Vector(nil)
 		female := rng.IntN(2) == 0
 		gender := map[bool]screen.Gender{true: screen.Female, false: screen.Male}[female]
 		norm := func(female, male models.Spread) models.Spread {
@@ -70,17 +70,17 @@ func population40(t testing.TB, f *models.BayesFile, n int, seed uint64) []Examp
 			for k := range j + 1 {
 				z += root.At(j, k) * e[k]
 			}
-			s := norm(x.Female, x.Male)
-			values[x.Name] = s.Center + s.Scale*z
+			s := norm(x.Norms.Free.Female, x.Norms.Free.Male)
+			x.Put(v, s.Center+s.Scale*z)
 			eta += w[j] * min(max(z, -f.Clip), f.Clip)
 		}
 		for _, x := range f.Sex {
-			if _, there := values[x.Name]; !there {
+			if i := v.Schema.Index(x.Name); math.IsNaN(v.Values[i]) {
 				s := norm(x.Female, x.Male)
-				values[x.Name] = math.Exp(s.Center + s.Scale*rng.NormFloat64())
+				v.Values[i] = math.Exp(s.Center + s.Scale*rng.NormFloat64())
 			}
 		}
-		in := &features.Recording{Features: features.VoiceSchema().Vector(values), FixedGain: true}
+		in := &features.Recording{Features: v, FixedGain: true, Speech: screen.FreeSpeech}
 		if rng.IntN(5) > 0 { // of one in five the sex is not said
 			in.Metadata.Gender = gender
 		}

@@ -18,21 +18,41 @@ var shipped = []string{"depression.json", "anxiety.json", "deepfake.json"}
 
 // Scorers returns the scorers that come with the module: depression, anxiety
 // and deepfake, in that order. Their cards are DEPRESSION.md, ANXIETY.md and
-// DEEPFAKE.md beside this file. An error means that the build is broken. The
-// files are read once, at the first call.
+// DEEPFAKE.md beside this file. The anxiety scorer leaves its decision open: there
+// is no evidence that it is better than the base rate. An error means that the build
+// is broken. The files are read once, at the first call.
 func Scorers() ([]models.Scorer, error) {
-	scorers, err := loadAllShipped()
+	scorers, err := inUse()
 	return slices.Clone(scorers), err
 }
 
-// Bayes returns the shipped model of a category that learns from
-// labels: depression or anxiety. The caller must not change it.
-func Bayes(c screen.Category) (*models.BayesFile, error) {
-	scorers, err := loadAllShipped()
+var inUse = sync.OnceValues(func() ([]models.Scorer, error) {
+	files, err := loadAllShipped()
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range scorers {
+	list := slices.Clone(files)
+	for i, s := range list {
+		b, ok := s.(*models.Bayes)
+		if !ok || b.File().Category != screen.Anxiety {
+			continue
+		}
+		if list[i], err = b.Undecided(); err != nil {
+			return nil, fmt.Errorf("models: shipped model: %w", err)
+		}
+	}
+	return list, nil
+})
+
+// Bayes returns the file of the shipped model of a category that learns from
+// labels: depression or anxiety. Its decision is that of the file, open or not. The
+// caller must not change it.
+func Bayes(c screen.Category) (*models.BayesFile, error) {
+	files, err := loadAllShipped()
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range files {
 		if b, ok := s.(*models.Bayes); ok && b.File().Category == c {
 			return b.File(), nil
 		}

@@ -1,10 +1,10 @@
-// Package audio keeps audio that waits to be analysed in a directory, for any
-// store: it implements [store.Audio].
+// Package audio keeps recordings that wait to be analysed in a directory, for any
+// store. It implements [store.Audio].
 //
-// A file is written under a name that ends in .part, synced, renamed and its
-// directory synced before its reference is returned. Names are random. What an
-// interrupted call left, and audio that no session refers to, is removed by
-// Sweep, by its age: another process may be about to refer to it.
+// Put writes a file under a name that ends in .part, syncs it, renames it, and syncs
+// the directory before it returns the reference. Names are random. Sweep removes the
+// files of interrupted calls and audio that no session refers to. It removes them by
+// age, since another process may be about to refer to a new file.
 package audio
 
 import (
@@ -24,35 +24,35 @@ import (
 )
 
 const (
-	// Suffix ends the names of files with audio that is complete and durable.
+	// Suffix is the end of the name of a file whose audio is complete and durable.
 	Suffix = ".audio"
-	// suffixPart ends the names of files that are being written.
+	// suffixPart is the end of the name of an unfinished file.
 	suffixPart = ".part"
 )
 
-// bufferLen is how much audio an upload holds in memory, in bytes. Chosen: 64
-// uploads at once take 4 MiB, and a 30 s recording 40 writes.
+// bufferLen is the size of the buffer of an upload, in bytes. Chosen: 64 concurrent
+// uploads take 4 MiB, and a recording of 30 s takes 40 writes.
 const bufferLen = 64 << 10
 
 // Dir is a directory with audio. It is safe for concurrent use, and several
 // processes may use one directory.
 type Dir struct {
-	// Files are the calls that change files. Tests replace them while no other
-	// call is under way.
+	// Files are the calls that change files. Tests replace them while no other call is
+	// in progress.
 	Files Files
 
 	path   string
 	cipher *Cipher
 
-	frozen   sync.RWMutex    // who removes files holds it to read, Freeze to write
+	frozen   sync.RWMutex    // read-locked while files are removed, locked by Freeze
 	mu       sync.Mutex      // protects leftover
-	leftover map[string]bool // names of files that are to be removed and could not be yet
+	leftover map[string]bool // names of files that an earlier call failed to remove
 }
 
 var _ store.Audio = (*Dir)(nil)
 
-// Open uses the directory at path, or makes it; the directory above it must
-// exist. The Dir needs no closing.
+// Open opens the directory at path, and creates it if it is missing. Its parent must
+// exist. A Dir need not be closed.
 func Open(path string, opts *Options) (*Dir, error) {
 	if opts == nil {
 		opts = &Options{}
@@ -74,8 +74,8 @@ func Open(path string, opts *Options) (*Dir, error) {
 // Path returns the name of the file of stored audio.
 func (d *Dir) Path(ref string) string { return filepath.Join(d.path, ref+Suffix) }
 
-// IsRef says whether ref has the form of references to audio in a Dir, which is
-// that of crypto/rand.Text. Nothing else becomes the name of a file.
+// IsRef reports whether ref has the form of a reference of Dir, which is that of
+// crypto/rand.Text. No other string becomes the name of a file.
 func IsRef(ref string) bool {
 	if len(ref) != 26 {
 		return false
@@ -88,8 +88,8 @@ func IsRef(ref string) bool {
 	return true
 }
 
-// Sweep is described at [store.Audio]. The age is that of the file's last change,
-// by the clock of the machine. Files that are not audio stay.
+// Sweep is described at [store.Audio]. The age of a file is the time since its last
+// change, by the clock of the machine. Other files than audio stay.
 func (d *Dir) Sweep(ctx context.Context, age time.Duration, referred func(ref string) bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -98,7 +98,7 @@ func (d *Dir) Sweep(ctx context.Context, age time.Duration, referred func(ref st
 	if err != nil {
 		return fmt.Errorf("store/audio: sweep: %w", err)
 	}
-	defer func() { _ = dir.Close() }() // it was only read
+	defer func() { _ = dir.Close() }() // opened only to read
 	before := time.Now().Add(-age)
 	var gone []string
 	for {
@@ -113,7 +113,7 @@ func (d *Dir) Sweep(ctx context.Context, age time.Duration, referred func(ref st
 			}
 		}
 		if errors.Is(err, io.EOF) {
-			_ = d.removeAll(gone) // what cannot be removed now is at the next Sweep
+			_ = d.removeAll(gone) // the next Sweep retries what fails
 			return nil
 		}
 		if err == nil {
@@ -125,15 +125,15 @@ func (d *Dir) Sweep(ctx context.Context, age time.Duration, referred func(ref st
 	}
 }
 
-// writtenBefore says whether a file was last written before a time.
+// writtenBefore reports whether a file was last written before t.
 func writtenBefore(e fs.DirEntry, t time.Time) bool {
 	info, err := e.Info()
 	return err == nil && info.ModTime().Before(t)
 }
 
-// Release removes audio that no session refers to any longer. What cannot be
-// removed now is removed at a later call that removes something, or by Sweep.
-// The error is that of a key that could not be overwritten.
+// Release removes audio that no session refers to any longer. It returns an error only
+// if the key of a file could not be overwritten. Files that it fails to remove are
+// removed by a later call that removes audio, or by Sweep.
 func (d *Dir) Release(refs ...string) error {
 	var names []string
 	for _, ref := range refs {
@@ -144,9 +144,9 @@ func (d *Dir) Release(refs ...string) error {
 	return d.removeAll(names)
 }
 
-// removeAll removes files, and those that former calls could not remove. The
-// error is that of a key that could not be overwritten; without its key what is
-// left cannot be read.
+// removeAll removes files, and those that earlier calls failed to remove. It returns
+// an error only if a key could not be overwritten: a file whose key is overwritten
+// cannot be read.
 func (d *Dir) removeAll(names []string) (err error) {
 	d.mu.Lock()
 	for name := range d.leftover {
@@ -158,7 +158,7 @@ func (d *Dir) removeAll(names []string) (err error) {
 	defer d.frozen.RUnlock()
 	for _, name := range names {
 		if wipeErr := d.wipe(name); wipeErr != nil {
-			d.remember(name) // without a name nobody would find the key again
+			d.remember(name) // the file keeps its name, so that a retry finds the key
 			err = errors.Join(err, wipeErr)
 			continue
 		}
@@ -170,7 +170,7 @@ func (d *Dir) removeAll(names []string) (err error) {
 	return err
 }
 
-// remember notes a file for the next removeAll.
+// remember adds a file to those that the next removeAll removes.
 func (d *Dir) remember(name string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -180,7 +180,7 @@ func (d *Dir) remember(name string) {
 // Put is described at [store.Audio].
 func (d *Dir) Put(ctx context.Context, r io.Reader) (string, error) {
 	ref := rand.Text()
-	part, whole := ref+suffixPart, ref+Suffix
+	part, complete := ref+suffixPart, ref+Suffix
 	f, err := d.Files.Create(filepath.Join(d.path, part))
 	if err != nil {
 		return "", fmt.Errorf("store/audio: put: %w", err)
@@ -189,7 +189,7 @@ func (d *Dir) Put(ctx context.Context, r io.Reader) (string, error) {
 	defer func() { // also when r panics
 		if !done {
 			_ = f.Close()
-			_ = d.removeAll([]string{part, whole})
+			_ = d.removeAll([]string{part, complete})
 		}
 	}()
 	if err := d.fill(ctx, ref, f, r); err != nil {
@@ -197,7 +197,7 @@ func (d *Dir) Put(ctx context.Context, r io.Reader) (string, error) {
 	}
 	err = errors.Join(d.Files.Sync(f), f.Close())
 	if err == nil {
-		err = d.Files.Rename(filepath.Join(d.path, part), filepath.Join(d.path, whole))
+		err = d.Files.Rename(filepath.Join(d.path, part), filepath.Join(d.path, complete))
 	}
 	if err == nil {
 		err = d.Files.SyncDir(d.path)
@@ -209,11 +209,11 @@ func (d *Dir) Put(ctx context.Context, r io.Reader) (string, error) {
 	return ref, nil
 }
 
-// buffers are for Copy, of bufferLen bytes.
+// buffers are the buffers of Copy.
 var buffers = sync.Pool{New: func() any { return new([bufferLen]byte) }}
 
-// fill writes all that r gives to f, encrypted if there is a cipher. An error of r
-// is returned as it is.
+// fill copies r to f up to its end, encrypted if there is a cipher. It returns an error
+// of r as it is.
 func (d *Dir) fill(ctx context.Context, ref string, f *os.File, r io.Reader) error {
 	file := fileWriter{f, d.Files.Write}
 	if d.cipher == nil {
@@ -232,7 +232,7 @@ func (d *Dir) fill(ctx context.Context, ref string, f *os.File, r io.Reader) err
 	return nil
 }
 
-// fileWriter writes to a file as Files has it.
+// fileWriter writes to a file through Files.Write.
 type fileWriter struct {
 	f     *os.File
 	write func(f *os.File, p []byte) (int, error)
@@ -240,12 +240,12 @@ type fileWriter struct {
 
 func (w fileWriter) Write(p []byte) (int, error) { return w.write(w.f, p) }
 
-// Copy writes all that r gives to w, until ctx is done. An error of r is returned
-// as it is.
+// Copy copies r to w up to its end, or until ctx is done. It returns an error of r as
+// it is. It clears its buffer.
 func Copy(ctx context.Context, w io.Writer, r io.Reader) error {
 	buf := buffers.Get().(*[bufferLen]byte)
 	defer buffers.Put(buf)
-	defer clear(buf[:]) // no voice stays in memory
+	defer clear(buf[:]) // no audio stays in the pool
 	for empty := 0; empty < 100; {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -277,7 +277,7 @@ func (d *Dir) Probe() error {
 	}
 	_, err = d.Files.Write(f, []byte{0})
 	err = errors.Join(err, f.Close())
-	_ = d.removeAll([]string{name}) // a file that stays is no reason not to take others
+	_ = d.removeAll([]string{name}) // a failed removal does not prevent writing
 	return err
 }
 
@@ -323,7 +323,7 @@ func (d *Dir) Remove(ctx context.Context, ref string) error {
 	if err == nil {
 		err = d.Files.SyncDir(d.path)
 	} else {
-		d.remember(name) // the caller may not call again
+		d.remember(name) // the caller may not retry
 	}
 	if err != nil {
 		return fmt.Errorf("store/audio: remove: %w", err)
@@ -331,13 +331,13 @@ func (d *Dir) Remove(ctx context.Context, ref string) error {
 	return nil
 }
 
-// Freeze makes calls that remove audio wait until thaw is called.
+// Freeze blocks calls that remove audio until thaw is called.
 func (d *Dir) Freeze() (thaw func()) {
 	d.frozen.Lock()
 	return d.frozen.Unlock
 }
 
-// wipe overwrites the header of an encrypted file, and so its key.
+// wipe overwrites the header of an encrypted file with zeros, and so destroys its key.
 func (d *Dir) wipe(name string) error {
 	if d.cipher == nil {
 		return nil

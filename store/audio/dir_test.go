@@ -79,9 +79,8 @@ func TestAudioComesBackUntilItIsRemoved(t *testing.T) {
 	}
 }
 
-// TestSweepGoesByAge has audio and interrupted writes from now and from two days
-// ago.
-func TestSweepGoesByAge(t *testing.T) {
+// TestSweepRemovesByAge sweeps audio and interrupted writes of now and of two days ago.
+func TestSweepRemovesByAge(t *testing.T) {
 	d, path := opened(t, nil)
 	old := time.Now().Add(-48 * time.Hour)
 	age := func(name string) {
@@ -122,8 +121,8 @@ func TestSweepGoesByAge(t *testing.T) {
 	}
 }
 
-// TestReleaseTriesAgain cannot remove a file at first.
-func TestReleaseTriesAgain(t *testing.T) {
+// TestReleaseRetriesRemoval makes the first removal of a file fail.
+func TestReleaseRetriesRemoval(t *testing.T) {
 	d, path := opened(t, nil)
 	ref := put(t, d, "audio")
 	d.Files.Remove = func(string) error { return errors.New("busy") }
@@ -139,8 +138,8 @@ func TestReleaseTriesAgain(t *testing.T) {
 	}
 }
 
-// TestTheHeaderIsOverwritten removes encrypted audio of which another link stays,
-// as what a disk keeps.
+// TestTheHeaderIsOverwritten removes encrypted audio and reads the content through
+// another link, which stands for the sectors of a disk.
 func TestTheHeaderIsOverwritten(t *testing.T) {
 	const header = "key "
 	c := &audio.Cipher{

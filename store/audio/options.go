@@ -13,21 +13,22 @@ type Options struct {
 	Cipher *Cipher
 }
 
-// Cipher encrypts audio with a key for each file, which stands sealed at the
-// file's beginning: Dir overwrites it with zeros, and syncs that, before it
-// removes the file. The functions must be safe for concurrent use.
+// Cipher encrypts each audio file with a key of its own, which stands sealed in a
+// header at the beginning of the file. Dir overwrites the header with zeros, and syncs
+// it, before it removes the file. The functions must be safe for concurrent use.
 type Cipher struct {
-	// Seal returns a writer that encrypts to w, whose header it has written.
+	// Seal writes the header of a new file to w, and returns a writer that encrypts
+	// to w. Its Close completes the content and does not close w.
 	Seal func(ref string, w io.Writer) (io.WriteCloser, error)
-	// Open returns a reader of what f holds, which closes f, and takes f over,
-	// also when it fails. It returns store.ErrNotFound where the header is all
-	// zeros.
+	// Open returns a reader of the decrypted content of f. The reader closes f; if
+	// Open fails it closes f itself. The error is store.ErrNotFound if the header is
+	// all zeros.
 	Open func(ref string, f io.ReadCloser) (io.ReadCloser, error)
 	// HeaderLen is the length of the header, in bytes.
 	HeaderLen int
 }
 
-// Files are the calls of the system that change files.
+// Files are the system calls that change files.
 type Files struct {
 	Create  func(name string) (*os.File, error)
 	Write   func(f *os.File, p []byte) (int, error)
@@ -37,7 +38,7 @@ type Files struct {
 	SyncDir func(dir string) error
 }
 
-// SystemFiles returns the calls as they are.
+// SystemFiles returns the calls of package os.
 func SystemFiles() Files {
 	return Files{
 		Create: func(name string) (*os.File, error) {

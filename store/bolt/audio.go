@@ -47,7 +47,8 @@ func (s *storeAudio) Sweep(ctx context.Context, age time.Duration, referred func
 	return (*Store)(s).sweepAudio(ctx, age, referred)
 }
 
-// sweepAudio sweeps audio that no session refers to.
+// sweepAudio removes audio of that age or older that no session refers to and for
+// which referred, if not nil, returns false.
 func (s *Store) sweepAudio(ctx context.Context, age time.Duration, referred func(ref string) bool) error {
 	return s.view(func(tx *bbolt.Tx) error {
 		refs := tx.Bucket(bucketAudio)

@@ -15,10 +15,11 @@ import (
 	"github.com/voicescreen/voicescreen/store/audio"
 )
 
-// opened returns a store of its own for a test.
+// opened returns a new plain store, which is closed at the end of the test.
 func opened(t testing.TB) *Store { return openedWith(t, nil) }
 
-// openedWith returns a store of its own under a key; nil is none.
+// openedWith returns a new store under a key, or a plain one if key is nil. It is
+// closed at the end of the test.
 func openedWith(t testing.TB, key []byte) *Store {
 	t.Helper()
 	st, err := Open(filepath.Join(t.TempDir(), "test.db"), &Options{Key: key})
@@ -29,7 +30,7 @@ func openedWith(t testing.TB, key []byte) *Store {
 	return st
 }
 
-// audioFiles returns the names in the audio directory.
+// audioFiles returns the names of the files in the audio directory.
 func audioFiles(t *testing.T, st *Store) []string {
 	t.Helper()
 	entries, err := os.ReadDir(st.path + suffixAudioDir)
@@ -43,9 +44,9 @@ func audioFiles(t *testing.T, st *Store) []string {
 	return names
 }
 
-// TestAudioThatCannotBeStoredLeavesNothing makes each call on files fail in
-// turn: the error says what it was, no file stays, and the store works again
-// when the fault is gone.
+// TestAudioThatCannotBeStoredLeavesNothing makes each call on files fail in turn. Put
+// returns the error of the call, no file stays, and the store works again after the
+// fault.
 func TestAudioThatCannotBeStoredLeavesNothing(t *testing.T) {
 	t.Parallel()
 	fault := syscall.ENOSPC
@@ -83,8 +84,8 @@ func TestAudioThatCannotBeStoredLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestAudioIsDurableBeforeItIsAcknowledged looks at the order of the calls:
-// content, name, directory.
+// TestAudioIsDurableBeforeItIsAcknowledged checks the order of the calls: content,
+// name, directory.
 func TestAudioIsDurableBeforeItIsAcknowledged(t *testing.T) {
 	t.Parallel()
 	st := opened(t)
@@ -125,8 +126,8 @@ type iotestReader func() (int, error)
 
 func (r iotestReader) Read([]byte) (int, error) { return r() }
 
-// TestAudioThatCannotBeRemovedIsRemovedLater keeps the session's change, which
-// is stored by then.
+// TestAudioThatCannotBeRemovedIsRemovedLater makes the removal of a file fail after
+// the session was deleted. Delete succeeds, and a later call removes the file.
 func TestAudioThatCannotBeRemovedIsRemovedLater(t *testing.T) {
 	t.Parallel()
 	st := opened(t)
@@ -144,7 +145,7 @@ func TestAudioThatCannotBeRemovedIsRemovedLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := st.Audio().Remove(t.Context(), ref); !errors.Is(err, fs.ErrPermission) {
-		t.Errorf("RemoveAudio: got error %v, want %v", err, fs.ErrPermission)
+		t.Errorf("Audio.Remove: got error %v, want %v", err, fs.ErrPermission)
 	}
 	st.audio.Files = audio.SystemFiles()
 	if err := st.Ping(t.Context()); err != nil { // any later call that removes
@@ -154,13 +155,13 @@ func TestAudioThatCannotBeRemovedIsRemovedLater(t *testing.T) {
 		t.Errorf("got files %v left", left)
 	}
 	if _, err := st.Audio().Open(t.Context(), ref); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("OpenAudio: got error %v, want %v", err, store.ErrNotFound)
+		t.Errorf("Audio.Open: got error %v, want %v", err, store.ErrNotFound)
 	}
 }
 
-// TestAudioWhoseKeyCannotBeDestroyedIsDestroyedLater lets the wiping fail and
-// nothing else: the caller is told, and the file keeps its name until the next
-// call, or the next Open, makes good.
+// TestAudioWhoseKeyCannotBeDestroyedIsDestroyedLater makes only the sync of the
+// overwritten key fail. The caller gets an error, and the file keeps its name until the
+// next call or the next Open destroys the key.
 func TestAudioWhoseKeyCannotBeDestroyedIsDestroyedLater(t *testing.T) {
 	t.Parallel()
 	for _, again := range []string{"next call", "next Open"} {
@@ -195,15 +196,15 @@ func TestAudioWhoseKeyCannotBeDestroyedIsDestroyedLater(t *testing.T) {
 				t.Errorf("got files %v left", left)
 			}
 			if got := read(t, kept)[:audioHeader]; !bytes.Equal(got, make([]byte, audioHeader)) {
-				t.Error("the key stands in the file")
+				t.Error("the key is still in the file")
 			}
 		})
 	}
 }
 
-// TestAFileThatCannotBeWipedDoesNotKeepAStoreClosed has a directory in the place
-// of one, which nobody can write to or remove.
-func TestAFileThatCannotBeWipedDoesNotKeepAStoreClosed(t *testing.T) {
+// TestAFileThatCannotBeOverwrittenDoesNotPreventOpen puts a directory in the place of
+// an audio file: it can neither be written to nor removed.
+func TestAFileThatCannotBeOverwrittenDoesNotPreventOpen(t *testing.T) {
 	t.Parallel()
 	path, _ := filled(t, 0)
 	if err := os.MkdirAll(filepath.Join(path+suffixAudioDir, strings.Repeat("A", 26)+audio.Suffix, "file"), 0o700); err != nil {
@@ -218,9 +219,9 @@ func TestAFileThatCannotBeWipedDoesNotKeepAStoreClosed(t *testing.T) {
 	}
 }
 
-// TestAudioOfNobodyIsRemovedLater is about audio that was stored for a session
-// that then could not take it: it goes without the store being opened again.
-func TestAudioOfNobodyIsRemovedLater(t *testing.T) {
+// TestOrphanedAudioIsRemovedLater makes Audio.Remove fail for audio that no session
+// refers to. A later call removes it, without reopening the store.
+func TestOrphanedAudioIsRemovedLater(t *testing.T) {
 	t.Parallel()
 	st := opened(t)
 	ref, err := st.Audio().Put(t.Context(), strings.NewReader("audio"))
@@ -229,7 +230,7 @@ func TestAudioOfNobodyIsRemovedLater(t *testing.T) {
 	}
 	st.audio.Files.Remove = func(string) error { return fs.ErrPermission }
 	if err := st.Audio().Remove(t.Context(), ref); !errors.Is(err, fs.ErrPermission) {
-		t.Errorf("RemoveAudio: got error %v, want %v", err, fs.ErrPermission)
+		t.Errorf("Audio.Remove: got error %v, want %v", err, fs.ErrPermission)
 	}
 	st.audio.Files = audio.SystemFiles()
 	if err := st.Ping(t.Context()); err != nil { // any later call that removes
@@ -240,8 +241,8 @@ func TestAudioOfNobodyIsRemovedLater(t *testing.T) {
 	}
 }
 
-// TestNothingOnDiskNamesAPerson searches the names of the files; the content of
-// the database is the operator's to protect.
+// TestNothingOnDiskNamesAPerson searches the names of the files. A plain database may
+// contain names.
 func TestNothingOnDiskNamesAPerson(t *testing.T) {
 	t.Parallel()
 	st := opened(t)

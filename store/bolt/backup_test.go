@@ -20,7 +20,7 @@ import (
 	"github.com/voicescreen/voicescreen/store/audio"
 )
 
-// checked returns the faults of a store and what it holds.
+// checked returns the contents and the faults that Check finds in a store.
 func checked(t testing.TB, path string, key []byte) (c Contents, faults []string) {
 	t.Helper()
 	c, err := Check(t.Context(), path, &Options{Key: key}, func(f string) error { faults = append(faults, f); return nil })
@@ -30,8 +30,8 @@ func checked(t testing.TB, path string, key []byte) (c Contents, faults []string
 	return c, faults
 }
 
-// busy changes a store until the function that it returns is called: sessions
-// come with audio, let go of it, and go.
+// busy changes a store until stop is called: it creates sessions with audio, removes
+// the audio of some, and deletes some.
 func busy(t *testing.T, st *Store) (stop func()) {
 	var ended atomic.Bool
 	var all sync.WaitGroup
@@ -57,8 +57,8 @@ func busy(t *testing.T, st *Store) (stop func()) {
 	return func() { ended.Store(true); all.Wait() }
 }
 
-// TestBackupsAreWhole takes backups while others write.
-func TestBackupsAreWhole(t *testing.T) {
+// TestBackupsAreComplete makes backups during other calls.
+func TestBackupsAreComplete(t *testing.T) {
 	t.Parallel()
 	eachKey(t, func(t *testing.T, key []byte) {
 		st := openedWith(t, key)
@@ -94,15 +94,15 @@ func TestBackupsAreWhole(t *testing.T) {
 			}
 			shut(t, from)
 			if err := st.Backup(t.Context(), path); err == nil {
-				t.Error("a backup on another: got no error")
+				t.Error("a backup over another one: got no error")
 			}
 		}
 	})
 }
 
-// TestTheMomentOfABackupIsOne removes sessions while all of their audio and keys
-// are copied, which else is done before.
-func TestTheMomentOfABackupIsOne(t *testing.T) {
+// TestABackupIsOfOneMoment removes sessions while their audio and keys are copied in
+// the snapshot, without the earlier copies that Backup makes.
+func TestABackupIsOfOneMoment(t *testing.T) {
 	t.Parallel()
 	const sessions = 40
 	path, list := filled(t, sessions)
@@ -125,7 +125,7 @@ func TestTheMomentOfABackupIsOne(t *testing.T) {
 		}
 	})
 	<-began
-	tx, err := to.moment(st)
+	tx, err := to.snapshot(st)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,13 +139,14 @@ func TestTheMomentOfABackupIsOne(t *testing.T) {
 	}
 }
 
-// TestABackupHoldsNoKeyOfLaterSessions opens what sessions of the store left in
-// it with the key file of a backup, as it is before the backup is opened.
+// TestABackupHoldsNoKeyOfLaterSessions decrypts records of the store with the key file
+// of a backup, before the backup is opened: only those of sessions in the backup may
+// open.
 func TestABackupHoldsNoKeyOfLaterSessions(t *testing.T) {
 	t.Parallel()
 	path, sessions := filled(t, 4)
 	st := reopen(t, path)
-	for _, s := range sessions[:2] { // the slot of the first is free then, the other condemned
+	for _, s := range sessions[:2] { // now one slot is free and the other one retired
 		if err := st.Delete(t.Context(), s.Account, s.ID); err != nil {
 			t.Fatal(err)
 		}
@@ -205,14 +206,14 @@ func TestABackupThatFailsLeavesNothing(t *testing.T) {
 		}
 	}
 	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != 2 { // what was there
+	if err != nil || len(entries) != 2 { // the two files written above
 		t.Errorf("got %v and error %v", entries, err)
 	}
 }
 
-// TestABackupThatIsBrokenOffLeavesNothing ends the context at each moment at
-// which a backup asks for it.
-func TestABackupThatIsBrokenOffLeavesNothing(t *testing.T) {
+// TestACancelledBackupLeavesNothing cancels the context at each point at which a
+// backup checks it.
+func TestACancelledBackupLeavesNothing(t *testing.T) {
 	t.Parallel()
 	path, _ := filled(t, 2)
 	st := reopen(t, path)
@@ -221,21 +222,21 @@ func TestABackupThatIsBrokenOffLeavesNothing(t *testing.T) {
 		err := st.Backup(&endingContext{t.Context(), asks}, filepath.Join(dir, "backup.db"))
 		if err == nil {
 			if asks < 10 {
-				t.Errorf("done after %d questions: this shows little", asks)
+				t.Errorf("the backup checked its context %d times, want at least 10 for this test", asks)
 			}
 			return
 		}
 		entries, readErr := os.ReadDir(dir)
-		if !strings.Contains(err.Error(), context.Canceled.Error()) || len(entries) > 0 || readErr != nil { // bbolt keeps the text alone
-			t.Fatalf("ended after %d questions: got error %v, and left %v (%v)", asks, err, entries, readErr)
+		if !strings.Contains(err.Error(), context.Canceled.Error()) || len(entries) > 0 || readErr != nil { // bbolt keeps only the text
+			t.Fatalf("cancelled after %d checks: got error %v, and left %v (%v)", asks, err, entries, readErr)
 		}
 	}
 }
 
-// endingContext ends when it was asked a number of times.
+// endingContext is a context that is cancelled after a number of calls of Err.
 type endingContext struct {
 	context.Context
-	asks int // that are left
+	asks int // calls that remain
 }
 
 func (c *endingContext) Err() error {
@@ -246,8 +247,8 @@ func (c *endingContext) Err() error {
 	return nil
 }
 
-// TestABackupLeavesADatabaseAlone makes another database at the path of a backup
-// at each moment at which that asks for its context.
+// TestABackupLeavesADatabaseAlone creates another database at the path of a backup at
+// each point at which the backup checks its context.
 func TestABackupLeavesADatabaseAlone(t *testing.T) {
 	t.Parallel()
 	for name, keys := range map[string]struct{ ours, other []byte }{
@@ -270,21 +271,21 @@ func TestABackupLeavesADatabaseAlone(t *testing.T) {
 				var openErr error
 				ctx := &callingContext{t.Context(), asks, func() { other, openErr = Open(path, &Options{Key: keys.other}) }}
 				err := from.Backup(ctx, path)
-				if other == nil && openErr == nil { // it does not ask so often
+				if other == nil && openErr == nil { // the backup does not check so often
 					break
 				}
-				if openErr != nil { // it met the keys of the backup
+				if openErr != nil { // Open found the key file of the backup
 					if err != nil || keys.other == nil {
-						t.Errorf("after %d questions: got error %v, and of the other %v", asks, err, openErr)
+						t.Errorf("after %d checks: got error %v, and from Open of the other %v", asks, err, openErr)
 					}
 					continue
 				}
 				met++
 				if !errors.Is(err, fs.ErrExist) {
-					t.Errorf("after %d questions: got error %v, want %v", asks, err, fs.ErrExist)
+					t.Errorf("after %d checks: got error %v, want %v", asks, err, fs.ErrExist)
 				}
 				if left := audioFiles(t, other); len(left) != 0 {
-					t.Errorf("after %d questions: got files %v left", asks, left)
+					t.Errorf("after %d checks: got files %v left", asks, left)
 				}
 				s := sample()
 				s.Audio = putAudio(t, other, "audio")
@@ -292,22 +293,30 @@ func TestABackupLeavesADatabaseAlone(t *testing.T) {
 					t.Error(err)
 				}
 				if c, faults := checked(t, path, keys.other); len(faults) != 0 || c.Sessions != 1 {
-					t.Errorf("after %d questions: got %+v and %v", asks, c, faults)
+					t.Errorf("after %d checks: got %+v and %v", asks, c, faults)
 				}
 				if _, err := os.Stat(path + suffixSlots); (err == nil) != (keys.other != nil) {
-					t.Errorf("after %d questions: the key file: got error %v", asks, err)
+					t.Errorf("after %d checks: the key file: got error %v", asks, err)
 				}
 			}
 			if met < 4 {
-				t.Errorf("met %d times: this shows little", met)
+				t.Errorf("got a database in the way %d times, want at least 4 for this test", met)
 			}
 		})
 	}
 }
 
-// callingContext calls a function when it was asked a number of times.
+// callingContext is a context that calls a function after a number of calls of Err.
 type callingContext struct {
 	context.Context
-	asks int // that are left
+	asks int // calls that remain
 	call func()
+}
+
+func (c *callingContext) Err() error {
+	if c.asks == 0 {
+		c.call()
+	}
+	c.asks--
+	return nil
 }

@@ -23,7 +23,7 @@ import (
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
 
-// result returns a session as it is in the end: two scores and all features.
+// result returns a session with its result: two scores and 100 features.
 func result(i int) *store.Session {
 	rnd := rand.New(rand.NewPCG(1, uint64(i)))
 	created := time.Date(2026, 1, 1, 0, 0, i, 0, time.UTC)
@@ -65,18 +65,17 @@ func clients(b *testing.B, n int, f func(i int) error) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "calls/s")
 }
 
-// BenchmarkUpdate shows acknowledged updates of sessions beside what bbolt
-// itself does on this disk with records of that size: in turns on the same
-// disk, some calls of the one and some of the other, as the disk may be slower
-// from one second to the next. Bbolt has the best of its own for each number of
-// clients: a plain transaction for one, and for several its Batch, told how many
-// to wait for. It only puts a record under its key; the store reads, checks,
-// changes and encodes a session in each call, and has its indexes. For one
-// client the same change in a plain transaction is shown too.
+// BenchmarkUpdate compares acknowledged updates of sessions with bbolt itself, which
+// puts records of the same size. It alternates between the two on the same disk, since
+// the speed of a disk varies from second to second. Bbolt commits in its fastest way
+// for each number of clients: a plain transaction for one, and for several its Batch
+// with MaxBatchSize set to their number. Bbolt only puts a record under its key. The
+// store reads, checks, changes and encodes a session in each call, and keeps indexes.
+// For one client the benchmark also makes the same change in a plain transaction.
 //
-// Waiting sessions have no result. Of those with one the store writes what may
-// have changed, and bbolt all, some 4 KB. Those that are completed get a new
-// result each time, which the store writes too.
+// Waiting sessions have no result. Of sessions with a result the store writes the
+// record that changed, and bbolt both, some 4 KB. Completed sessions get a new result
+// each time, which the store writes too.
 func BenchmarkUpdate(b *testing.B) {
 	attempt := func(s *store.Session, _ time.Time) error { s.Attempts++; return nil }
 	scores := result(1)
@@ -108,9 +107,9 @@ func benchUpdate(b *testing.B, n int, session func(i int) *store.Session, change
 	s.run(b)
 }
 
-// BenchmarkCreate does so with new sessions, of which the store makes three
-// records: the session, its place among the user's, and among those that may
-// expire. Bbolt puts records of their sizes in the same places.
+// BenchmarkCreate compares the creation of sessions with bbolt, as BenchmarkUpdate
+// does. The store writes three records for each: the session and its entries in the
+// indexes of users and of retention. Bbolt puts records of the same sizes.
 func BenchmarkCreate(b *testing.B) {
 	size := bolt.RecordSize(initiated(1))
 	for _, n := range []int{1, 8, 64} {
@@ -138,12 +137,12 @@ func BenchmarkCreate(b *testing.B) {
 	}
 }
 
-// batches returns how n clients of bbolt commit best.
+// batches returns the fastest way in which n clients commit with bbolt alone.
 func batches(db *bbolt.DB, n int) func(func(*bbolt.Tx) error) error {
 	if n == 1 {
 		return db.Update
 	}
-	db.MaxBatchSize = n // it commits when all clients are there, at the latest after bbolt's 10 ms
+	db.MaxBatchSize = n // Batch commits when all clients have called, or after 10 ms
 	return db.Batch
 }
 
@@ -152,13 +151,13 @@ type sideBySide struct {
 	n     int
 	store *bolt.Store
 	call  func(i int) error
-	plain func(i int) error // the same in a plain transaction; may be nil
+	plain func(i int) error // call in a plain transaction; may be nil
 	raw   func(func(*bbolt.Tx) error) error
 	put   func(i int) func(*bbolt.Tx) error
 }
 
 func (s sideBySide) run(b *testing.B) {
-	const turn = 128 // calls of a client; chosen: 40 times what it takes until all are in step, and some 50 ms of the disk
+	const turn = 128 // calls of a client; chosen: 40 times as many as clients need to get in step, and some 50 ms
 	var engine, plain, raw timed
 	commits := 0
 	runs := []func(calls int){
@@ -173,13 +172,13 @@ func (s sideBySide) run(b *testing.B) {
 		runs = append(runs, func(calls int) { plain.run(b, s.n, calls, s.plain) })
 	}
 	b.ResetTimer()
-	rnd := rand.New(rand.NewPCG(1, 2)) // after the other database the disk is some 3 % slower
+	rnd := rand.New(rand.NewPCG(1, 2)) // random order: a run after one of the other database is some 3 % slower
 	for done := 0; done < b.N; done += s.n * turn {
 		for _, i := range rnd.Perm(len(runs)) {
 			runs[i](min(s.n*turn, b.N-done))
 		}
 	}
-	b.ReportMetric(0, "ns/op") // of all together it says nothing
+	b.ReportMetric(0, "ns/op") // meaningless for all together
 	b.ReportMetric(engine.rate(), "store-calls/s")
 	b.ReportMetric(raw.rate(), "bbolt-calls/s")
 	b.ReportMetric(engine.rate()/raw.rate(), "store/bbolt")
@@ -191,9 +190,8 @@ func (s sideBySide) run(b *testing.B) {
 	}
 }
 
-// compacted returns a store of sessions that has no free pages, as the database
-// of openRaw has none: in both, pages that are written together stand together
-// on the disk.
+// compacted returns a store of sessions without free pages. The database of openRaw has
+// none either: in both, pages of one commit are adjacent on the disk.
 func compacted(b *testing.B, session func(i int) *store.Session) *bolt.Store {
 	path := filepath.Join(b.TempDir(), "test.db")
 	st, err := bolt.Open(path, nil)
@@ -214,11 +212,11 @@ func compacted(b *testing.B, session func(i int) *store.Session) *bolt.Store {
 	return st
 }
 
-// benchSessions is how many sessions are updated. Chosen: a few MB.
+// benchSessions is the number of sessions that are updated. Chosen: a few MB.
 const benchSessions = 1000
 
-// BenchmarkBbolt shows what several clients of bbolt get as it comes: a
-// transaction for each call, or Batch as Open leaves it.
+// BenchmarkBbolt measures bbolt with its default options for several clients: a
+// transaction for each call, or Batch.
 func BenchmarkBbolt(b *testing.B) {
 	record := make([]byte, bolt.RecordSize(initiated(1)))
 	for _, n := range []int{8, 64} {
@@ -236,8 +234,8 @@ func BenchmarkBbolt(b *testing.B) {
 // The buckets of openRaw.
 var rawSessions, rawUsers, rawKept = []byte("sessions"), []byte("users"), []byte("kept")
 
-// openRaw returns a database of bbolt's for which put was called n times, and
-// what does it with numbers after those.
+// openRaw returns a bbolt database after n calls of put, and a function that calls put
+// with the numbers after n.
 func openRaw(b *testing.B, n int, put func(tx *bbolt.Tx, i int) error) (func(i int) func(tx *bbolt.Tx) error, *bbolt.DB) {
 	db, err := bbolt.Open(filepath.Join(b.TempDir(), "raw.db"), 0o600, nil)
 	if err != nil {
@@ -262,14 +260,14 @@ func openRaw(b *testing.B, n int, put func(tx *bbolt.Tx, i int) error) (func(i i
 	}, db
 }
 
-// timed collects how long calls took.
+// timed collects the durations of calls.
 type timed struct {
 	calls []time.Duration
 	took  time.Duration
 }
 
-// run makes calls of f from n goroutines, with numbers that go on from one run
-// to the next.
+// run calls f from n goroutines, so many times in all. The numbers continue from one
+// run to the next.
 func (t *timed) run(b *testing.B, n, calls int, f func(i int) error) {
 	first := len(t.calls)
 	t.calls = append(t.calls, make([]time.Duration, calls)...)
@@ -292,10 +290,10 @@ func (t *timed) run(b *testing.B, n, calls int, f func(i int) error) {
 	t.took += time.Since(began)
 }
 
-// rate is how many calls there were in a second.
+// rate is the number of calls a second.
 func (t *timed) rate() float64 { return float64(len(t.calls)) / t.took.Seconds() }
 
-// median is how long a call took, in microseconds.
+// median is the median duration of a call, in microseconds.
 func (t *timed) median() float64 {
 	slices.Sort(t.calls)
 	return float64(t.calls[len(t.calls)/2].Nanoseconds()) / 1e3

@@ -9,8 +9,8 @@ import (
 	"github.com/voicescreen/voicescreen/store"
 )
 
-// changing replaces the session that find returns by what change makes of it, if
-// check returns no error.
+// changing applies change to the session that find returns, and stores the result if
+// check returns nil.
 type changing struct {
 	store  *Store
 	change store.Change
@@ -83,7 +83,7 @@ func (c *changing) do(b *batch) error {
 	return b.write(func(tx *bbolt.Tx) error { return c.store.vault.replace(tx, m.primary, &m.before, m.after, m.to) })
 }
 
-// prepared says whether the change is made, of the record that is stored.
+// prepared reports whether the change was made from the record that is stored now.
 func (c *changing) prepared(b *batch) bool {
 	if c.made.based == nil {
 		return false

@@ -13,19 +13,19 @@ import (
 	"github.com/voicescreen/voicescreen/store/audio"
 )
 
-// Contents says how much is in a store.
+// Contents is the size of a store, as Check found it.
 type Contents struct {
-	Sessions int
-	Audio    int   // recordings that wait or are in work
-	Bytes    int64 // of audio, as stored
+	Sessions int   // including damaged ones
+	Audio    int   // sessions that refer to audio
+	Bytes    int64 // total length of the audio that could be read, decrypted
 }
 
-// Check looks at all of the store at path, which nobody has open, and calls
-// fault with each thing that is wrong: in the structure of the file, in records,
-// in the indexes that lead to them, in audio, which is read to its end, and in
-// the key slots. A fault names sessions by their IDs and says nothing of what
-// stands in them. The error is that of Open, of fault, or of a disk that cannot
-// be read; a store with faults has none.
+// Check verifies the store at path and calls fault with a description of each
+// fault: in the structure of the file, in records, in the indexes, in audio, which
+// is read to its end, and in the key slots. A description names sessions by ID and
+// contains nothing else of them. The store must not be open. Check returns the
+// error of Open, of fault or of a failed read; faults in the store alone are no
+// error.
 func Check(ctx context.Context, path string, opts *Options, fault func(string) error) (c Contents, err error) {
 	s, err := Open(path, opts)
 	if err != nil {
@@ -53,15 +53,15 @@ type checker struct {
 	tx    *bbolt.Tx
 	fault func(string) error
 	found Contents
-	want  map[string]int  // by index: the entries that sessions ask for
-	slots map[uint64]bool // of sessions
+	want  map[string]int  // by index: how many entries the sessions should have
+	slots map[uint64]bool // key slots of sessions
 }
 
-// pages checks the structure of the file. All faults are read: bbolt looks for
-// them in a goroutine of its own.
+// pages checks the structure of the file. It receives all faults, also after an
+// error, so that the goroutine in which bbolt searches for them ends.
 func (k *checker) pages() (err error) {
-	if nested(k.tx) { // a bucket that stands in itself would be followed without end
-		return k.fault("the file: a bucket stands in another")
+	if nested(k.tx) { // bbolt's check would follow a bucket that contains itself for ever
+		return k.fault("the file: a bucket contains another one")
 	}
 	for e := range k.tx.Check() {
 		if err == nil {
@@ -71,8 +71,8 @@ func (k *checker) pages() (err error) {
 	return err
 }
 
-// nested says whether a bucket holds another one. None of a store does, unless a
-// page is in the place of another.
+// nested reports whether a bucket contains another one. This happens only if a page
+// was exchanged with another.
 func nested(tx *bbolt.Tx) bool {
 	err := tx.ForEach(func(_ []byte, b *bbolt.Bucket) error {
 		return b.ForEachBucket(func([]byte) error { return ErrCorrupt })
@@ -80,7 +80,7 @@ func nested(tx *bbolt.Tx) bool {
 	return err != nil
 }
 
-// sessions checks each record and that the indexes lead to it.
+// sessions checks each record, its index entries and its audio.
 func (k *checker) sessions() error {
 	return k.tx.Bucket(bucketSessions).ForEach(func(primary, record []byte) error {
 		if err := k.ctx.Err(); err != nil {
@@ -104,9 +104,9 @@ func (k *checker) sessions() error {
 			k.want[string(bucketAnalyses)]++
 		}
 		if k.s.vault != nil {
-			slot, _ := k.s.vault.slotOf(primary, record) // the record was read: it is authentic
+			slot, _ := k.s.vault.slotOf(primary, record) // authentic: read decrypted the record
 			if k.slots[slot] {
-				if err := k.fault(name + ": another session has its key slot"); err != nil {
+				if err := k.fault(name + ": another session uses the same key slot"); err != nil {
 					return err
 				}
 			}
@@ -116,7 +116,7 @@ func (k *checker) sessions() error {
 	})
 }
 
-// places returns what is wrong with the entries of a session in the indexes.
+// places returns the faults of the index entries of a session.
 func (k *checker) places(primary []byte, s *store.Session) (faults []string) {
 	entry := func(bucket, key, value []byte, what string) {
 		k.want[string(bucket)]++
@@ -164,7 +164,7 @@ func (k *checker) audio(name string, s *store.Session) error {
 	return err
 }
 
-// indexes checks that they hold nothing but what sessions ask for.
+// indexes checks that the indexes contain no other entries than those of sessions.
 func (k *checker) indexes() error {
 	for _, bucket := range buckets {
 		if bytes.Equal(bucket, bucketMeta) || bytes.Equal(bucket, bucketSessions) || bytes.Equal(bucket, bucketDocuments) {
@@ -179,12 +179,12 @@ func (k *checker) indexes() error {
 		}
 	}
 	if got, want := k.tx.Bucket(bucketDue).Sequence(), uint64(k.want[string(bucketDue)]); got != want {
-		return k.fault(fmt.Sprintf("the queue is said to hold %d sessions, want %d", got, want))
+		return k.fault(fmt.Sprintf("the queue counts %d sessions, want %d", got, want))
 	}
 	return nil
 }
 
-// documents checks that each can be read.
+// documents checks that each document can be read.
 func (k *checker) documents() error {
 	return k.tx.Bucket(bucketDocuments).ForEach(func(name, record []byte) error {
 		if _, _, err := k.s.vault.document(string(name), record); err != nil {
@@ -194,7 +194,7 @@ func (k *checker) documents() error {
 	})
 }
 
-// keys checks that each slot is a session's, or is to be one's.
+// keys checks that each key slot is of a session, free or retired.
 func (k *checker) keys() error {
 	v := k.s.vault
 	if v == nil {

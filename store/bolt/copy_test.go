@@ -17,16 +17,8 @@ import (
 	"github.com/voicescreen/voicescreen/store/audio"
 )
 
-func (c *callingContext) Err() error {
-	if c.asks == 0 {
-		c.call()
-	}
-	c.asks--
-	return nil
-}
-
-// TestABackupWhoseNameIsNotDurableIsNone lets each sync of a directory fail.
-func TestABackupWhoseNameIsNotDurableIsNone(t *testing.T) {
+// TestABackupWhoseNameIsNotDurableIsRemoved makes each sync of a directory fail.
+func TestABackupWhoseNameIsNotDurableIsRemoved(t *testing.T) {
 	t.Parallel()
 	path, _ := filled(t, 2)
 	st := reopen(t, path)
@@ -42,7 +34,7 @@ func TestABackupWhoseNameIsNotDurableIsNone(t *testing.T) {
 		err := st.Backup(t.Context(), filepath.Join(dir, "backup.db"))
 		if err == nil {
 			if n < 5 {
-				t.Errorf("done after %d syncs: this shows little", n)
+				t.Errorf("the backup made %d syncs, want at least 5 for this test", n)
 			}
 			return
 		}
@@ -53,8 +45,8 @@ func TestABackupWhoseNameIsNotDurableIsNone(t *testing.T) {
 	}
 }
 
-// TestCheckFindsWhatIsWrong plants faults one at a time.
-func TestCheckFindsWhatIsWrong(t *testing.T) {
+// TestCheckFindsFaults plants faults one at a time.
+func TestCheckFindsFaults(t *testing.T) {
 	t.Parallel()
 	path, sessions := filled(t, 3)
 	if c, faults := checked(t, path, testKey); len(faults) != 0 || c.Sessions != 3 || c.Audio != 3 || c.Bytes != int64(3*len(audioOf(sessions[0]))) {
@@ -86,7 +78,7 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 		`the index analyses has 4 entries, want 3`: in(func(_ *vault, tx *bbolt.Tx, primary []byte) error {
 			return tx.Bucket(bucketAnalyses).Put(append(bytes.Clone(primary), 0), nil)
 		}),
-		`the file: a bucket stands in another`: in(func(_ *vault, tx *bbolt.Tx, _ []byte) error {
+		`the file: a bucket contains another one`: in(func(_ *vault, tx *bbolt.Tx, _ []byte) error {
 			_, err := tx.Bucket(bucketKept).CreateBucket([]byte("kept"))
 			return err
 		}),
@@ -99,7 +91,7 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 		`the index kept has 4 entries, want 3`: in(func(_ *vault, tx *bbolt.Tx, primary []byte) error {
 			return tx.Bucket(bucketKept).Put(dueKey(s.Due, primary), nil)
 		}),
-		`the queue is said to hold 9 sessions, want 3`: in(func(_ *vault, tx *bbolt.Tx, _ []byte) error {
+		`the queue counts 9 sessions, want 3`: in(func(_ *vault, tx *bbolt.Tx, _ []byte) error {
 			return tx.Bucket(bucketDue).SetSequence(9)
 		}),
 		`3 of 4 key slots are accounted for`: in(func(v *vault, tx *bbolt.Tx, _ []byte) error { return v.setCount(tx, 4) }),
@@ -179,7 +171,8 @@ func TestCompact(t *testing.T) {
 	}
 }
 
-// TestCopyEncryptsAPlainStore copies back and forth.
+// TestCopyEncryptsAPlainStore copies a plain store into an encrypted one, twice: the
+// second time fails.
 func TestCopyEncryptsAPlainStore(t *testing.T) {
 	t.Parallel()
 	from := openedWith(t, nil)

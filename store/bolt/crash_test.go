@@ -18,18 +18,19 @@ import (
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
 
-// envCrash makes the test binary work on the store of that path until it is
-// killed, and write a line for each call that returned nil.
+// envCrash is the path of a store on which the test binary works until it is killed.
+// It prints a line for each call that returned nil.
 const envCrash = "VOICESCREEN_TEST_CRASH"
 
-// envCrashKey makes that store encrypted under testKey.
+// envCrashKey, if not empty, encrypts the stores of envCrash and envHistory under
+// testKey.
 const envCrashKey = "VOICESCREEN_TEST_CRASH_KEY"
 
-// crashRounds is how often the process is killed. Chosen: two seconds.
+// crashRounds is how often the process is killed. Chosen: they take two seconds.
 const crashRounds = 6
 
-// work creates sessions with audio, lets go of the audio of every second one,
-// and deletes every fourth.
+// work creates sessions with audio, removes the audio of every second one, and deletes
+// every fourth one.
 func work(path string) {
 	var opts bolt.Options
 	if os.Getenv(envCrashKey) != "" {
@@ -40,7 +41,7 @@ func work(path string) {
 		fmt.Println("error", err)
 		os.Exit(1)
 	}
-	var mu sync.Mutex // keeps lines whole
+	var mu sync.Mutex // serialises output
 	acknowledge := func(what, id string, err error) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -74,8 +75,8 @@ func work(path string) {
 	select {}
 }
 
-// TestWhatWasAcknowledgedSurvivesAKill kills a process that writes, again and
-// again. It cannot show a sync that is left out: the system has the writes.
+// TestWhatWasAcknowledgedSurvivesAKill repeatedly kills a process that writes. It does
+// not detect a missing sync: a kill loses no write that the system has.
 func TestWhatWasAcknowledgedSurvivesAKill(t *testing.T) {
 	t.Parallel()
 	t.Run("plain", func(t *testing.T) { t.Parallel(); killAgainAndAgain(t, &bolt.Options{}) })
@@ -97,11 +98,11 @@ func killAgainAndAgain(t *testing.T, opts *bolt.Options) {
 		}
 	}
 	if len(last) < 10*crashRounds {
-		t.Errorf("got %d sessions acknowledged: too few to show anything", len(last))
+		t.Errorf("got %d sessions acknowledged, want at least %d", len(last), 10*crashRounds)
 	}
 }
 
-// killed runs work for a time and kills it.
+// killed runs work in a process and kills it after a time.
 func killed(t *testing.T, path string, opts *bolt.Options, after time.Duration, last map[string]string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
@@ -120,21 +121,21 @@ func killed(t *testing.T, path string, opts *bolt.Options, after time.Duration, 
 	lines := bufio.NewReader(out)
 	for {
 		line, err := lines.ReadString('\n')
-		if err == io.EOF { // a line that is cut was not acknowledged
+		if err == io.EOF { // an incomplete line acknowledges nothing
 			break
 		}
-		once.Do(func() { time.AfterFunc(after, func() { _ = cmd.Process.Kill() }) }) // from the first write on
+		once.Do(func() { time.AfterFunc(after, func() { _ = cmd.Process.Kill() }) }) // after the first write
 		what, id, _ := strings.Cut(strings.TrimSpace(line), " ")
 		if err != nil || what == "error" {
-			t.Fatalf("the process says %q (%v)", line, err)
+			t.Fatalf("the process printed %q (%v)", line, err)
 		}
 		last[id] = what
 	}
 	_ = cmd.Wait() // it was killed
 }
 
-// checkAcknowledged compares the store with what was acknowledged. What was
-// done and not acknowledged may be there.
+// checkAcknowledged compares the store with the acknowledged calls. Calls that were not
+// acknowledged may have taken effect.
 func checkAcknowledged(t *testing.T, st *bolt.Store, path string, last map[string]string) {
 	t.Helper()
 	for id, what := range last {

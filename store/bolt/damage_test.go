@@ -16,8 +16,8 @@ import (
 	"github.com/voicescreen/voicescreen/store"
 )
 
-// damaged returns a store with three sessions of a user, s0 to s2, that are due
-// one after the other and have audio; the record of s0 is damaged.
+// damaged returns a store with three sessions of a user, s0 to s2, which have audio and
+// are due one after the other. The record of s0 is damaged.
 func damaged(t *testing.T, key []byte) (*Store, []*store.Session) {
 	t.Helper()
 	st := openedWith(t, key)
@@ -52,7 +52,7 @@ func damage(t *testing.T, st *Store, id string) {
 	}
 }
 
-func TestADamagedRecordIsAnErrorAndNeverAnAnswer(t *testing.T) {
+func TestADamagedRecordIsAnError(t *testing.T) {
 	t.Parallel()
 	eachKey(t, func(t *testing.T, key []byte) {
 		st, sessions := damaged(t, key)
@@ -64,7 +64,7 @@ func TestADamagedRecordIsAnErrorAndNeverAnAnswer(t *testing.T) {
 				t.Errorf("%s: got error %v, want %v", name, err, ErrCorrupt)
 			}
 			if err != nil && strings.Contains(err.Error(), "user") {
-				t.Errorf("%s: the error %q says what stood in the record", name, err)
+				t.Errorf("%s: the error %q contains a part of the record", name, err)
 			}
 		}
 		if _, err := st.Get(t.Context(), "clinic", "s1"); err != nil {
@@ -73,7 +73,7 @@ func TestADamagedRecordIsAnErrorAndNeverAnAnswer(t *testing.T) {
 	})
 }
 
-func TestADamagedRecordDoesNotHoldUpTheQueue(t *testing.T) {
+func TestADamagedRecordDoesNotBlockTheQueue(t *testing.T) {
 	t.Parallel()
 	eachKey(t, func(t *testing.T, key []byte) {
 		st, sessions := damaged(t, key)
@@ -90,9 +90,9 @@ func TestADamagedRecordDoesNotHoldUpTheQueue(t *testing.T) {
 	})
 }
 
-// TestAScanPassesOverDamagedRecords damages records at the beginning, one
-// behind the other, and at the end of a scan in pages of every size.
-func TestAScanPassesOverDamagedRecords(t *testing.T) {
+// TestAScanSkipsDamagedRecords damages the first record of a scan, two in sequence,
+// and the last one, and scans in pages of every size.
+func TestAScanSkipsDamagedRecords(t *testing.T) {
 	t.Parallel()
 	st := opened(t)
 	var want []string
@@ -133,7 +133,8 @@ func TestAScanPassesOverDamagedRecords(t *testing.T) {
 	}
 }
 
-// TestACopyLeavesOutDamagedRecords and says so.
+// TestACopyLeavesOutDamagedRecords copies a store with a damaged record: the error
+// counts it.
 func TestACopyLeavesOutDamagedRecords(t *testing.T) {
 	t.Parallel()
 	from, _ := damaged(t, nil)
@@ -145,8 +146,8 @@ func TestACopyLeavesOutDamagedRecords(t *testing.T) {
 	}
 }
 
-// TestACopyLeavesOutSessionsWithoutAudio has sessions whose audio is missing, or
-// of which a part is, among others.
+// TestACopyLeavesOutSessionsWithoutAudio copies a store with a session whose audio is
+// missing and one whose audio is cut short.
 func TestACopyLeavesOutSessionsWithoutAudio(t *testing.T) {
 	t.Parallel()
 	path, sessions := filled(t, 4)
@@ -222,9 +223,8 @@ func TestADamagedRecordCanBeErased(t *testing.T) {
 	}
 }
 
-// TestIndexesThatLieAreErrors puts entries into the indexes that no program
-// writes.
-func TestIndexesThatLieAreErrors(t *testing.T) {
+// TestStaleIndexEntriesAreErrors puts malformed and stale entries into the indexes.
+func TestStaleIndexEntriesAreErrors(t *testing.T) {
 	t.Parallel()
 	eachKey(t, func(t *testing.T, key []byte) {
 		st := openedWith(t, key)
@@ -273,7 +273,7 @@ func TestIndexesThatLieAreErrors(t *testing.T) {
 			t.Errorf("NextNotice: got error %v, want %v", err, ErrCorrupt)
 		}
 		if list, err := st.Expire(t.Context(), st.now().Sub(s.UpdatedAt)+time.Microsecond, 9); len(list) != 0 || err != nil {
-			t.Errorf("Expire before the session may: got %v and error %v, want 0", list, err)
+			t.Errorf("Expire before the age: got %v and error %v, want 0", list, err)
 		}
 		if list, err := st.Expire(t.Context(), st.now().Sub(s.UpdatedAt), 9); len(list) != 1 || err != nil {
 			t.Errorf("Expire: got %v and error %v, want 1", list, err)
@@ -290,10 +290,10 @@ func TestIndexesThatLieAreErrors(t *testing.T) {
 	})
 }
 
-// TestDamagedScoresAreLostAlone damages the record of scores and features of a
-// session: what needs it fails, all else works, and a change that sets them
-// makes it whole.
-func TestDamagedScoresAreLostAlone(t *testing.T) {
+// TestOnlyDamagedScoresAreLost damages the record of scores and features of a session.
+// Calls that read it fail, all others work, and a change that sets scores or features
+// replaces it.
+func TestOnlyDamagedScoresAreLost(t *testing.T) {
 	t.Parallel()
 	eachKey(t, func(t *testing.T, key []byte) {
 		for name, damage := range map[string]func(analyses *bbolt.Bucket, primary, other []byte) error{

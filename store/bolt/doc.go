@@ -1,56 +1,54 @@
 // Package bolt is the default store: one bbolt file for the sessions, and a
-// directory beside it for the audio that waits to be analysed. It belongs to
-// one process at a time and needs nothing but a file system.
+// directory beside it for the audio that waits to be analysed. One process at a
+// time can open it. It needs nothing but a file system.
 //
 // # Files
 //
-// The store at clinic.db consists of the file clinic.db and the directory
-// clinic.db.audio, and if it is encrypted of the file clinic.db.keyslots too.
-// Only their owner may read them (0600, 0700). They belong together: Open, which no
-// other process can be beside, removes audio that no session of the file refers
-// to. The name of audio that is being written ends in .part; a new database, or
-// key file, is made under a name that ends in .new- and random letters. Open
-// removes what a crash left of either. Audio names are random.
+// The store at clinic.db consists of the file clinic.db, the directory
+// clinic.db.audio and, if the store is encrypted, the file clinic.db.keyslots. Only
+// their owner may read them (modes 0600 and 0700). They belong together: Open
+// removes audio that no session of the database refers to. Audio names are random.
+// The name of an unfinished audio file ends in .part. The name of an unfinished
+// database or key file ends in .new- and random letters. Open removes unfinished
+// files that a crash left.
 //
 // # Clock
 //
-// All times are the store's ([store.NewClock]). No lease outlives the process: Open
-// makes due what an earlier process leased or put off, as [store.MaxDelay] says.
-// So neither a dead process nor a clock that was set back holds up the queue.
+// All times are the store's ([store.NewClock]). Open makes due what an earlier
+// process leased or put off, as [store.MaxDelay] describes. So the queue waits
+// neither for the lease of a dead process nor for a clock that was set back.
 //
 // # Durability
 //
-// A call that changes something returns nil only after the disk has it: bbolt
-// syncs the file at each commit, and audio is written to a temporary name,
-// synced, renamed, and the directory synced. A new database gets its name only
-// when it is complete and synced, so a power cut leaves a whole one or none.
-// Calls that come while a commit is under way share the next one: many clients
-// together wait for few syncs, and a single client for no one else.
+// A call that changes something returns nil only after the change is on the disk.
+// Bbolt syncs the file at each commit. Audio is written under a temporary name,
+// synced and renamed, and the directory is synced. A new database gets its name
+// only when it is complete and synced: a power failure leaves a complete one or
+// none. Calls that arrive during a commit share the next commit (group commit), so
+// many clients wait for few syncs. A single client waits for no other.
 //
-// A commit ends with the write and the sync of one page. If the disk refuses
-// these, what the call did is seen and may not be on the disk. The page is then
-// written and synced again, at once and before any other change: once that
-// succeeds all is as if nothing had happened. If it does not succeed at once,
-// the call returns the error, though what it did becomes durable with the next
-// change; until then no change is stored. A sync alone is not tried again: the
-// system takes what it could not write for written.
-//
-// What the disk refuses before that leaves all as it was. No fault needs a
+// A commit ends with the write and the sync of one meta page. If one of these
+// fails, later calls see the change, but it may not be on the disk. The store then
+// writes and syncs the meta pages again at once. If this succeeds, the call
+// succeeds. Otherwise the call returns the error, and no other change is stored
+// until a retry succeeds, which makes the failed change durable too. A retry always
+// writes again, since operating systems mark pages that a sync could not write as
+// clean. A failure before the meta page rolls the change back. No fault needs a
 // restart.
 //
 // # Erasure
 //
-// Audio files are removed from the directory. A removed record can no longer be
-// reached, but its bytes stay in free pages of the file until bbolt writes over
-// them, and a disk may keep what was written over: where that matters the
-// store must be encrypted.
+// Audio files are removed from the directory. A removed record cannot be read
+// through the store, but its bytes stay in free pages of the file until bbolt
+// overwrites them, and a disk may keep overwritten data. Where this matters, encrypt
+// the store.
 //
 // # Encryption
 //
-// With Options.Key a new store is encrypted, and opened again with that key: 32
-// random bytes, of which "openssl rand -hex 32" makes the 64 digits. Every
-// session has a random key of its own (AES-256-GCM), and so has each audio file;
-// removing it destroys that key.
+// With Options.Key a new store is encrypted, and opens only with that key: 32 random
+// bytes, for example the 64 hexadecimal digits of "openssl rand -hex 32", decoded.
+// Every session and every audio file has a random key of its own (AES-256-GCM),
+// which is destroyed when the session or file is removed.
 //
 //	encrypted and authenticated          visible to who reads the files
 //	-------------------------------------------------------------------------------
@@ -61,49 +59,50 @@
 //	documents: the content               names, revisions and sizes of documents
 //	account and user: HMAC-SHA-256       which sessions are of one account or user
 //	in keys, in place of plain hashes    which have scores
-//	                                     sizes of records and audio, how many there are
+//	                                     sizes and numbers of records and audio
 //
-// The data keys of sessions stand in slots of 64 bytes in the file
-// clinic.db.keyslots and nowhere else: bbolt keeps what was removed in free
-// pages, and a key that stood in the record would live on there. A record names
-// its slot. When the session goes, the slot is overwritten in place with the key
-// of a session to come, and synced, before the call returns. Slots get their
-// keys a thousand at once, synced before any session is assigned one: a new
-// session waits for no sync but that of its record. Which slots are free, and
-// which are retired and still to be overwritten, stands in bucket slots, in
-// the transaction that removes the session: Open does what a crash left. Audio
-// is a stream of chunks of 64 KiB, each authenticated with its number and
-// whether it is the last (package internal/stream); its key stands sealed at its
-// beginning, and is overwritten with zeros, and synced, before the file is
-// removed.
+// The data keys of sessions stand only in slots of 64 bytes in the file
+// clinic.db.keyslots. They do not stand in the database, since bbolt keeps removed
+// data in free pages. A record names its slot. When a session is removed, its slot
+// is overwritten in place with a new key for a later session, and synced, before
+// the call returns. Slots get their keys 1024 at a time, synced before a session is
+// assigned one: a new session waits only for the sync of its record. Bucket slots
+// lists the free slots and the retired ones, whose keys are still to be
+// overwritten. A slot is retired in the transaction that removes its session; Open
+// completes what a crash interrupted.
 //
-// What was changed is an error, ErrCorrupt, and never an answer: a bit anywhere
-// in a record, a slot or audio; a record, slot or audio in the place of another,
-// of this store or of another one; audio that was cut, continued or reordered.
-// Not found is what only a memory of before could show: who can write to the
-// files can put back the whole store as it was, or the former record of a
-// session that is still there, or take entries out of the indexes so that a
-// session is not found. A bit that turns over in the structure of a page can
-// hide a session too: bbolt has no checksums. Who has Options.Key and the files,
-// or reads the memory of the process, has all. A process that is killed leaves
-// audio behind whose session is not stored; Open wipes its key.
+// Audio is a stream of authenticated chunks (package internal/stream). Its sealed
+// key stands at the beginning of the file. The key is overwritten with zeros, and
+// synced, before the file is removed.
 //
-// Destroyed means overwritten in the file. A disk that levels wear, a file
-// system that copies on write, a snapshot and a backup may keep what was there:
-// a removed session is then lost for good only when those are, or when
-// Options.Key is, of which they hold nothing. Keep the key on another disk.
+// Tampering and damage are reported as ErrCorrupt: a changed bit in a record, slot
+// or audio file; a record, slot or audio file that was exchanged with another, of
+// this store or another; audio that was cut, extended or reordered.
 //
-// Backup copies all three parts while the store is written to. They belong
-// together: a database without its key file is refused, and beside a key file of
-// another time some sessions cannot be read. Rekey replaces the key, and Copy
-// makes an encrypted store of a plain one. What the plain one held stays on its
+// Not detected is a return to an earlier state, since the store has nothing to
+// compare with. Who can write to the files can put back an earlier copy of the
+// whole store, or of the record of a session that is still stored, or remove index
+// entries so that a session is not found. A changed bit in the structure of a page
+// can hide a session too: bbolt has no checksums. Who has Options.Key and the
+// files, or can read the memory of the process, can read everything. A killed
+// process may leave audio of which no session was stored; Open destroys its key.
+//
+// Destroyed means overwritten in the file. The old content can survive on a disk
+// with wear levelling, in a file system that copies on write, in a snapshot and in
+// a backup. A removed session is then lost for good only when these are destroyed,
+// or Options.Key is, which none of them holds. Keep the key on another disk.
+//
+// Backup copies database, audio and keys while the store is written to. The three
+// belong together: a database without its key file is refused, and with a key file
+// of another time some sessions cannot be read. Rekey replaces the key. Copy makes
+// an encrypted store of a plain one; the content of the plain one stays on its
 // disk.
 //
 // # Layout
 //
-// All multi-byte numbers in keys are big-endian, so that keys sort as what they
-// stand for. Strings of the caller enter keys as SHA-256 or, an ID, behind its
-// length, so that no two of them can be confused.
+// All multi-byte numbers in keys are big-endian, so that keys sort as the numbers
+// do. Strings of the caller enter keys as SHA-256, except session IDs, which follow
+// their length: no two different strings give the same key.
 //
 //	meta      application, format           who may open the file
 //	sessions  primary → record              primary = length, ID, SHA-256 of the account
@@ -114,28 +113,27 @@
 //	notices   SHA-256 of the account, notify, primary → nothing
 //	kept      kept since, primary → nothing  what may expire, longest kept first
 //	documents name → revision, content
-//	slots     state, slot → tag             of encrypted stores: what is not a session's
+//	slots     state, slot → tag             of encrypted stores: free and retired slots
 //
-// The primary key names the account: the session of another account is not
-// refused but cannot be reached. A record is a version byte, a CRC-32C of key,
-// version and body, and the body. That of a session begins with the checksum of the
-// record of its scores and features, if it has some. So a record that
-// was damaged, stands under another key, or beside one of another time, is an
-// error and never an answer.
+// The primary key includes the account, so no call can reach the session of another
+// account. A record is a version byte, a CRC-32C of key, version and body, and the
+// body. The body of a session's record begins with the checksum of the record of
+// its scores and features, if it has one. So a damaged record, a record under
+// another key, and scores of another time than their session are all detected.
 //
-// Scores and features have a record of their own since they are a dozen times as
-// long as all else and are written once: feedback, leases and notices neither
-// read nor write them.
+// Scores and features have a record of their own: they are a dozen times as long
+// as the rest of a session and are written once. Feedback, leases and notices
+// neither read nor write them.
 //
-// Documents begin with a byte for their kind and their revision; a CRC-32C of
-// name, revision and content, and the content follow, or the content sealed under
-// a key that is derived from the store's secret.
+// A document begins with a byte for its kind and its revision. In a plain store, a
+// CRC-32C of name, revision and content and the content follow; in an encrypted
+// store, the content, sealed under a key derived from the store's secret.
 //
 // # Versions
 //
-// This is format 1. Open refuses every other one and names it. A record has a
-// version of its own; the fields in it are CBOR with the keys of [store.Marshal],
-// so that a new field changes neither. A sealed record is a version byte, the
-// slot, a tag of these and the record, sealed; one of scores and features is a
+// This is format 1. Open refuses every other format and names it. A record has a
+// version of its own; its fields are CBOR with the keys of [store.Marshal], so a new
+// field changes neither version. A sealed record is a version byte, the slot, a tag
+// of these, and the sealed record. A sealed record of scores and features is a
 // version byte and the record, sealed with the session's key.
 package bolt

@@ -12,9 +12,7 @@ import (
 	"github.com/voicescreen/voicescreen/store"
 )
 
-// The record of a document begins with one of these and its revision. That of a
-// plain store goes on with a CRC-32C of name, revision and content, and the
-// content; that of an encrypted store with the content, sealed.
+// The first byte of the record of a document; doc.go has the layout.
 const (
 	documentPlain  = 1
 	documentSealed = 0x83
@@ -38,8 +36,9 @@ func (s *Store) Document(ctx context.Context, name string) (data []byte, revisio
 	return data, revision, err
 }
 
-// PutDocument is described at [store.Store]. It replaces a damaged document,
-// whose revision can be read as long as its record begins with it.
+// PutDocument is described at [store.Store]. It replaces a damaged document too if
+// the caller gives the revision that its record begins with; a record that is too
+// short for one counts as revision 0.
 func (s *Store) PutDocument(ctx context.Context, name string, revision uint64, data []byte) (uint64, error) {
 	if err := s.calls.Begin(ctx); err != nil {
 		return 0, err
@@ -81,7 +80,7 @@ func (v *vault) documentRecord(name string, revision uint64, data []byte) []byte
 	}
 	b := make([]byte, 0, documentHead+len(data)+sealOverhead)
 	b = binary.BigEndian.AppendUint64(append(b, documentSealed), revision)
-	return v.texts.Seal(b, nil, data, v.documentData(name, b))
+	return v.documents.Seal(b, nil, data, v.documentData(name, b))
 }
 
 // documentSum is the checksum of a plain document.
@@ -91,14 +90,14 @@ func documentSum(name string, revision, data []byte) uint32 {
 	return crc32.Update(sum, castagnoli, data)
 }
 
-// documentData is what a sealed document is bound to: the store, its name and
-// revision.
+// documentData is the additional data of a sealed document: the store, the name and
+// the revision.
 func (v *vault) documentData(name string, head []byte) []byte {
 	return append(append(bytes.Clone(v.id), head...), name...)
 }
 
-// document returns what a record holds; a nil record is that of a document that
-// was never put.
+// document returns the content and revision in a record, nil and 0 for a nil
+// record: a document that was never put.
 func (v *vault) document(name string, record []byte) (data []byte, revision uint64, err error) {
 	if record == nil {
 		return nil, 0, nil
@@ -113,7 +112,7 @@ func (v *vault) document(name string, record []byte) (data []byte, revision uint
 	head, body := record[:documentHead], record[documentHead:]
 	revision = binary.BigEndian.Uint64(head[1:])
 	if v != nil {
-		if data, err = v.texts.Open(nil, nil, body, v.documentData(name, head)); err != nil {
+		if data, err = v.documents.Open(nil, nil, body, v.documentData(name, head)); err != nil {
 			return nil, 0, fmt.Errorf("%w: a document is not authentic", ErrCorrupt)
 		}
 		return data, revision, nil

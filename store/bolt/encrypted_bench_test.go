@@ -12,9 +12,8 @@ import (
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
 
-// BenchmarkEncryption compares an encrypted store with a plain one, as the
-// service uses it: sessions that are initiated, results that are read, audio
-// that is stored and read, sessions that are removed.
+// BenchmarkEncryption compares an encrypted store with a plain one in the calls of the
+// service: creating and deleting sessions, reading results, storing and reading audio.
 func BenchmarkEncryption(b *testing.B) {
 	for _, c := range []struct {
 		name string
@@ -67,7 +66,7 @@ func BenchmarkEncryption(b *testing.B) {
 	}
 }
 
-// initiated returns a session as Initiate makes it.
+// initiated returns a session without a submission, as Initiate creates it.
 func initiated(i int) *store.Session {
 	s := result(i)
 	s.Status, s.Product, s.Scores, s.Features = screen.StatusInitiated, 0, nil, nil

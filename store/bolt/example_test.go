@@ -29,7 +29,7 @@ func ExampleOpen() {
 	defer st.Close()
 
 	_, err = bolt.Open(path, &bolt.Options{LockTimeout: 10 * time.Millisecond})
-	fmt.Println("a second opener is told so:", errors.Is(err, bolt.ErrLocked))
+	fmt.Println("the store is locked:", errors.Is(err, bolt.ErrLocked))
 
 	ctx := context.Background()
 	err = st.Create(ctx, &store.Session{Account: "clinic", ID: "1", UserID: "patient", Status: screen.StatusInitiated, CreatedAt: time.Now()})
@@ -45,7 +45,7 @@ func ExampleOpen() {
 	_, err = st.Get(ctx, "another clinic", "1")
 	fmt.Println("another account has no such session:", errors.Is(err, store.ErrNotFound))
 	// Output:
-	// a second opener is told so: true
+	// the store is locked: true
 	// initiated
 	// another account has no such session: true
 }

@@ -6,14 +6,13 @@ import (
 	"github.com/voicescreen/voicescreen/store"
 )
 
-// Commits returns how many transactions were stored since the database was
-// made.
+// Commits returns the number of transactions committed since the database was created.
 func (s *Store) Commits() (n int) {
 	_ = s.view(func(tx *bbolt.Tx) error { n = tx.ID(); return nil })
 	return n
 }
 
-// RecordSize returns how many bytes a session takes.
+// RecordSize returns the size of the records of a session, in bytes.
 func RecordSize(session *store.Session) int {
 	var v *vault
 	r, err := recordsOf(v.primaryKey(session.Account, session.ID), session, "")
@@ -23,8 +22,7 @@ func RecordSize(session *store.Session) int {
 	return len(r.session) + len(r.analysis)
 }
 
-// PlainUpdate is Update in a transaction that no other call shares, as bbolt
-// makes it.
+// PlainUpdate is Update in a bbolt transaction of its own, without group commit.
 func (s *Store) PlainUpdate(account, id string, change store.Change) error {
 	primary := s.vault.primaryKey(account, id)
 	find := func(b *batch) (stored, error) { return s.vault.findIn(b, primary, account, id) }

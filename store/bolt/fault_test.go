@@ -13,18 +13,18 @@ import (
 	"github.com/voicescreen/voicescreen/internal/proof/diskfault"
 )
 
-// faultKinds are the ways in which calls fail. The last is a disk that becomes
-// full within a write.
+// faultKinds are the errors with which calls fail. The last one stands for a disk that
+// becomes full during a write.
 var faultKinds = []syscall.Errno{syscall.EIO, syscall.ENOSPC, syscall.EACCES, 0}
 
-// turns lets the calls of each operation fail in turn: the first at the first
+// turns makes the calls of each operation fail in turn: the first call at the first
 // attempt, the second at the second, until the operation succeeds.
 type turns struct {
 	kind   int
 	turn   int  // number of the call that fails in this attempt
 	calls  int  // of this attempt
 	full   int  // number of the file for which the disk is full
-	stays  bool // whether what comes after in this attempt fails too
+	stays  bool // whether the later calls of this attempt fail too
 	over   bool
 	faults map[diskfault.Kind]int
 }
@@ -90,12 +90,12 @@ func recordFaults(t *testing.T, key []byte, kind int, stays bool) (recording, *t
 	return recording{key, r.Steps}, f
 }
 
-// TestEachFailingCallLeavesAStateThatIsKnown lets each call that changes a file
-// fail, in each operation and in the making of the store: the state is then
-// that of before, or of after, and the operation succeeds when the fault is
-// gone, in the same process. Then it lets the power fail within all that: what
-// an fsync could not write is not on the disk.
-func TestEachFailingCallLeavesAStateThatIsKnown(t *testing.T) {
+// TestEachFailingCallLeavesAKnownState makes each call that changes a file fail, in each
+// operation and in the creation of the store. The state is then that before or after the
+// operation, and the operation succeeds after the fault, in the same process. The test
+// then simulates power failures during all of this, on a disk that loses what a failed
+// fsync did not write.
+func TestEachFailingCallLeavesAKnownState(t *testing.T) {
 	kinds, cuts := 1, 50
 	if os.Getenv(envFaults) != "" {
 		kinds, cuts = len(faultKinds), 1000
@@ -126,11 +126,10 @@ func TestEachFailingCallLeavesAStateThatIsKnown(t *testing.T) {
 	}
 }
 
-// TestAPlantedFaultIsSeenAmongFailingCalls leaves out what makes sure what a
-// failed sync left in doubt: the second write of the pages by which a
-// transaction counts. A second sync alone looks the same to the program.
+// TestAPlantedFaultIsSeenAmongFailingCalls leaves out the second write of the meta pages
+// after a failed sync. A second sync alone succeeds too, and the pages are lost.
 func TestAPlantedFaultIsSeenAmongFailingCalls(t *testing.T) {
 	r, _ := recordFaults(t, nil, 0, false)
 	r.steps = slices.DeleteFunc(r.steps, isRewrite)
-	r.missed(t)
+	r.wantFault(t)
 }

@@ -3,10 +3,14 @@ package bolt
 import (
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"go.etcd.io/bbolt"
+
+	"github.com/voicescreen/voicescreen/store"
 )
 
 // maxBatch is how many calls may share a transaction. Chosen: what they write
@@ -19,9 +23,9 @@ const maxBatch = 256
 // commits. While the disk syncs, the next batch gathers. A single client never
 // waits for another.
 //
-// Measured and rejected: running each call in its own goroutine, which hands the
-// transaction on to the next, took as long as the calls themselves at 64 clients.
-// bbolt's own Batch waits 10 ms for other calls, also when there are none.
+// Measured and rejected: to run each call in its own goroutine and pass the
+// transaction from one to the next, which took as long as the calls themselves at
+// 64 clients. Bbolt's own Batch waits 10 ms for other calls, even if there are none.
 type group struct {
 	db       *bbolt.DB
 	file     metaFile      // of db
@@ -41,12 +45,12 @@ type batch struct {
 	cursor   *bbolt.Cursor // of session; nil until the first call of it
 	dirty    bool          // something was written
 	failed   bool          // a call failed while it wrote: the batch is rolled back
-	failedBy *call         // which, nil if it ended the goroutine
+	failedBy *call         // the call that failed; nil if it ended the goroutine
 	done     chan struct{} // closed after the commit or the rollback
 
-	// AfterCommit is what the calls do once the batch is durable. If reported is
-	// set, they returned an error although the batch may be durable, and repair
-	// does it for them.
+	// AfterCommit are the functions to call once the batch is durable. If reported is
+	// set, the calls returned an error although the batch may be durable, and repair
+	// calls the functions.
 	reported    bool
 	afterCommit []func()
 }
@@ -66,7 +70,7 @@ func (c *call) run(b *batch) {
 		if returned {
 			return
 		}
-		if c.panicked = recover(); c.panicked == nil { // op ends the goroutine, which need not be its own
+		if c.panicked = recover(); c.panicked == nil { // op called runtime.Goexit, perhaps in the goroutine of another call
 			b.failed = true
 		}
 	}()
@@ -115,7 +119,7 @@ func (g *group) do(op func(*batch) error) error {
 	return c.err
 }
 
-// join adds a call to the open batch, and says whether it is the first of it.
+// join adds a call to the open batch. Leads reports whether it is the first call.
 func (g *group) join(c *call) (b *batch, leads bool) {
 	g.joining.Lock()
 	defer g.joining.Unlock()
@@ -129,8 +133,8 @@ func (g *group) join(c *call) (b *batch, leads bool) {
 	return b, leads
 }
 
-// joined returns the calls of a batch behind the first n. If there are none it
-// closes the batch.
+// joined returns the calls of a batch after the first n. If there are none it closes
+// the batch.
 func (g *group) joined(b *batch, n int) []*call {
 	g.joining.Lock()
 	defer g.joining.Unlock()
@@ -174,8 +178,8 @@ func (g *group) lead(b *batch) {
 	}
 }
 
-// gather waits for clients that the commit before woke, for an eighth of the time
-// of a commit at most. It is not called for a single client.
+// gather waits for clients whose calls the last commit completed, for at most an eighth
+// of the time of a commit. It is not called for a single client.
 func (g *group) gather(b *batch, n int) {
 	for began := time.Now(); time.Since(began) < g.took/8; {
 		g.joining.Lock()
@@ -238,7 +242,7 @@ func (g *group) finish(b *batch) {
 		}
 		g.fail(b, err)
 	}
-	_ = guard(b.tx.Rollback) // after a commit that failed it is over already
+	_ = guard(b.tx.Rollback) // without effect after a failed commit
 }
 
 // commit commits a batch.
@@ -257,10 +261,24 @@ func (g *group) commit(b *batch) error {
 		}
 		b.reported = true
 	}
-	return fmt.Errorf("store/bolt: commit: %w", err)
+	return fmt.Errorf("store/bolt: commit: %w", withErrno(err))
 }
 
-// visible says whether later transactions see what a transaction wrote. A commit
+// withErrno wraps store.ErrFull in an error of a full disk: where the file cannot
+// grow, bbolt gives the text of the error alone.
+func withErrno(err error) error {
+	if store.IsFull(err) {
+		return err
+	}
+	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG} {
+		if strings.HasSuffix(err.Error(), errno.Error()) {
+			return fmt.Errorf("%w: %w", store.ErrFull, err)
+		}
+	}
+	return err
+}
+
+// visible reports whether later transactions see what a transaction wrote. A commit
 // ends with the write and the sync of one of the two meta pages: if these fail, it
 // may be visible and not durable.
 func (g *group) visible(id int) (visible bool) {
@@ -310,9 +328,9 @@ type metaFile interface {
 	Sync() error
 }
 
-// guard calls f and turns a panic into ErrCorrupt. A bbolt file has no
-// checksums: a damaged page shows as a panic of bbolt, or as a fault where the
-// file ends before its memory map does.
+// guard calls f and returns a panic of it as ErrCorrupt. A bbolt file has no
+// checksums: a damaged page makes bbolt panic, or causes a memory fault where the
+// file ends before its memory map.
 func guard(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {

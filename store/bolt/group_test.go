@@ -15,9 +15,9 @@ import (
 	"github.com/voicescreen/voicescreen/store"
 )
 
-// TestACallThatSpoilsABatchFailsAlone lets calls fail after they wrote, among
-// others that share their transaction.
-func TestACallThatSpoilsABatchFailsAlone(t *testing.T) {
+// TestAFailingWriteFailsOnlyItsCall makes calls fail after they wrote, among others that
+// share their transaction.
+func TestAFailingWriteFailsOnlyItsCall(t *testing.T) {
 	const calls = 64
 	st := opened(t)
 	broken := errors.New("broken")
@@ -60,10 +60,9 @@ func TestACallThatSpoilsABatchFailsAlone(t *testing.T) {
 	}
 }
 
-// TestACallThatDoesNotReturnIsItsOwnCallersAffair: calls that panic or end their
-// goroutine take no other call with them that they share a batch with, whoever
-// leads that.
-func TestACallThatDoesNotReturnIsItsOwnCallersAffair(t *testing.T) {
+// TestACallThatDoesNotReturnAffectsNoOther shares batches among calls, some of which
+// panic or end their goroutine. The other calls are stored, whichever call leads.
+func TestACallThatDoesNotReturnAffectsNoOther(t *testing.T) {
 	const calls = 64
 	st := opened(t)
 	var all sync.WaitGroup
@@ -82,7 +81,7 @@ func TestACallThatDoesNotReturnIsItsOwnCallersAffair(t *testing.T) {
 				case !returned: // another call, which this goroutine led, ended it
 					unheard.Add(1)
 					if i%8 == 3 {
-						unheardPanics.Add(1) // its own panic was to follow
+						unheardPanics.Add(1) // its own panic would have followed
 					}
 				}
 			}()
@@ -110,18 +109,19 @@ func TestACallThatDoesNotReturnIsItsOwnCallersAffair(t *testing.T) {
 	}
 	all.Wait()
 	if panics.Load()+unheardPanics.Load() != calls/8 || ends.Load() != calls/8 {
-		t.Errorf("%d callers had a panic, %d did not come to it, and %d ended, want %d with a panic and %[4]d ended",
+		t.Errorf("%d callers panicked, %d were ended before they did, and %d ended, want %d that panic and %[4]d that end",
 			panics.Load(), unheardPanics.Load(), ends.Load(), calls/8)
 	}
 	if n := unheard.Load(); n > calls/8 {
-		t.Errorf("%d calls ended with another, want at most the leader of each", n)
+		t.Errorf("%d goroutines were ended by the call of another, want at most one for each such call", n)
 	}
 	if err := st.Create(t.Context(), sample()); err != nil {
-		t.Errorf("after it: %v", err)
+		t.Errorf("Create afterwards: %v", err)
 	}
 }
 
-// TestACommitThatFailsStoresNothing fills the disk, as bbolt sees it.
+// TestACommitThatFailsStoresNothing limits the size of the database, which bbolt reports
+// as a full disk.
 func TestACommitThatFailsStoresNothing(t *testing.T) {
 	st := opened(t)
 	s := sample()
@@ -147,7 +147,7 @@ func TestACommitThatFailsStoresNothing(t *testing.T) {
 	}
 }
 
-// TestConcurrentCallsShareCommits counts the transactions.
+// TestConcurrentCallsShareCommits counts the transactions of concurrent calls.
 func TestConcurrentCallsShareCommits(t *testing.T) {
 	const workers, each = 16, 20
 	st := opened(t)
@@ -165,15 +165,15 @@ func TestConcurrentCallsShareCommits(t *testing.T) {
 		})
 	}
 	all.Wait()
-	// At the worst every second commit is of a single call, the others of all:
-	// two thirds of the calls would then be more than enough commits.
+	// In the worst case every second commit is of a single call and the others are of
+	// all, so commits stay well below two thirds of the calls.
 	if got := st.Commits() - before; got > workers*each*2/3 {
 		t.Errorf("got %d commits for %d calls, want them shared", got, workers*each)
 	}
 }
 
-// TestASingleCallerCommitsAtOnce: one call, one commit, and nothing is waited
-// for; a call that writes nothing commits nothing.
+// TestASingleCallerCommitsAtOnce makes calls from one goroutine: each call that writes
+// is one commit, and a call that writes nothing commits nothing.
 func TestASingleCallerCommitsAtOnce(t *testing.T) {
 	st := opened(t)
 	s := sample()

@@ -21,17 +21,17 @@ import (
 )
 
 const (
-	// envHistory makes the test binary make histories in the store of that
-	// path, and say "NAME N" after each operation that was acknowledged.
+	// envHistory is the path of a store in which the test binary makes histories. It
+	// prints "NAME N" after each acknowledged operation.
 	envHistory = "VOICESCREEN_TEST_HISTORY"
-	// envHistoryName begins the names of its histories.
+	// envHistoryName is the prefix of the names of its histories.
 	envHistoryName = "VOICESCREEN_TEST_HISTORY_NAME"
 
-	historyThreads = 3  // histories at once; chosen: commits are shared
-	historyLength  = 40 // operations of each; chosen: five sessions
+	historyThreads = 3  // concurrent histories; chosen: enough to share commits
+	historyLength  = 40 // operations of each; chosen: they make five sessions
 )
 
-// makeHistories is the process that is recorded.
+// makeHistories is the main function of the process that is recorded.
 func makeHistories(path string) {
 	opts := bolt.Options{Now: historyNow}
 	if os.Getenv(envCrashKey) != "" {
@@ -45,7 +45,7 @@ func makeHistories(path string) {
 		fmt.Println("error", err)
 		os.Exit(1)
 	}
-	var mu sync.Mutex // keeps lines whole
+	var mu sync.Mutex // serialises output
 	var all sync.WaitGroup
 	for worker := range historyThreads {
 		all.Go(func() {
@@ -68,12 +68,13 @@ func makeHistories(path string) {
 	os.Exit(0)
 }
 
-// history is a sequence of operations on sessions of its own. It is a function
-// of its name: after n operations a store holds of it what a new history holds
-// after n calls of next. The Audio of its sessions is the content.
+// history is a sequence of operations on its own sessions, and a model of them. Its name
+// determines it: after n operations the store contains the sessions that a new history
+// of that name contains after n calls of next. Audio of a session in the model is the
+// content, not a reference.
 type history struct {
 	name     string
-	n        int // operations that were made
+	n        int // operations made
 	sessions map[string]*store.Session
 	document string // of the history's name
 }
@@ -82,13 +83,13 @@ func newHistory(name string) *history {
 	return &history{name: name, sessions: map[string]*store.Session{}}
 }
 
-// stages is how many operations a history makes with each session.
+// stages is the number of operations for each session.
 const stages = 8
 
 // operation makes a change in a store.
 type operation func(ctx context.Context, st store.Store) error
 
-// next makes the next operation in h and returns it.
+// next applies the next operation to h and returns it.
 func (h *history) next() operation {
 	i, k := h.n, h.n/stages
 	h.n++
@@ -102,7 +103,7 @@ func (h *history) next() operation {
 		return h.submit(id, k, now)
 	case 2:
 		return h.update(id, func(s *store.Session) {
-			if k%4 != 3 { // one in four goes on waiting
+			if k%4 != 3 { // one in four stays in the queue
 				s.Status, s.Owner, s.Token, s.Attempts, s.Due = screen.StatusProcessing, "worker", s.Token+1, s.Attempts+1, now.Add(time.Minute)
 			}
 		})
@@ -134,8 +135,7 @@ func (h *history) next() operation {
 	return h.remove(k, now)
 }
 
-// historyNow is the clock of stores with histories: it shows a time after them
-// all.
+// historyNow is the clock of the stores: a time after all histories.
 func historyNow() time.Time { return time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC) }
 
 // put replaces the history's document.
@@ -151,8 +151,8 @@ func (h *history) put(content string) operation {
 	}
 }
 
-// epoch is when a history plays. Of those whose name ends in 0 it is long ago:
-// Expire takes theirs and no other.
+// epoch is the time at which a history begins. Histories whose name ends in 0 begin long
+// ago, so that Expire removes only their sessions.
 func (h *history) epoch() time.Time {
 	if strings.HasSuffix(h.name, "0") {
 		return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -162,7 +162,7 @@ func (h *history) epoch() time.Time {
 
 func (h *history) user(k int) string { return fmt.Sprintf("user-%d", k/3) }
 
-// audioText is the audio of a session: some fit a page and some do not.
+// audioText is the audio of a session, of which some fits a page and some does not.
 func audioText(id string, k int) string { return strings.Repeat(id+" ", 1+k%5*500) }
 
 func (h *history) submit(id string, k int, now time.Time) operation {
@@ -193,7 +193,7 @@ func (h *history) update(id string, change func(s *store.Session)) operation {
 	}
 }
 
-// notice takes the first notice of the account, which is the history's.
+// notice takes the first notice of the history's account.
 func (h *history) notice() operation {
 	var first *store.Session
 	for _, s := range h.sessions {
@@ -260,8 +260,8 @@ func (h *history) remove(k int, now time.Time) operation {
 	return func(context.Context, store.Store) error { return nil }
 }
 
-// expire lets the three that are kept longest expire, where the history plays
-// long ago.
+// expire removes the three sessions that are kept longest, if the history began long
+// ago.
 func (h *history) expire(now time.Time) operation {
 	if now.Year() > 2000 {
 		return func(context.Context, store.Store) error { return nil }
@@ -279,7 +279,8 @@ func (h *history) expire(now time.Time) operation {
 	}
 }
 
-// differs says how what a store holds of a history differs from h.
+// differs returns the first difference between h and the sessions and document found in
+// a store, nil if they are equal.
 func (h *history) differs(found map[string]*store.Session, document string) error {
 	if document != h.document {
 		return fmt.Errorf("the document is %q, want %q", document, h.document)
@@ -295,19 +296,19 @@ func (h *history) differs(found map[string]*store.Session, document string) erro
 	}
 	for id := range found {
 		if h.sessions[id] == nil {
-			return fmt.Errorf("session %s is there", id)
+			return fmt.Errorf("session %s exists, want it removed", id)
 		}
 	}
 	return nil
 }
 
-// acknowledgement is how many operations of a history were acknowledged, and how
-// many may have been made: one more that is under way is not among them.
+// acknowledgement is the number of acknowledged operations of a history, and the number
+// that may have been made, without the one that may be in progress.
 type acknowledgement struct{ sure, seen int }
 
-// holdsAcknowledged opens the store at path and compares it with how many
-// operations of each history were acknowledged. What was under way may be done
-// or not. Then it looks for audio that nobody needs, and at everything else.
+// holdsAcknowledged opens the store at path and compares it with the histories after
+// their acknowledged operations. An operation in progress may be done or not. Then it
+// checks the audio directory and the whole store.
 func holdsAcknowledged(path string, key []byte, acknowledged map[string]acknowledgement) error {
 	opts := &bolt.Options{Key: key, Now: historyNow}
 	if err := holds(path, opts, acknowledged); err != nil {

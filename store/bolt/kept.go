@@ -13,8 +13,8 @@ import (
 	"github.com/voicescreen/voicescreen/store"
 )
 
-// Expire is described at [store.Store]. It removes damaged records too; their keys
-// cannot be read and are empty.
+// Expire is described at [store.Store]. It removes damaged records too, and returns
+// an empty key for each.
 func (s *Store) Expire(ctx context.Context, age time.Duration, limit int) (expired []screen.SessionKey, err error) {
 	if err := s.calls.Begin(ctx); err != nil {
 		return nil, err
@@ -24,7 +24,7 @@ func (s *Store) Expire(ctx context.Context, age time.Duration, limit int) (expir
 		return nil, nil
 	}
 	before := s.now().Add(-age)
-	err = s.view(func(tx *bbolt.Tx) error { // a call that finds nothing does not hold up writers
+	err = s.view(func(tx *bbolt.Tx) error { // if nothing has expired, writers do not wait
 		if k, _ := tx.Bucket(bucketKept).Cursor().First(); k == nil || len(k) > timeLen && keyTime(k).After(before) {
 			return store.ErrNoneDue
 		}
@@ -43,9 +43,10 @@ func (s *Store) Expire(ctx context.Context, age time.Duration, limit int) (expir
 	return expired[:n], err
 }
 
-// expired returns at most limit sessions, with their keys, and the stale entries
-// of the index in front of them: of a session that is not there, or is kept since
-// another time. The caller removes those, else they would stay in front for ever.
+// expired returns at most limit sessions that are kept since before or longer, with
+// their keys, and the stale index entries among them. An entry is stale if its
+// session is missing or is kept since another time. The caller removes stale
+// entries.
 func (v *vault) expired(tx *bbolt.Tx, before time.Time, limit int) (primaries [][]byte, keys []screen.SessionKey, stale [][]byte) {
 	c := tx.Bucket(bucketKept).Cursor()
 	for k, _ := c.First(); k != nil && len(primaries) < limit; k, _ = c.Next() {
@@ -72,9 +73,9 @@ func (v *vault) expired(tx *bbolt.Tx, before time.Time, limit int) (primaries []
 	return primaries, keys, stale
 }
 
-// reindex moves a session in bucketNotices and bucketKept from where before
-// stands to where after does. Either may be empty, of a session that is not
-// stored. Most changes move nothing, and then no bucket is opened.
+// reindex moves the entries of a session in bucketNotices and bucketKept from those
+// of before to those of after. An empty session has none. Most changes move neither,
+// and reindex then opens no bucket.
 func (v *vault) reindex(tx *bbolt.Tx, primary []byte, before, after *store.Session) error {
 	if from, to := before.Notify, after.Notify; !from.Equal(to) {
 		notice := func(account string, t time.Time) []byte {
@@ -93,7 +94,7 @@ func (v *vault) reindex(tx *bbolt.Tx, primary []byte, before, after *store.Sessi
 	return nil
 }
 
-// keptKey is the place of a session in bucketKept, nil if it has none.
+// keptKey is the key of a session in bucketKept, nil for a zero time.
 func keptKey(since time.Time, primary []byte) []byte {
 	if since.IsZero() {
 		return nil
@@ -101,8 +102,8 @@ func keptKey(since time.Time, primary []byte) []byte {
 	return dueKey(since, primary)
 }
 
-// move replaces a key without a value. If from is nil there is no former key, if to
-// is nil no new one.
+// move deletes the key from and puts the key to, without a value. Either may be
+// nil.
 func move(bucket *bbolt.Bucket, from, to []byte) error {
 	if from != nil {
 		if err := bucket.Delete(from); err != nil {
@@ -115,8 +116,8 @@ func move(bucket *bbolt.Bucket, from, to []byte) error {
 	return bucket.Put(to, nil)
 }
 
-// unindexDamaged takes a session out of bucketNotices and bucketKept whose
-// record does not say where it stands.
+// unindexDamaged removes the entries of a session from bucketNotices and bucketKept
+// when its record is damaged and cannot say which they are.
 func unindexDamaged(tx *bbolt.Tx, primary []byte) error {
 	for _, index := range []struct {
 		name []byte

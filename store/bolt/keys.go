@@ -26,7 +26,7 @@ var (
 	bucketSlots     = []byte("slots") // of encrypted stores only
 )
 
-// buckets are those of every store.
+// buckets are the buckets of every store, plain or encrypted.
 var buckets = [][]byte{bucketMeta, bucketSessions, bucketUsers, bucketDue, bucketAudio, bucketNotices, bucketKept, bucketAnalyses, bucketDocuments}
 
 // timeLen is the length of a time in a key and in a record: seconds and
@@ -45,11 +45,11 @@ func keyTime(b []byte) time.Time {
 	return time.Unix(sec, int64(binary.BigEndian.Uint32(b[8:]))).UTC()
 }
 
-// sum stands in a key for strings of the caller: a SHA-256, or of an encrypted
-// store an HMAC-SHA-256, so that a reader of the file cannot test names.
+// sum represents strings of the caller in a key: their SHA-256 or, in an encrypted
+// store, their HMAC-SHA-256, so that a reader of the file cannot test names.
 func (v *vault) sum(parts ...string) [sha256.Size]byte {
-	var room [128]byte // chosen: of most accounts and users
-	b := room[:0]
+	var buf [128]byte // chosen: enough for most accounts and users
+	b := buf[:0]
 	for _, part := range parts {
 		b = append(b, part...)
 	}
@@ -67,7 +67,8 @@ func (v *vault) appendSum(b []byte, parts ...string) []byte {
 	return append(b, sum[:]...)
 }
 
-// primaryKey returns the key of a session, nil if there can be no such one.
+// primaryKey returns the key of a session, nil if the ID is empty or longer than
+// screen.MaxID.
 func (v *vault) primaryKey(account, id string) []byte {
 	if id == "" || len(id) > screen.MaxID {
 		return nil
@@ -78,24 +79,23 @@ func (v *vault) primaryKey(account, id string) []byte {
 	return v.appendSum(k, account)
 }
 
-// isKey says whether primary is the key of a session.
+// isKey reports whether primary is the key of the session with that account and ID.
 func (v *vault) isKey(primary []byte, account, id string) bool {
 	sum := v.sum(account)
 	return len(primary) == 1+len(id)+len(sum) && int(primary[0]) == len(id) &&
 		string(primary[1:][:len(id)]) == id && bytes.Equal(primary[1+len(id):], sum[:])
 }
 
-// idPrefix is what the primary keys of this ID begin with, whatever the
-// account.
+// idPrefix is the part of a primary key before the account: the ID with its length.
 func idPrefix(primary []byte) []byte { return primary[:1+int(primary[0])] }
 
-// userPrefix is what the keys of a user's sessions in bucketUsers begin with.
+// userPrefix is the common prefix of the keys of a user's sessions in bucketUsers.
 func (v *vault) userPrefix(account, userID string) []byte {
-	length := binary.AppendUvarint(nil, uint64(len(account))) // where the account ends
+	length := binary.AppendUvarint(nil, uint64(len(account))) // separates account and user
 	return v.appendSum(nil, string(length), account, userID)
 }
 
-// userKey is the place behind which a listing goes on.
+// userKey is the key in bucketUsers of the session at a cursor.
 func (v *vault) userKey(account, userID string, c store.Cursor) []byte {
 	k := v.userPrefix(account, userID)
 	n := len(k)
@@ -106,20 +106,20 @@ func (v *vault) userKey(account, userID string, c store.Cursor) []byte {
 	return append(k, c.ID...)
 }
 
-// dueKey is the place of a session among those in the order of a time: in the
-// queue, or in bucketKept.
+// dueKey is the key of a session in an index that is ordered by time: bucketDue or
+// bucketKept.
 func dueKey(due time.Time, primary []byte) []byte {
 	return append(appendTime(make([]byte, 0, timeLen+len(primary)), due), primary...)
 }
 
-// noticeKey is the place of a session in bucketNotices: among those of its
-// account, whose sum the keys begin with, in the order of the time.
+// noticeKey is the key of a session in bucketNotices: ordered by account, then by
+// time.
 func (v *vault) noticeKey(account string, notify time.Time, primary []byte) []byte {
 	return append(v.appendSum(nil, account), dueKey(notify, primary)...)
 }
 
-// isPrimary says whether k is a primary key under the given ID prefix:
-// nothing follows but the account.
+// isPrimary reports whether k is a primary key with the given ID prefix: only the
+// account follows the prefix.
 func isPrimary(k, idPrefix []byte) bool {
 	return len(k) == len(idPrefix)+sha256.Size && bytes.HasPrefix(k, idPrefix)
 }

@@ -10,15 +10,15 @@ import (
 	"github.com/voicescreen/voicescreen/store"
 )
 
-// times draws any that can be stored, and often the same.
+// times draws times of the years 1 to 9999, often equal ones.
 func times() *rapid.Generator[time.Time] {
 	return rapid.Custom(func(t *rapid.T) time.Time {
-		sec := rapid.OneOf(rapid.Int64Range(-62135596800, 253402300799), rapid.Int64Range(-1, 1)).Draw(t, "seconds") // the years 1 to 9999
+		sec := rapid.OneOf(rapid.Int64Range(-62135596800, 253402300799), rapid.Int64Range(-1, 1)).Draw(t, "seconds")
 		return time.Unix(sec, rapid.OneOf(rapid.Int64Range(0, 999_999_999), rapid.Int64Range(0, 1)).Draw(t, "nanoseconds")).UTC()
 	})
 }
 
-func TestKeysSortAsWhatTheyStandFor(t *testing.T) {
+func TestKeysSortAsTheirValues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := times().Draw(t, "a"), times().Draw(t, "b")
 		if got, want := bytes.Compare(appendTime(nil, a), appendTime(nil, b)), a.Compare(b); got != want {
@@ -36,7 +36,7 @@ func TestKeysSortAsWhatTheyStandFor(t *testing.T) {
 }
 
 func TestKeysOfDifferentSessionsDiffer(t *testing.T) {
-	small := rapid.StringOfN(rapid.RuneFrom([]rune{'a', 'b', 0}), 0, 3, -1) // so that concatenations meet
+	small := rapid.StringOfN(rapid.RuneFrom([]rune{'a', 'b', 0}), 0, 3, -1) // so that concatenations often agree
 	rapid.Check(t, func(t *rapid.T) {
 		type name struct{ account, other string }
 		a, b := name{small.Draw(t, "account"), small.Draw(t, "name")}, name{small.Draw(t, "other account"), small.Draw(t, "other name")}
@@ -59,5 +59,5 @@ func TestKeysOfDifferentSessionsDiffer(t *testing.T) {
 	})
 }
 
-// plain makes the keys of a store that is not encrypted.
+// plain makes the keys of plain stores.
 var plain *vault

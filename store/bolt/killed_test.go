@@ -13,28 +13,26 @@ import (
 	"github.com/voicescreen/voicescreen/internal/proof/diskfault"
 )
 
-// beforeDelete is how many operations the first process makes before the one in
-// which it is killed: the next deletes a session, by a commit that frees pages
-// and, in an encrypted store, lets a key be destroyed.
+// beforeDelete is the number of operations of the first process before the one in which
+// it is killed. That one deletes a session, by a commit that frees pages and, in an
+// encrypted store, retires a key.
 const beforeDelete = 15
 
-// isMeta says whether a step is the write of one of the two pages by which a
-// commit counts.
+// isMeta reports whether a step is the write of one of the two meta pages.
 func isMeta(s diskfault.Step) bool {
 	c, page := s.Call, os.Getpagesize()
 	return c.Kind == diskfault.Write && c.Name == "test.db" && c.Offset < int64(2*page) && len(c.Data) == page
 }
 
-// isRewrite says whether a step is the write of both pages, which makes sure
-// what is seen and may not be on the disk.
+// isRewrite reports whether a step is the write of both meta pages: group.rewrite.
 func isRewrite(s diskfault.Step) bool {
 	c := s.Call
 	return c.Kind == diskfault.Write && c.Name == "test.db" && c.Offset == 0 && len(c.Data) == 2*os.Getpagesize()
 }
 
-// recordKilled records a process that is killed after it wrote the page by
-// which a deletion counts and before it syncs it, and one that goes on. It
-// returns at which step the second begins.
+// recordKilled records a process that is killed in a deletion, after it wrote the meta
+// page and before it syncs it, and a second process that continues. It returns the
+// number of the first step of the second process.
 func recordKilled(t *testing.T, key []byte) (r recording, second int) {
 	t.Helper()
 	dir := t.TempDir()
@@ -58,14 +56,14 @@ func recordKilled(t *testing.T, key []byte) (r recording, second int) {
 	run(0, func(s diskfault.Step) bool { return lines[fmt.Sprintf("same e0.0 %d\n", beforeDelete)] && isMeta(s) })
 	second = len(rec.Steps)
 	if !isMeta(rec.Steps[second-1]) {
-		t.Fatalf("the process was killed after %v of %s, want the write of a page by which a commit counts", rec.Steps[second-1].Call.Kind, rec.Steps[second-1].Call.Name)
+		t.Fatalf("the process was killed after %v of %s, want the write of a meta page", rec.Steps[second-1].Call.Kind, rec.Steps[second-1].Call.Name)
 	}
 	run(1, func(diskfault.Step) bool { return lines["e1.0 1\n"] })
 	return recording{key, rec.Steps}, second
 }
 
-// lose returns what may have reached the disk of the first n steps: all but the
-// last write of the first process, if that is not sure.
+// lose returns the first n steps as they may have reached the disk: without the last
+// write of the first process, unless a sync has completed since.
 func (r recording) lose(second, n int) recording {
 	lost, begun := second-1, false
 	steps := slices.Clone(r.steps[:n])
@@ -81,7 +79,7 @@ func (r recording) lose(second, n int) recording {
 		steps = slices.Delete(steps, lost, lost+1)
 	}
 	files := map[int]bool{}
-	for _, s := range slices.Clone(steps) { // the rest is there
+	for _, s := range slices.Clone(steps) { // everything else is synced
 		for _, file := range []int{s.Call.File, s.Call.Dir} {
 			if s.Call.Kind != diskfault.Say && !files[file] {
 				files[file] = true
@@ -93,9 +91,9 @@ func (r recording) lose(second, n int) recording {
 	return recording{r.key, steps}
 }
 
-// worst lets the power fail after each step from the end of the first process to
-// the first commit of the second, with the last write of the first lost wherever
-// it can be, and returns what is wrong then.
+// worst simulates a power failure after each step from the end of the first process to
+// the first commit of the second, losing the last write of the first process where that
+// is possible. It returns the faults of the stores that result.
 func (r recording) worst(t *testing.T, second int) (losses []error) {
 	t.Helper()
 	for n := second; ; n++ {
@@ -110,13 +108,12 @@ func (r recording) worst(t *testing.T, second int) (losses []error) {
 	}
 }
 
-// TestWhatAKilledProcessDidNotSyncIsMadeSureByTheNext kills a process between
-// the write and the sync of the page by which a commit counts. The next process
-// sees that commit, destroys keys by it and writes over pages that only the
-// commit before needs: then the power fails, and the page is lost. Open must
-// make sure what it sees before that. Without that, which is planted here too,
-// stores are lost.
-func TestWhatAKilledProcessDidNotSyncIsMadeSureByTheNext(t *testing.T) {
+// TestOpenSyncsWhatAKilledProcessWrote kills a process between the write and the sync of
+// the meta page of a commit. The next process sees that commit, destroys the keys that it
+// retired and overwrites pages that only the commit before needs. Then the power fails
+// and the meta page is lost. Open must therefore make the commit durable first. The test
+// also plants the fault that it does not, and stores are lost.
+func TestOpenSyncsWhatAKilledProcessWrote(t *testing.T) {
 	for name, key := range map[string][]byte{"plain": nil, "encrypted": testKey} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -130,7 +127,7 @@ func TestWhatAKilledProcessDidNotSyncIsMadeSureByTheNext(t *testing.T) {
 			}
 			losses := planted.worst(t, second)
 			if len(losses) == 0 {
-				t.Error("nobody missed what Open does to make sure what it sees")
+				t.Error("the test does not detect that Open leaves out the rewrite")
 			}
 			t.Logf("without the rewrite: %v", errors.Join(losses...))
 		})
@@ -144,7 +141,7 @@ func withoutRewrite(steps []diskfault.Step, second int) []diskfault.Step {
 		return steps
 	}
 	steps = slices.Delete(slices.Clone(steps), second+i, second+i+1)
-	for range 2 { // its beginning and its end
+	for range 2 { // the beginning and the end of the sync
 		j := slices.IndexFunc(steps[second+i:], func(s diskfault.Step) bool {
 			return s.Call.Kind == diskfault.Sync && s.Call.Name == "test.db"
 		})

@@ -19,7 +19,7 @@ import (
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
 
-// envHold makes the test binary open the store of that path, say so and wait
+// envHold is the path of a store that the test binary opens. It prints "open" and waits
 // for the end of its input.
 const envHold = "VOICESCREEN_TEST_HOLD"
 
@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-func TestASecondOpenerIsTold(t *testing.T) {
+func TestASecondOpenReturnsErrLocked(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "test.db")
 	st, err := bolt.Open(path, nil)
@@ -54,6 +54,9 @@ func TestASecondOpenerIsTold(t *testing.T) {
 		_, err = bolt.Open(path, &bolt.Options{LockTimeout: timeout})
 		if !errors.Is(err, bolt.ErrLocked) {
 			t.Errorf("time-out %v: got error %v, want %v", timeout, err, bolt.ErrLocked)
+		}
+		if err != nil && !strings.Contains(err.Error(), "already open by this process") {
+			t.Errorf("time-out %v: got error %v, want it to name this process", timeout, err)
 		}
 		if waited := time.Since(began); waited < least {
 			t.Errorf("time-out %v: gave up after %v", timeout, waited)
@@ -87,7 +90,7 @@ func TestOpenWaitsForTheLock(t *testing.T) {
 	_ = second.Close()
 }
 
-func TestAnotherProcessLocksAndItsDeathUnlocks(t *testing.T) {
+func TestTheLockEndsWithItsProcess(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "test.db")
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
@@ -105,7 +108,7 @@ func TestAnotherProcessLocksAndItsDeathUnlocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "open\n" {
-		t.Fatalf("the other process says %q (%v)", line, err)
+		t.Fatalf("the other process printed %q (%v)", line, err)
 	}
 	_, err = bolt.Open(path, &bolt.Options{LockTimeout: -1})
 	if !errors.Is(err, bolt.ErrLocked) || !strings.Contains(err.Error(), "already open by another process") || !strings.Contains(err.Error(), path) {
@@ -120,15 +123,15 @@ func TestAnotherProcessLocksAndItsDeathUnlocks(t *testing.T) {
 	_ = st.Close()
 }
 
-// TestRacingCreationsMakeOneStore opens a store that does not exist many times
-// at once: nothing that one of them stored may be lost to another's creation.
+// TestRacingCreationsMakeOneStore opens a new store concurrently: no session that one
+// of the openers stores may be lost.
 func TestRacingCreationsMakeOneStore(t *testing.T) {
 	t.Parallel()
 	t.Run("plain", func(t *testing.T) { raceToCreate(t, nil, "test.db") })
 	t.Run("encrypted", func(t *testing.T) { raceToCreate(t, testKey, "test.db", "test.db.keyslots") })
 }
 
-// raceToCreate wants these files in the end.
+// raceToCreate opens a new store concurrently, and wants these files in the end.
 func raceToCreate(t *testing.T, key []byte, want ...string) {
 	const openers = 8
 	dir := t.TempDir()

@@ -21,12 +21,11 @@ import (
 	"github.com/voicescreen/voicescreen/store/audio"
 )
 
-// formatVersion is the version of the buckets, keys and records. It stands in
-// every store; a change that a former program would misread makes a new one.
+// formatVersion is the version of the buckets, keys and records. Every store
+// contains it. A change that an earlier program would misread needs a new version.
 const formatVersion = "1"
 
-// application stands in every store, so that the bbolt file of another program
-// is known as such.
+// application identifies a store. A bbolt file without it is of another program.
 const application = "voicescreen"
 
 var (
@@ -35,15 +34,16 @@ var (
 	keyEncryption  = []byte("encryption") // the id of an encrypted store
 )
 
-// Open opens the store at path, or creates one if there is no file; the
-// directory of path must exist. Nobody else has the store, so it removes all
-// audio that no session refers to and what an interrupted write left; what
-// cannot be removed then is at a later call that removes something. It makes due
-// what another process leased or put off, as [store.MaxDelay] describes. The error is ErrLocked while another process
-// has the store open, ErrFormat for a file that is no store or one of an
-// unknown version, ErrKey if Options.Key is not that of the store, and
-// ErrCorrupt for one that is damaged; none of them changes the file. The caller
-// closes the store.
+// Open opens the store at path, or creates one if there is no file. The directory of
+// path must exist. The caller closes the store.
+//
+// Open removes all audio that no session refers to and the files of interrupted
+// writes; what cannot be removed is removed by a later call. It makes due what
+// another process leased or put off, as [store.MaxDelay] describes.
+//
+// The error is ErrLocked while the store is open, ErrFormat for a file that is not a
+// store or a store of an unknown version, ErrKey if Options.Key is not the store's,
+// and ErrCorrupt for a damaged store. None of these changes the file.
 func Open(path string, opts *Options) (*Store, error) {
 	o := Options{}
 	if opts != nil {
@@ -52,7 +52,7 @@ func Open(path string, opts *Options) (*Store, error) {
 	if o.LockTimeout == 0 {
 		o.LockTimeout = time.Second
 	}
-	o.LockTimeout = max(o.LockTimeout, 1) // to bbolt 0 means for ever
+	o.LockTimeout = max(o.LockTimeout, 1) // bbolt takes 0 for no limit
 	s, err := open(path, o)
 	if err != nil {
 		return nil, fmt.Errorf("store/bolt: open %s: %w", path, err)
@@ -71,16 +71,17 @@ func open(path string, opts Options) (_ *Store, err error) {
 		if err := create(path, opts.Key); err != nil {
 			return nil, err
 		}
-	} else if err := durable.SyncDir(filepath.Dir(path)); err != nil { // the process that made the files may have been killed before its sync
+	} else if err := durable.SyncDir(filepath.Dir(path)); err != nil { // the process that created the files may have been killed before its sync
 		return nil, err
 	}
 	s := &Store{path: path, now: store.NewClock(opts.Now)}
+	s.dated = store.NewCreationClock(s.now)
 	if err := s.openDatabase(opts.LockTimeout); err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			_ = guard(s.db.Close)
+			_ = s.closeDatabase()
 			_ = s.vault.close()
 		}
 	}()
@@ -107,10 +108,10 @@ func open(path string, opts Options) (_ *Store, err error) {
 	return s, s.release()
 }
 
-// databaseOptions returns how databases are opened. The free pages are kept in
-// the default way, an array: with bbolt's map a commit took two to four times as
-// long where 30,000 of them lay scattered (measured), as it sorts them each time,
-// and what is written together stood apart.
+// databaseOptions returns the options of all databases. The list of free pages is an
+// array, bbolt's default. With bbolt's map, which is sorted at each commit, a commit
+// took two to four times as long with 30,000 scattered free pages (measured), and
+// did not place pages of one commit together.
 func databaseOptions() *bbolt.Options {
 	return &bbolt.Options{NoStatistics: true}
 }
@@ -121,11 +122,11 @@ func (s *Store) openDatabase(timeout time.Duration) error {
 	opts := databaseOptions()
 	opts.Timeout = timeout
 	opts.OpenFile = func(name string, flag int, perm os.FileMode) (*os.File, error) {
-		f, err := os.OpenFile(name, flag&^os.O_CREATE, perm) // an empty file is not taken for a new store
+		f, err := os.OpenFile(name, flag&^os.O_CREATE, perm) // bbolt must not create the file
 		if err != nil {
 			return nil, err
 		}
-		if file != nil { // a backup reads the file
+		if file != nil { // bbolt opens the file again to copy it: Tx.WriteTo
 			return f, nil
 		}
 		if s.file, err = f.Stat(); err == nil && s.file.Size() == 0 {
@@ -144,19 +145,26 @@ func (s *Store) openDatabase(timeout time.Duration) error {
 		return err
 	})
 	if errors.Is(err, ErrCorrupt) && file != nil {
-		unlock(file) // bbolt panicked and left it mapped and locked
+		unlock(file) // bbolt panicked and left the file mapped and locked
 		_ = file.Close()
 	}
 	var system syscall.Errno
 	switch {
 	case err == nil:
+		noteOpened(s.file)
 		return nil
 	case errors.Is(err, bolterrors.ErrTimeout):
-		return ErrLocked
+		return lockedBy(s.path)
 	case errors.Is(err, ErrCorrupt), errors.Is(err, ErrFormat), errors.As(err, &system):
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrFormat, err)
+}
+
+// closeDatabase closes and unlocks what openDatabase opened.
+func (s *Store) closeDatabase() error {
+	defer noteClosed(s.file)
+	return guard(s.db.Close)
 }
 
 // check returns an error unless the database is a store of formatVersion.
@@ -181,7 +189,7 @@ func (s *Store) check(tx *bbolt.Tx) error {
 		return err
 	}
 	if !os.SameFile(s.file, now) {
-		return fmt.Errorf("%w: it was replaced meanwhile", ErrLocked)
+		return fmt.Errorf("%w by another process: the file was replaced while it was opened", ErrLocked)
 	}
 	if now.Size() < tx.Size() {
 		return fmt.Errorf("%w: the file has %d bytes, want at least %d", ErrCorrupt, now.Size(), tx.Size())
@@ -212,12 +220,12 @@ func (s *Store) openKeys(key []byte) error {
 	return guard(func() error { return s.db.View(s.vault.restore) })
 }
 
-// creationInfix stands between the path of a store and 26 random letters in the
-// name of a database that is being made.
+// creationInfix separates the path of a file from 26 random letters in the temporary
+// name under which the file is created.
 const creationInfix = ".new-"
 
-// create makes an empty store under another name and links it to path when it
-// is complete and durable. If another process is first, its store stays.
+// create creates an empty store under a temporary name and publishes it at path when
+// it is complete and durable. If another process creates one first, that one stays.
 func create(path string, key []byte) (err error) {
 	var id []byte
 	if len(key) != 0 {
@@ -241,8 +249,8 @@ func create(path string, key []byte) (err error) {
 	return durable.SyncDir(filepath.Dir(path))
 }
 
-// initialize writes what an empty store consists of, an encrypted one if id is
-// not nil.
+// initialize writes the content of an empty store: an encrypted one if id is not
+// nil.
 func initialize(tx *bbolt.Tx, id []byte) error {
 	for _, name := range buckets {
 		if _, err := tx.CreateBucket(name); err != nil {
@@ -262,8 +270,8 @@ func initialize(tx *bbolt.Tx, id []byte) error {
 	return meta.Put(keyEncryption, id)
 }
 
-// publish gives tmp the name path. The error is fs.ErrExist if a file has it: a
-// rename alone would replace a store that another process made in the meantime.
+// publish gives the file tmp the name path. If a file has that name the error is
+// fs.ErrExist. A rename would replace a file that another process has just created.
 func publish(tmp, path string) error {
 	linkErr := os.Link(tmp, path)
 	if linkErr == nil {
@@ -272,15 +280,15 @@ func publish(tmp, path string) error {
 	if _, err := os.Stat(path); err == nil {
 		return fmt.Errorf("%s: %w", path, fs.ErrExist)
 	}
-	if err := os.Rename(tmp, path); err != nil { // the file system has no links
+	if err := os.Rename(tmp, path); err != nil { // for file systems without links
 		return fmt.Errorf("%w (%v)", err, linkErr)
 	}
 	return nil
 }
 
-// sweepCreations removes what creations of the store at path left that were
-// interrupted. A creation under way in another process comes too late anyway
-// and copes.
+// sweepCreations removes the temporary files of interrupted creations of the store at
+// path. Another process that is creating the store now finds this one at path and
+// uses it.
 func sweepCreations(path string) error {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
@@ -289,7 +297,7 @@ func sweepCreations(path string) error {
 	prefix := filepath.Base(path) + creationInfix
 	for _, e := range entries {
 		if name, ok := strings.CutPrefix(e.Name(), prefix); ok && audio.IsRef(name) {
-			_ = os.Remove(filepath.Join(filepath.Dir(path), e.Name())) // if not now, then the next time
+			_ = os.Remove(filepath.Join(filepath.Dir(path), e.Name())) // after an error the next Open tries again
 		}
 	}
 	return nil

@@ -14,21 +14,21 @@ import (
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
 
-// foreign are files that no store of this version is in, and what Open is to
-// say of them.
+// foreign are files that are not stores of this version, and the text that the error of
+// Open must contain.
 var foreign = map[string]struct {
 	make func(path string) error
 	says string
 }{
-	"an empty file":                 {content(""), "empty"},
-	"a text":                        {content("path,label\na.wav,1\n"), "invalid"},
-	"a long text":                   {content(strings.Repeat("not a database ", 10_000)), "invalid"},
-	"zeros":                         {content(strings.Repeat("\x00", 100_000)), "invalid"},
-	"an empty database":             {database(func(*bbolt.Tx) error { return nil }), "another program"},
-	"the database of another":       {database(func(tx *bbolt.Tx) error { _, err := tx.CreateBucket([]byte("meta")); return err }), "another program"},
-	"a newer version":               {version("6"), "format is \"6\", this program knows \"1\""},
-	"a version that is no number":   {version("new"), "\"new\""},
-	"a version that stands nowhere": {version(""), "format is \"\""},
+	"an empty file":                  {content(""), "empty"},
+	"a text":                         {content("path,label\na.wav,1\n"), "invalid"},
+	"a long text":                    {content(strings.Repeat("not a database ", 10_000)), "invalid"},
+	"zeros":                          {content(strings.Repeat("\x00", 100_000)), "invalid"},
+	"an empty database":              {database(func(*bbolt.Tx) error { return nil }), "another program"},
+	"the database of another":        {database(func(tx *bbolt.Tx) error { _, err := tx.CreateBucket([]byte("meta")); return err }), "another program"},
+	"a newer version":                {version("6"), "format is \"6\", this program knows \"1\""},
+	"a version that is not a number": {version("new"), "\"new\""},
+	"an empty version":               {version(""), "format is \"\""},
 }
 
 func content(b string) func(path string) error {
@@ -65,7 +65,7 @@ func TestOnlyStoresOfAKnownVersionAreOpened(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for range 2 { // a second time: the first must not have kept the lock
+			for range 2 { // the first Open must have released the lock
 				_, err = bolt.Open(path, &bolt.Options{LockTimeout: -1})
 				if !errors.Is(err, bolt.ErrFormat) || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), path) {
 					t.Errorf("got error %v, want one that names the file and says %q", err, c.says)
@@ -132,7 +132,7 @@ func TestADamagedDatabaseIsRefusedOrReadAsItWas(t *testing.T) {
 func TestFilesBelongToTheirOwner(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
-		return // has no such permissions
+		return // Windows has no such permissions
 	}
 	dir := t.TempDir()
 	st := openIn(t, dir, nil)
@@ -193,7 +193,7 @@ func TestOpenSweepsWhatACrashLeft(t *testing.T) {
 	got := files(t, dir)
 	for _, name := range want {
 		if !got[name] {
-			t.Errorf("%s is gone, want it kept", name)
+			t.Errorf("%s was removed, want it kept", name)
 		}
 		delete(got, name)
 	}
@@ -227,10 +227,10 @@ func TestOpenNamesTheFault(t *testing.T) {
 	}
 }
 
-func TestPingSeesThatTheDatabaseIsGone(t *testing.T) {
+func TestPingFailsIfTheDatabaseWasMoved(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
-		return // does not let go of a file that is open
+		return // Windows does not rename an open file
 	}
 	dir := t.TempDir()
 	st := openIn(t, dir, nil)

@@ -14,16 +14,15 @@ import (
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
 
-// envFaults makes each call fail in each way, and damages each page in each, not
-// in one each.
+// envFaults, if not empty, makes each call fail with each error and damages each page in
+// each way. Otherwise the tests choose one of each.
 const envFaults = "VOICESCREEN_TEST_FAULTS"
 
-// TestADamagedPageIsNeverAWrongAnswer destroys each page of a database in turn,
-// as a disk does, with zeros, rubbish, or the content of the page before: the
-// store is not opened, or calls fail, or their answers are right. Two pages say
-// which commit was the last; without the later of them a store is as it was
-// before that commit. When another page is put back, all is there: opening a
-// damaged store destroys no key.
+// TestADamagedPageIsNeverAWrongAnswer destroys each page of a database in turn, with
+// zeros, random bytes, or the content of the page before. Then the store is refused, or
+// calls fail, or their results are right. Without the later one of the two meta pages a
+// store is as before the last commit. After any other page is restored all sessions can be
+// read: opening a damaged store destroys no key.
 func TestADamagedPageIsNeverAWrongAnswer(t *testing.T) {
 	for name, key := range map[string][]byte{"plain": nil, "encrypted": testKey} {
 		t.Run(name, func(t *testing.T) {
@@ -70,14 +69,14 @@ func TestADamagedPageIsNeverAWrongAnswer(t *testing.T) {
 						t.Errorf("page %d, kind %d: %v", at/size, kind, err)
 					}
 					outcomes[outcome]++
-					if outcome == "not found" { // the store is as it was before the last commit, and goes on from there
+					if outcome == "not found" { // the store is as before the last commit, and continues from there
 						continue
 					}
 					if err := os.WriteFile(path, whole, 0o600); err != nil {
 						t.Fatal(err)
 					}
 					if again, err := readDamaged(t.Context(), path, opts, sessions); again != "right" || err != nil {
-						t.Fatalf("page %d, kind %d: was %s; when the page is back: %s (%v)", at/size, kind, outcome, again, err)
+						t.Fatalf("page %d, kind %d: was %s; after the page was restored: %s (%v)", at/size, kind, outcome, again, err)
 					}
 				}
 			}
@@ -89,8 +88,7 @@ func TestADamagedPageIsNeverAWrongAnswer(t *testing.T) {
 	}
 }
 
-// readDamaged reads all sessions of a store, and returns an error for a wrong
-// one.
+// readDamaged reads all sessions of a store. It returns an error if one is wrong.
 func readDamaged(ctx context.Context, path string, opts *bolt.Options, n int) (outcome string, err error) {
 	st, err := bolt.Open(path, opts)
 	if err != nil {

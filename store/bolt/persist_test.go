@@ -10,16 +10,15 @@ import (
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
 
-// envPersist makes the process of envHistory make one history and try each
-// operation, the opening of the store too, until it succeeds. It says "failed"
-// after each attempt that failed, and instead of "NAME N" it says "done NAME N"
-// if the operation was done all the same, and "same NAME N" if it changes
-// nothing. A store that is neither as before nor as
-// after the operation is an "error".
+// envPersist, if not empty, makes the process of envHistory make one history and retry
+// each operation, also the opening of the store, until it succeeds. The process prints
+// "failed" after a failed attempt, "done NAME N" instead of "NAME N" if the operation
+// returned an error and was done, "same NAME N" if it changes nothing, and "error" if the
+// store is neither as before nor as after the operation.
 const envPersist = "VOICESCREEN_TEST_HISTORY_PERSIST"
 
-// maxAttempts is how often an operation is tried. Chosen: more than any has
-// calls that can fail.
+// maxAttempts is how often an operation is tried. Chosen: more than the number of calls
+// of any operation that can fail.
 const maxAttempts = 200
 
 func persist(path string, opts *bolt.Options) {
@@ -43,8 +42,8 @@ func persist(path string, opts *bolt.Options) {
 			os.Exit(1)
 		}
 	}
-	fmt.Println("end")                   // of the faults
-	err := st.Ping(context.Background()) // removes what could not be removed
+	fmt.Println("end")                   // no more faults from here on
+	err := st.Ping(context.Background()) // removes audio whose removal failed
 	_, waits, scanErr := scan(st)
 	names, dirErr := os.ReadDir(path + ".audio")
 	if err := errors.Join(err, scanErr, dirErr, st.Close()); err != nil || len(names) != waits {
@@ -53,7 +52,7 @@ func persist(path string, opts *bolt.Options) {
 	os.Exit(0)
 }
 
-// tryUntilDone makes operation n of a history.
+// tryUntilDone makes operation n of a history, and retries it until it is done.
 func tryUntilDone(st *bolt.Store, name string, n int) error {
 	for range maxAttempts {
 		before := newHistory(name)
@@ -96,8 +95,8 @@ func tryUntilDone(st *bolt.Store, name string, n int) error {
 	return fmt.Errorf("operation %d does not succeed", n)
 }
 
-// scan returns the sessions of a store by account and ID, with their audio, and
-// how many have any.
+// scan returns the sessions of a store by account and ID, with the content of their audio
+// in Audio, and the number of those with audio.
 func scan(st *bolt.Store) (found map[string]map[string]*store.Session, waits int, err error) {
 	ctx := context.Background()
 	list, err := st.Scan(ctx, "", 1<<30)

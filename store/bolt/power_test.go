@@ -18,24 +18,23 @@ import (
 
 const (
 	defaultCuts = 100
-	// cutsEach is how many of them are in one recording. Chosen: recording
-	// costs as much as some hundred of them.
+	// cutsEach is the number of cuts of one recording. Chosen: a recording takes as long
+	// as some hundred cuts.
 	cutsEach = 125
-	// makingSteps is at least how many steps the making of a store takes, of an
-	// encrypted one.
+	// makingSteps is a lower bound of the steps in which an encrypted store is created.
 	makingSteps = 32
 )
 
-// recording is what three processes did to a store, one after the other: the
-// first is killed while it makes the store, the second in the midst of its work,
-// and the third ends.
+// recording is the system calls of three processes that use a store one after the other.
+// The first is killed while it creates the store, the second during its work, and the
+// third ends.
 type recording struct {
 	key   []byte
 	steps []diskfault.Step
 }
 
-// record kills the first process when making, which is given its steps and how
-// many there were, returns true.
+// record makes a recording. It kills the first process when making, called with each of
+// its steps and their number so far, returns true.
 func record(t *testing.T, key []byte, seed uint64, making func(n int, s diskfault.Step) bool) recording {
 	t.Helper()
 	dir := t.TempDir()
@@ -62,8 +61,8 @@ func record(t *testing.T, key []byte, seed uint64, making func(n int, s diskfaul
 	return recording{key, r.Steps}
 }
 
-// after returns that n steps were made.
-func after(steps int) func(n int, s diskfault.Step) bool {
+// afterSteps returns a function that reports whether so many steps were made.
+func afterSteps(steps int) func(n int, s diskfault.Step) bool {
 	return func(n int, _ diskfault.Step) bool { return n >= steps }
 }
 
@@ -77,19 +76,19 @@ func historyCommand(path string, key []byte, epoch int) *exec.Cmd {
 	return cmd
 }
 
-// cuts returns n points at which the power fails, a fifth of them within the
-// first steps, in which the store is made.
+// cuts returns n points at which the power fails, a fifth of them within the first 60
+// steps, in which the store is created.
 func (r recording) cuts(n int, seed uint64) []diskfault.Cut {
 	return diskfault.Cuts(r.steps, n, 60, seed)
 }
 
-// fail lets the power fail at each of the cuts and calls lost with what is wrong
-// then, until it returns false.
+// fail simulates a power failure at each of the cuts and calls lost with the fault of the
+// store that results, if there is one, until lost returns false.
 func (r recording) fail(t *testing.T, cuts []diskfault.Cut, lost func(c diskfault.Cut, err error) bool) {
 	t.Helper()
 	err := diskfault.FailAt(r.steps, cuts, t.TempDir(), func(c diskfault.Cut, said, disk string) bool {
 		acknowledged := map[string]acknowledgement{}
-		takeDown(acknowledged, said)
+		parseAcknowledged(acknowledged, said)
 		err := holdsAcknowledged(filepath.Join(disk, "test.db"), r.key, acknowledged)
 		return err == nil || lost(c, err)
 	})
@@ -98,10 +97,9 @@ func (r recording) fail(t *testing.T, cuts []diskfault.Cut, lost func(c diskfaul
 	}
 }
 
-// takeDown takes down what a process says. "Done" is an operation that failed in
-// the last moment, the making sure of what is seen: it may be lost, but not once
-// another one is done.
-func takeDown(acknowledged map[string]acknowledgement, lines string) {
+// parseAcknowledged parses the output of a process. "Done" stands for an operation whose
+// commit failed at its end: it may be lost until another operation is done.
+func parseAcknowledged(acknowledged map[string]acknowledgement, lines string) {
 	for line := range strings.Lines(lines) {
 		words := strings.Fields(line)
 		n, err := strconv.Atoi(words[len(words)-1])
@@ -111,7 +109,7 @@ func takeDown(acknowledged map[string]acknowledgement, lines string) {
 			acknowledged[words[1]] = acknowledgement{n - 1, n}
 		case words[0] == "same":
 			if a := acknowledged[words[1]]; a.sure < a.seen {
-				acknowledged[words[1]] = acknowledgement{a.sure, n} // it made nothing sure
+				acknowledged[words[1]] = acknowledgement{a.sure, n} // it wrote nothing, so the one before is still not durable
 			} else {
 				acknowledged[words[1]] = acknowledgement{n, n}
 			}
@@ -121,8 +119,8 @@ func takeDown(acknowledged map[string]acknowledgement, lines string) {
 	}
 }
 
-// TestWhatWasAcknowledgedSurvivesAPowerFailure lets the power fail at random
-// points of what processes did, half of them in an encrypted store.
+// TestWhatWasAcknowledgedSurvivesAPowerFailure simulates power failures at random points
+// of recordings, half of them of an encrypted store.
 func TestWhatWasAcknowledgedSurvivesAPowerFailure(t *testing.T) {
 	n, err := diskfault.NumCuts(defaultCuts)
 	if err != nil {
@@ -133,7 +131,7 @@ func TestWhatWasAcknowledgedSurvivesAPowerFailure(t *testing.T) {
 			t.Parallel()
 			cuts, acknowledged, losses := 0, 0, 0
 			for seed := uint64(1); cuts < n/2; seed++ {
-				r := record(t, key, seed, after(1+int(seed)%makingSteps))
+				r := record(t, key, seed, afterSteps(1+int(seed)%makingSteps))
 				list := r.cuts(min(cutsEach, n/2-cuts), seed)
 				cuts += len(list)
 				acknowledged += strings.Count(diskfault.Said(r.steps), "\n")
@@ -148,10 +146,9 @@ func TestWhatWasAcknowledgedSurvivesAPowerFailure(t *testing.T) {
 	}
 }
 
-// TestNamesThatAKilledProcessGaveSurviveAPowerFailure kills a process that makes
-// a store between the moment that it gives a name and the moment that it makes
-// that durable. Whoever opens the store next must do it. That nobody did was
-// found by the test above.
+// TestNamesThatAKilledProcessGaveSurviveAPowerFailure kills a process that creates a store
+// after it created a name and before it syncs the directory. The next process must sync
+// it. (TestWhatWasAcknowledgedSurvivesAPowerFailure found that it did not.)
 func TestNamesThatAKilledProcessGaveSurviveAPowerFailure(t *testing.T) {
 	for name, c := range map[string]struct {
 		key  []byte
@@ -173,15 +170,14 @@ func TestNamesThatAKilledProcessGaveSurviveAPowerFailure(t *testing.T) {
 	}
 }
 
-// plantedCuts is at how many points the power fails at most until a planted
-// fault must have been seen. Chosen: all are seen
-// within the first 100.
+// plantedCuts is the number of power failures within which a planted fault must be
+// detected. Chosen: all are detected within the first 100.
 const plantedCuts = 1000
 
-// TestPlantedPowerFaultsAreSeen leaves syncs out of what was recorded, as if the
-// store did not make them, and lets the power fail: each must be missed.
+// TestPlantedPowerFaultsAreSeen removes syncs from recordings, as if the store did not
+// make them. The checks after power failures must detect each.
 func TestPlantedPowerFaultsAreSeen(t *testing.T) {
-	recordings := map[bool]recording{false: record(t, nil, 1, after(makingSteps)), true: record(t, testKey, 1, after(makingSteps))}
+	recordings := map[bool]recording{false: record(t, nil, 1, afterSteps(makingSteps)), true: record(t, testKey, 1, afterSteps(makingSteps))}
 	for name, plant := range map[string]struct {
 		encrypted bool
 		steps     func(steps []diskfault.Step) []diskfault.Step
@@ -202,15 +198,15 @@ func TestPlantedPowerFaultsAreSeen(t *testing.T) {
 			t.Parallel()
 			r := recordings[plant.encrypted]
 			r.steps = plant.steps(r.steps)
-			r.missed(t)
+			r.wantFault(t)
 		})
 	}
 }
 
-// missed lets the power fail until somebody misses what was left out.
-func (r recording) missed(t *testing.T) {
+// wantFault simulates power failures until a check detects the planted fault.
+func (r recording) wantFault(t *testing.T) {
 	t.Helper()
-	for seed := range uint64(10) { // the first cuts of a list are early ones
+	for seed := range uint64(10) { // several lists, since each begins with early cuts
 		seen := false
 		r.fail(t, r.cuts(plantedCuts/10, seed), func(c diskfault.Cut, err error) bool {
 			t.Logf("seen in round %d: step %d: %v", seed+1, c.After, err)
@@ -221,15 +217,15 @@ func (r recording) missed(t *testing.T) {
 			return
 		}
 	}
-	t.Errorf("the power failed at %d points, and nobody missed what was left out", plantedCuts)
+	t.Errorf("%d power failures did not reveal the planted fault", plantedCuts)
 }
 
-// withoutSyncs leaves out the syncs of files whose name matches.
+// withoutSyncs removes the syncs of files whose name matches.
 func withoutSyncs(pattern string) func(steps []diskfault.Step) []diskfault.Step {
 	return func(steps []diskfault.Step) []diskfault.Step { return diskfault.WithoutSyncs(steps, pattern) }
 }
 
-// withoutSyncsOf leaves out the syncs of a file before it got that name.
+// withoutSyncsOf removes the syncs of a file before it got that name.
 func withoutSyncsOf(name string) func(steps []diskfault.Step) []diskfault.Step {
 	return func(steps []diskfault.Step) []diskfault.Step {
 		file := -1
@@ -244,8 +240,8 @@ func withoutSyncsOf(name string) func(steps []diskfault.Step) []diskfault.Step {
 	}
 }
 
-// audioFirst removes audio before the transaction that lets go of it: before
-// the last sync of the database.
+// audioFirst moves the removal of audio before the transaction that removes the reference
+// to it.
 func audioFirst(steps []diskfault.Step) []diskfault.Step {
 	steps = slices.Clone(steps)
 	for i, s := range steps {
@@ -253,7 +249,7 @@ func audioFirst(steps []diskfault.Step) []diskfault.Step {
 			continue
 		}
 		j, syncs := i, 0
-		for ; j > 0 && syncs < 2; j-- { // of the pages, and of the page that makes them count
+		for ; j > 0 && syncs < 2; j-- { // the syncs of the data pages and of the meta page
 			if c := steps[j-1].Call; c.Kind == diskfault.Sync && c.Name == "test.db" && steps[j-1].Begin {
 				syncs++
 			}

@@ -14,8 +14,8 @@ import (
 	"github.com/voicescreen/voicescreen/store"
 )
 
-// Next is described at [store.Store]. A damaged record does not hold up the
-// queue: it is skipped, and its error returned when nothing else is due.
+// Next is described at [store.Store]. It skips damaged records, and returns their
+// error only if no other session is due.
 func (s *Store) Next(ctx context.Context, change store.Change) (*store.Session, error) {
 	if err := s.calls.Begin(ctx); err != nil {
 		return nil, err
@@ -25,9 +25,9 @@ func (s *Store) Next(ctx context.Context, change store.Change) (*store.Session, 
 	return s.next(q, change, (*store.Session).CheckNext)
 }
 
-// NextNotice is described at [store.Store]. A damaged record does not hold up
-// the others, as in Next. The time it takes grows with the number of accounts
-// that have notices, and not with the number of notices.
+// NextNotice is described at [store.Store]. It skips damaged records, and returns
+// their error only if no other notice is due. Its time grows with the number of
+// accounts that have notices, not with the number of notices.
 func (s *Store) NextNotice(ctx context.Context, without []string, change store.Change) (*store.Session, error) {
 	if err := s.calls.Begin(ctx); err != nil {
 		return nil, err
@@ -44,18 +44,17 @@ func (s *Store) NextNotice(ctx context.Context, without []string, change store.C
 	return s.next(q, change, (*store.Session).CheckNextNotice)
 }
 
-// queue is an order in which sessions are due.
+// queue is an index of sessions in the order of a due time.
 type queue struct {
-	// dueBy yields when sessions are due and their primary keys, those that are
-	// due longest first, of all that are due by now. A nil key is that of a
-	// damaged entry.
+	// dueBy yields the sessions that are due by now, the longest due first: their
+	// due times and primary keys. The key of a damaged entry is nil.
 	dueBy func(tx *bbolt.Tx, now time.Time) iter.Seq2[time.Time, []byte]
-	due   func(*store.Session) time.Time // what the order is that of
+	due   func(*store.Session) time.Time // the due time of a session in this queue
 }
 
 // next changes the first session of a queue if it is due.
 func (s *Store) next(q queue, change store.Change, check func(before, after *store.Session) error) (*store.Session, error) {
-	err := s.view(func(tx *bbolt.Tx) error { // workers that look for work do not hold up writers
+	err := s.view(func(tx *bbolt.Tx) error { // if nothing is due, writers do not wait
 		for range q.dueBy(tx, s.now()) {
 			return nil
 		}
@@ -74,7 +73,7 @@ func (q queue) first(tx *bbolt.Tx, v *vault, now time.Time) (stored, error) {
 	err := store.ErrNoneDue
 	for due, primary := range q.dueBy(tx, now) {
 		if primary == nil {
-			err = fmt.Errorf("%w: a place in the queue is cut short", ErrCorrupt)
+			err = fmt.Errorf("%w: an entry of the queue is cut short", ErrCorrupt)
 			continue
 		}
 		s, findErr := v.find(tx, bytes.Clone(primary))
@@ -82,7 +81,7 @@ func (q queue) first(tx *bbolt.Tx, v *vault, now time.Time) (stored, error) {
 		case findErr != nil:
 			err = fmt.Errorf("%w: a session that is due: %v", ErrCorrupt, findErr)
 		case !q.due(s.session).Equal(due):
-			err = fmt.Errorf("%w: a session stands at a wrong place in the queue", ErrCorrupt)
+			err = fmt.Errorf("%w: an entry of the queue is of another time than its session", ErrCorrupt)
 		default:
 			return s, nil
 		}
@@ -90,7 +89,7 @@ func (q queue) first(tx *bbolt.Tx, v *vault, now time.Time) (stored, error) {
 	return stored{}, err
 }
 
-// dueBy is that of Next.
+// dueBy is queue.dueBy of Next.
 func (s *Store) dueBy(tx *bbolt.Tx, now time.Time) iter.Seq2[time.Time, []byte] {
 	return func(yield func(time.Time, []byte) bool) {
 		c := tx.Bucket(bucketDue).Cursor()
@@ -111,8 +110,8 @@ func splitDue(k []byte) (due time.Time, primary []byte) {
 	return keyTime(k), k[timeLen:]
 }
 
-// noticesBy is the dueBy of NextNotice: it merges the notices of the accounts,
-// whose sums are not in leaveOut.
+// noticesBy is queue.dueBy of NextNotice: it merges the notices of all accounts
+// except those whose sums are in leaveOut.
 func noticesBy(tx *bbolt.Tx, now time.Time, leaveOut map[[sha256.Size]byte]bool) iter.Seq2[time.Time, []byte] {
 	return func(yield func(time.Time, []byte) bool) {
 		var heads []noticeHead
@@ -129,7 +128,7 @@ func noticesBy(tx *bbolt.Tx, now time.Time, leaveOut map[[sha256.Size]byte]bool)
 			if !leaveOut[[sha256.Size]byte(h.account)] && !h.due.After(now) {
 				heads = append(heads, h)
 			}
-			next, more := behind(h.account)
+			next, more := after(h.account)
 			if !more {
 				break
 			}
@@ -144,7 +143,7 @@ func noticesBy(tx *bbolt.Tx, now time.Time, leaveOut map[[sha256.Size]byte]bool)
 			k, _ := c.Next()
 			h, ok := newNoticeHead(k)
 			if !ok || !bytes.Equal(h.account, heads[i].account) || h.due.After(now) {
-				heads = slices.Delete(heads, i, i+1) // a key that is cut short was met above
+				heads = slices.Delete(heads, i, i+1) // the first loop has yielded short keys
 				continue
 			}
 			heads[i] = h
@@ -152,7 +151,7 @@ func noticesBy(tx *bbolt.Tx, now time.Time, leaveOut map[[sha256.Size]byte]bool)
 	}
 }
 
-// noticeHead is the first notice of an account.
+// noticeHead is the first notice of an account that is not yielded yet.
 type noticeHead struct {
 	key, account []byte
 	due          time.Time
@@ -169,8 +168,8 @@ func newNoticeHead(k []byte) (h noticeHead, ok bool) {
 	return h, true
 }
 
-// longest returns which notice has been due longest, by primary key where times
-// agree.
+// longest returns the index of the notice that is due longest; of equal times, the
+// one with the smallest primary key.
 func longest(heads []noticeHead) (at int) {
 	for i := range heads {
 		if bytes.Compare(heads[i].key[sha256.Size:], heads[at].key[sha256.Size:]) < 0 {
@@ -180,9 +179,9 @@ func longest(heads []noticeHead) (at int) {
 	return at
 }
 
-// behind returns the smallest key that does not begin with prefix and sorts
-// after it. More is false if there is none.
-func behind(prefix []byte) (key []byte, more bool) {
+// after returns the smallest key that sorts after all keys with a prefix. More is
+// false if there is no such key.
+func after(prefix []byte) (key []byte, more bool) {
 	key = bytes.Clone(prefix)
 	for i := len(key) - 1; i >= 0; i-- {
 		if key[i]++; key[i] != 0 {
@@ -218,7 +217,7 @@ func enqueue(tx *bbolt.Tx, primary []byte, due time.Time) error {
 	return queue.SetSequence(queue.Sequence() + 1)
 }
 
-// dequeue takes a session out of the queue.
+// dequeue removes a session from the queue, if it is in it.
 func dequeue(tx *bbolt.Tx, primary []byte, due time.Time) error {
 	queue := tx.Bucket(bucketDue)
 	k := dueKey(due, primary)
@@ -229,40 +228,4 @@ func dequeue(tx *bbolt.Tx, primary []byte, due time.Time) error {
 		return err
 	}
 	return queue.SetSequence(max(queue.Sequence(), 1) - 1)
-}
-
-// List is described at [store.Store].
-func (s *Store) List(ctx context.Context, account, userID string, after *store.Cursor, limit int) ([]*store.Session, error) {
-	if err := s.calls.Begin(ctx); err != nil {
-		return nil, err
-	}
-	defer s.calls.End()
-	prefix := s.vault.userPrefix(account, userID)
-	var list []*store.Session
-	err := s.view(func(tx *bbolt.Tx) error {
-		start := prefix
-		if after != nil {
-			start = s.vault.userKey(account, userID, *after)
-		}
-		c := tx.Bucket(bucketUsers).Cursor()
-		k, primary := c.Seek(start)
-		if after != nil && bytes.Equal(k, start) {
-			k, primary = c.Next()
-		}
-		for ; len(list) < limit && bytes.HasPrefix(k, prefix); k, primary = c.Next() {
-			session, err := s.vault.load(tx, primary)
-			if err != nil {
-				return fmt.Errorf("%w: a session of a listing: %v", ErrCorrupt, err) // not ErrNotFound: that is for the caller
-			}
-			if session.Account != account || session.UserID != userID {
-				return fmt.Errorf("%w: a session stands in another's listing", ErrCorrupt)
-			}
-			list = append(list, session)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return list, nil
 }

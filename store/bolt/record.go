@@ -9,27 +9,26 @@ import (
 	"github.com/voicescreen/voicescreen/store"
 )
 
-// The first byte of a record. A change of its layout makes a new version.
+// The first byte of a record is its version. A change of its layout needs a new one.
 const (
 	recordVersion   = 1    // of a session without scores and features
-	analysisVersion = 0x41 // of scores and features; chosen: no session's
+	analysisVersion = 0x41 // of scores and features; chosen: different from recordVersion
 )
 
-// headerLen is the length of what stands before a record's body: the version
-// and the checksum.
+// headerLen is the length of the version and the checksum before a record's body.
 const headerLen = 1 + crc32.Size
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// checksum is over the key too, so that a record under another key is damaged.
+// checksum includes the key, so that a record under another key counts as damaged.
 func checksum(primary, record []byte) uint32 {
 	sum := crc32.Checksum(primary, castagnoli)
 	sum = crc32.Update(sum, castagnoli, record[:1])
 	return crc32.Update(sum, castagnoli, record[headerLen:])
 }
 
-// newHeader returns the beginning of a record of some length. Its body is
-// appended to it, and then finish is called.
+// newHeader returns the header of a record, with capacity for length bytes. The caller
+// appends the body and then calls finish.
 func newHeader(version byte, length int) []byte {
 	return append(make([]byte, 0, length), version, 0, 0, 0, 0)
 }
@@ -51,8 +50,8 @@ func body(primary, record []byte, version byte) ([]byte, error) {
 	return record[headerLen:], nil
 }
 
-// encode returns the record of a session without scores and features. It names
-// their record by its checksum, as encodeAnalysis returned it.
+// encode returns the record of a session without scores and features. Sum is the
+// checksum of the record of these, as encodeAnalysis returned it, or "".
 func encode(primary []byte, s *store.Session, sum string) ([]byte, error) {
 	head := *s
 	head.Scores, head.Features = nil, nil
@@ -65,11 +64,11 @@ func encode(primary []byte, s *store.Session, sum string) ([]byte, error) {
 	return finish(primary, append(record, b...)), nil
 }
 
-// usualAnalysis is the length of the record of usual scores and features.
+// usualAnalysis is the usual length of a record of scores and features, in bytes.
 const usualAnalysis = 6 << 10
 
-// encodeAnalysis returns the record of a session's scores and features, and its
-// checksum; nil and "" if it has none.
+// encodeAnalysis returns the record of a session's scores and features and its
+// checksum, or nil and "" if the session has neither.
 func encodeAnalysis(primary []byte, s *store.Session) (record []byte, sum string, err error) {
 	if !s.Analyzed() {
 		return nil, "", nil
@@ -81,9 +80,9 @@ func encodeAnalysis(primary []byte, s *store.Session) (record []byte, sum string
 	return finish(primary, record), string(record[1:headerLen]), nil
 }
 
-// decode returns the session of a record and the checksum of the record of its
-// scores and features, "" if it has none. Any damage is ErrCorrupt, which does
-// not say what stood in the record. The session shares no memory with b.
+// decode returns the session in a record, and the checksum of the record of its scores
+// and features, "" if there is none. Any damage is ErrCorrupt, without the content of
+// the record. The session shares no memory with b.
 func decode(primary, b []byte) (s *store.Session, sum string, err error) {
 	if b, err = body(primary, b, recordVersion); err != nil {
 		return nil, "", err
@@ -91,7 +90,7 @@ func decode(primary, b []byte) (s *store.Session, sum string, err error) {
 	return decodeBody(b)
 }
 
-// decodeBody is decode without version and checksum.
+// decodeBody decodes the body of a session's record, without version and checksum.
 func decodeBody(b []byte) (s *store.Session, sum string, err error) {
 	if len(b) == 0 || b[0] != 0 && b[0] != crc32.Size || len(b) < 1+int(b[0]) {
 		return nil, "", fmt.Errorf("%w: a record is cut short", ErrCorrupt)
@@ -106,8 +105,8 @@ func decodeBody(b []byte) (s *store.Session, sum string, err error) {
 	return s, sum, nil
 }
 
-// decodeAnalysis puts the scores and features of the record b of that checksum
-// into s. They share no memory with b.
+// decodeAnalysis sets the scores and features of s from the record b, whose checksum
+// must be sum. They share no memory with b.
 func decodeAnalysis(primary []byte, sum string, b []byte, s *store.Session) error {
 	content, err := body(primary, b, analysisVersion)
 	if err != nil {
@@ -119,7 +118,7 @@ func decodeAnalysis(primary []byte, sum string, b []byte, s *store.Session) erro
 	return corrupted(store.UnmarshalAnalysis(content, s))
 }
 
-// corrupted turns an error of the codec into ErrCorrupt.
+// corrupted wraps ErrCorrupt around an ErrDamaged of the codec.
 func corrupted(err error) error {
 	if errors.Is(err, store.ErrDamaged) {
 		return fmt.Errorf("%w: %v", ErrCorrupt, err)

@@ -16,7 +16,7 @@ import (
 	"github.com/voicescreen/voicescreen/store"
 )
 
-// sample returns a session with something in every kind of field.
+// sample returns a session with a value in every kind of field.
 func sample() *store.Session {
 	english := true
 	created := time.Date(2026, 3, 1, 12, 0, 0, 5000, time.UTC)
@@ -41,12 +41,12 @@ func sample() *store.Session {
 func recordsIn(primary []byte, s *store.Session) records {
 	r, err := recordsOf(primary, s, "")
 	if err != nil {
-		panic(err) // no session is without an encoding
+		panic(err) // impossible: every valid session can be encoded
 	}
 	return r
 }
 
-// restored returns the session of records.
+// restored decodes the records of a session.
 func restored(primary []byte, r records) (*store.Session, error) {
 	s, sum, err := decode(primary, r.session)
 	if err == nil && sum != "" {
@@ -55,9 +55,8 @@ func restored(primary []byte, r records) (*store.Session, error) {
 	return s, err
 }
 
-// recordGolden are the SHA-256 of the records of sample. They change only with
-// recordVersion and analysisVersion: stores that people have are read by what
-// they stand for.
+// recordGolden are the SHA-256 of the records of sample. They change only together with
+// recordVersion and analysisVersion, so that existing stores stay readable.
 var recordGolden = struct{ session, analysis string }{
 	"08ec3632628ee4b668b407cfd6dccc1a1f0a3e5d1ced9759ca47711def51e2db",
 	"d738c5d09a0d68138a7e30da63b7398a4c54accef07c5fb503e31046768964c3",
@@ -87,7 +86,7 @@ func hashOf(b []byte) string {
 	return hex.EncodeToString(hash[:])
 }
 
-func TestEveryDamageOfARecordIsFound(t *testing.T) {
+func TestEveryDamageOfARecordIsDetected(t *testing.T) {
 	s := sample()
 	primary := plain.primaryKey(s.Account, s.ID)
 	whole := recordsIn(primary, s)
@@ -124,8 +123,8 @@ func TestEveryDamageOfARecordIsFound(t *testing.T) {
 	}
 }
 
-// TestCutBodiesAreRefused goes behind the checksum: the fields alone are strict
-// enough for a body that ends early or late.
+// TestCutBodiesAreRefused decodes bodies without their checksum: the decoder itself
+// refuses a body that ends early or late.
 func TestCutBodiesAreRefused(t *testing.T) {
 	s := sample()
 	body := recordsIn(plain.primaryKey(s.Account, s.ID), s).session[headerLen:]
@@ -153,7 +152,7 @@ func FuzzDecodeRecord(f *testing.F) {
 		if _, _, err := decode([]byte("key"), body); err == nil {
 			t.Error("got a session from a body without version and checksum")
 		}
-		// The checksum keeps noise out; here the noise gets behind it.
+		// The checksum refuses random bytes, so the body is decoded without it too.
 		var s *store.Session
 		var err error
 		cost.Check(t, len(body), func() { s, _, err = decodeBody(body) })
@@ -161,8 +160,8 @@ func FuzzDecodeRecord(f *testing.F) {
 	})
 }
 
-// readAgain writes a session that was read, unless err says that it is none, and
-// reads it again.
+// readAgain encodes a session that was decoded without an error, and decodes it again.
+// An error must be ErrCorrupt.
 func readAgain(t *testing.T, s *store.Session, err error) {
 	t.Helper()
 	if err != nil {

@@ -50,8 +50,9 @@ func (v *vault) read(tx *bbolt.Tx, primary, record []byte) (*store.Session, erro
 	return s, nil
 }
 
-// fields decodes a record under a key, which must be that of its session. It also
-// returns the key that the session's records are sealed with.
+// fields decodes the record of a session without its scores and features, and
+// returns the checksum of their record and the key that seals both. A record of
+// another session than primary names is ErrCorrupt.
 func (v *vault) fields(primary, record []byte) (s *store.Session, sum string, key sessionKey, err error) {
 	if s, sum, key, err = v.fieldsOf(primary, record); err == nil && !v.isKey(primary, s.Account, s.ID) {
 		s, err = nil, errOther
@@ -59,10 +60,12 @@ func (v *vault) fields(primary, record []byte) (s *store.Session, sum string, ke
 	return s, sum, key, err
 }
 
-// errOther says that a record stands under another session's key.
+// errOther is returned for a record that is stored under the key of another session.
 var errOther = fmt.Errorf("%w: a record is of another session", ErrCorrupt)
 
-// fieldsOf decodes a record without comparing the key with the session.
+// fieldsOf decodes the record of a session without its scores and features, and
+// returns the checksum of their record and the key that seals both. It does not check
+// that the session is the one of primary.
 func (v *vault) fieldsOf(primary, record []byte) (s *store.Session, sum string, key sessionKey, err error) {
 	if record, key, err = v.open(primary, record); err == nil {
 		s, sum, err = decode(primary, record)
@@ -70,8 +73,8 @@ func (v *vault) fieldsOf(primary, record []byte) (s *store.Session, sum string, 
 	return s, sum, key, err
 }
 
-// stored is a session without scores and features, and the checksum of their
-// record, "" if it has none.
+// stored is a session as stored, without scores and features. Sum is the checksum
+// of the record of these, "" if there is none.
 type stored struct {
 	primary []byte
 	session *store.Session
@@ -92,7 +95,8 @@ func (v *vault) find(tx *bbolt.Tx, primary []byte) (stored, error) {
 	return stored{primary, s, sum}, nil
 }
 
-// findIn is find for a call of a batch, which knows account and ID of the key.
+// findIn reads the session of an account and ID in a batch, without its scores and
+// features. Primary is its key; a nil one gives ErrNotFound.
 func (v *vault) findIn(b *batch, primary []byte, account, id string) (stored, error) {
 	k, record := b.session(primary)
 	if primary == nil || !bytes.Equal(k, primary) {
@@ -108,12 +112,12 @@ func (v *vault) findIn(b *batch, primary []byte, account, id string) (stored, er
 	return stored{primary, s, sum}, nil
 }
 
-// records are those of a session, not sealed yet. The analysis is nil where
-// the stored one stays.
+// records are the encoded records of a session, before sealing. Analysis, the record
+// of scores and features, is nil if the stored one stays.
 type records struct{ session, analysis []byte }
 
-// recordsOf returns the records of a session. Where it has neither scores nor
-// features, sum is the checksum of the stored ones, which stay.
+// recordsOf encodes a session. If the session has neither scores nor features, the
+// stored ones stay: sum is the checksum of their record, "" if there is none.
 func recordsOf(primary []byte, s *store.Session, sum string) (r records, err error) {
 	if s.Analyzed() {
 		if r.analysis, sum, err = encodeAnalysis(primary, s); err != nil {
@@ -124,8 +128,8 @@ func recordsOf(primary []byte, s *store.Session, sum string) (r records, err err
 	return r, err
 }
 
-// replace stores a session and keeps the indexes. Before is what is stored now,
-// nil if there is none.
+// replace stores a session and updates the indexes. Before is the session as it is
+// stored now, nil for a new one.
 func (v *vault) replace(tx *bbolt.Tx, primary []byte, before, after *store.Session, to records) error {
 	if before == nil {
 		k := v.userKey(after.Account, after.UserID, after.Cursor())

@@ -5,13 +5,14 @@ import (
 	"fmt"
 )
 
-// Rekey replaces the key of the encrypted store at path, which nobody has open:
-// from is what Options.Key was, to what it is from now on, of KeySize bytes. The
-// store's secret is encrypted anew and nothing else, in a moment. If Rekey is
-// interrupted, both keys open the store, and the first that does is its key.
+// Rekey replaces the key of the encrypted store at path: from is the present
+// Options.Key, to the new one, of KeySize bytes. The store must not be open. Rekey
+// encrypts only the store's secret again, so its time does not depend on the size of
+// the store. After an interrupted Rekey both keys open the store, and the next Open
+// makes the key that it was given the only one.
 //
-// It does not help once somebody who has the former key has read the key file:
-// copy the sessions into a new store then.
+// Rekey does not help if the former key and a copy of the key file are known to
+// somebody else. In this case copy the sessions into a new store with Copy.
 func Rekey(path string, from, to []byte) (err error) {
 	if len(to) != KeySize {
 		return fmt.Errorf("store/bolt: rekey %s: %w: the new one has %d bytes, want %d", path, ErrKey, len(to), KeySize)

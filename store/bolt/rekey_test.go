@@ -42,9 +42,9 @@ func shutPath(t *testing.T) string {
 	return st.path
 }
 
-// TestAnInterruptedRekeyLocksNobodyOut ends the process between bytes
-// that Rekey writes.
-func TestAnInterruptedRekeyLocksNobodyOut(t *testing.T) {
+// TestAStoreOpensAfterAnInterruptedRekey interrupts Rekey between the bytes that it
+// writes.
+func TestAStoreOpensAfterAnInterruptedRekey(t *testing.T) {
 	t.Parallel()
 	path, sessions := filled(t, 1)
 	next := bytes.Repeat([]byte{9}, KeySize)
@@ -54,7 +54,7 @@ func TestAnInterruptedRekeyLocksNobodyOut(t *testing.T) {
 	}
 	after := read(t, path+suffixSlots)
 	slots := before[slotsAt:]
-	for n := 0; n < 2*headerSize; n += 5 { // chosen: a fifth of the time
+	for n := 0; n < 2*headerSize; n += 5 { // chosen: every fifth byte takes a fifth of the time
 		at, torn := n, bytes.Clone(before[:slotsAt])
 		if copied := n - headerSize; copied >= 0 {
 			copy(torn, after[:headerPage])
@@ -76,9 +76,9 @@ func TestAnInterruptedRekeyLocksNobodyOut(t *testing.T) {
 	}
 }
 
-// TestARepairLeavesTheWholeHeaderAlone damages either copy of the header: it is
-// written again, and an attempt that fails leaves the other one as it was.
-func TestARepairLeavesTheWholeHeaderAlone(t *testing.T) {
+// TestARepairDoesNotWriteToTheIntactHeader damages either copy of the header. Open repairs
+// it, and a failed repair leaves the other copy as it was.
+func TestARepairDoesNotWriteToTheIntactHeader(t *testing.T) {
 	t.Parallel()
 	for damaged := range int64(2) {
 		path, sessions := filled(t, 1)

@@ -12,12 +12,12 @@ import (
 	"github.com/voicescreen/voicescreen/store"
 )
 
-// release makes due what lies in the future although it cannot, as
-// [store.MaxDelay] describes. Open calls it, when no other process has the
-// store. Damaged records stay as they are.
+// release makes leases and notices due that an earlier process set too far in the
+// future, as [store.MaxDelay] describes. Open calls it, when no other process has
+// the store. Damaged records stay as they are.
 func (s *Store) release() error {
 	now := s.now()
-	var leased, notices [][]byte // primary keys, those due first in front
+	var leased, notices [][]byte // primary keys, the earliest due first
 	err := s.view(func(tx *bbolt.Tx) error {
 		leased = dueAfter(tx, now)
 		notices = noticesAfter(tx, now.Add(store.MaxDelay))
@@ -28,18 +28,19 @@ func (s *Store) release() error {
 	}
 	return guard(func() error {
 		return s.db.Update(func(tx *bbolt.Tx) error {
-			err := s.vault.amend(tx, leased, now, func(s *store.Session, t time.Time) { s.Due, s.Owner = t, "" })
+			err := s.vault.reschedule(tx, leased, now, func(s *store.Session, t time.Time) { s.Due, s.Owner = t, "" })
 			if err != nil {
 				return err
 			}
-			return s.vault.amend(tx, notices, now, func(s *store.Session, t time.Time) { s.Notify = t })
+			return s.vault.reschedule(tx, notices, now, func(s *store.Session, t time.Time) { s.Notify = t })
 		})
 	})
 }
 
-// amend changes sessions, each with a time that is not after now; the times are
-// in the order of the sessions.
-func (v *vault) amend(tx *bbolt.Tx, primaries [][]byte, now time.Time, change func(*store.Session, time.Time)) error {
+// reschedule calls change with each session and a new time. The times end at now and
+// are a microsecond apart, in the order of primaries. Damaged and missing sessions
+// are skipped.
+func (v *vault) reschedule(tx *bbolt.Tx, primaries [][]byte, now time.Time, change func(*store.Session, time.Time)) error {
 	for i, primary := range primaries {
 		found, err := v.find(tx, primary)
 		if errors.Is(err, ErrCorrupt) || errors.Is(err, store.ErrNotFound) {
@@ -76,19 +77,19 @@ func dueAfter(tx *bbolt.Tx, t time.Time) (primaries [][]byte) {
 // noticesAfter returns the sessions whose notices are due after a time, the
 // earliest first.
 func noticesAfter(tx *bbolt.Tx, t time.Time) (primaries [][]byte) {
-	var places [][]byte // due keys
+	var keys [][]byte // as dueKey makes them
 	_ = tx.Bucket(bucketNotices).ForEach(func(k, _ []byte) error {
 		if len(k) <= sha256.Size+timeLen {
 			return nil
 		}
 		if due, _ := splitDue(k[sha256.Size:]); due.After(t) {
-			places = append(places, bytes.Clone(k[sha256.Size:]))
+			keys = append(keys, bytes.Clone(k[sha256.Size:]))
 		}
 		return nil
 	})
-	slices.SortFunc(places, bytes.Compare)
-	for _, place := range places {
-		primaries = append(primaries, place[timeLen:])
+	slices.SortFunc(keys, bytes.Compare)
+	for _, k := range keys {
+		primaries = append(primaries, k[timeLen:])
 	}
 	return primaries
 }

@@ -17,14 +17,16 @@ import (
 	"github.com/voicescreen/voicescreen/store/audio"
 )
 
-// sealedVersion is the first byte of a sealed record, which is none of a plain
-// one. The number of its slot, the tag of that, and the sealed record follow.
+// sealedVersion is the first byte of the sealed record of a session. The number of
+// its slot, the tag of version and slot, and the sealed record follow. No plain
+// record begins with this byte.
 const sealedVersion = 0x81
 
-// sealedPrefix is the length of what stands before the nonce.
+// sealedPrefix is the length of a sealed record before the nonce.
 const sealedPrefix = 1 + slotLen + slotTagLen
 
-// slotOf returns the slot of a sealed record, and whether it is authentic.
+// slotOf returns the slot that a sealed record names. Ok reports whether its tag is
+// authentic.
 func (v *vault) slotOf(primary, record []byte) (slot uint64, ok bool) {
 	if len(record) < sealedPrefix || record[0] != sealedVersion ||
 		!hmac.Equal(record[1+slotLen:sealedPrefix], v.tag(record[:1+slotLen], primary)) {
@@ -33,7 +35,8 @@ func (v *vault) slotOf(primary, record []byte) (slot uint64, ok bool) {
 	return binary.BigEndian.Uint64(record[1:]), true
 }
 
-// recordData is what a record is bound to: the store, the session and the slot.
+// recordData is the additional data of a sealed record: the store, the slot and the
+// session.
 func (v *vault) recordData(primary, prefix []byte) []byte {
 	b := make([]byte, 0, len(v.id)+len(prefix)+len(primary))
 	b = append(b, v.id...)
@@ -41,15 +44,14 @@ func (v *vault) recordData(primary, prefix []byte) []byte {
 	return append(b, primary...)
 }
 
-// sessionKey is what the records of a session are sealed with; nothing where the
-// store is not encrypted.
+// sessionKey is the key that seals the records of a session; zero in a plain store.
 type sessionKey struct {
 	aead cipher.AEAD
 	slot uint64
 }
 
-// seal encrypts the record of a session under its key, which it gets if it is
-// new.
+// seal encrypts the record of a session under the session's key, and returns the
+// key. A new session is assigned one.
 func (v *vault) seal(tx *bbolt.Tx, primary, record []byte) (_ []byte, key sessionKey, err error) {
 	if v == nil {
 		return record, key, nil
@@ -59,7 +61,7 @@ func (v *vault) seal(tx *bbolt.Tx, primary, record []byte) (_ []byte, key sessio
 	} else if s, ok := v.slotOf(primary, former); ok {
 		key.slot = s
 	} else {
-		err = fmt.Errorf("%w: a record does not say which key it has", ErrCorrupt)
+		err = fmt.Errorf("%w: the key slot of a record is not authentic", ErrCorrupt)
 	}
 	if err != nil {
 		return nil, key, err
@@ -74,7 +76,7 @@ func (v *vault) seal(tx *bbolt.Tx, primary, record []byte) (_ []byte, key sessio
 	return key.aead.Seal(b, nil, record, v.recordData(primary, b)), key, nil
 }
 
-// open decrypts the record of a session, and returns its key.
+// open decrypts the record of a session, and returns the session's key.
 func (v *vault) open(primary, record []byte) (_ []byte, key sessionKey, err error) {
 	if v == nil {
 		return record, key, nil
@@ -94,12 +96,12 @@ func (v *vault) open(primary, record []byte) (_ []byte, key sessionKey, err erro
 	return plain, key, nil
 }
 
-// analysisSealed is the first byte of a sealed record of scores and features.
-// The sealed record follows.
+// analysisSealed is the first byte of a sealed record of scores and features. The
+// sealed record follows.
 const analysisSealed = 0x82
 
-// analysisData is what a record of scores and features is bound to: the store, the
-// session and the slot.
+// analysisData is the additional data of a sealed record of scores and features: the
+// store, the slot and the session.
 func (v *vault) analysisData(key sessionKey, primary []byte) []byte {
 	return v.recordData(primary, binary.BigEndian.AppendUint64([]byte{analysisSealed}, key.slot))
 }
@@ -136,10 +138,11 @@ const (
 	audioHeader = len(audioMagic) + stream.KeySize + sealOverhead
 )
 
-// audioData is what the key of an audio file is bound to.
+// audioData is the additional data of the sealed key of an audio file: the store and
+// the reference.
 func (v *vault) audioData(ref string) []byte { return append(bytes.Clone(v.id), ref...) }
 
-// sealAudio is audio.Cipher.Seal, under a new key.
+// sealAudio is audio.Cipher.Seal. It makes a new key for each file.
 func (v *vault) sealAudio(ref string, w io.Writer) (io.WriteCloser, error) {
 	key := make([]byte, stream.KeySize)
 	_, _ = rand.Read(key) // never fails
@@ -148,7 +151,7 @@ func (v *vault) sealAudio(ref string, w io.Writer) (io.WriteCloser, error) {
 	return stream.NewWriter(w, key), err
 }
 
-// audioCipher returns how audio files are encrypted; nil if they are not.
+// audioCipher returns the cipher of audio files, nil in a plain store.
 func (v *vault) audioCipher() *audio.Cipher {
 	if v == nil {
 		return nil
@@ -170,7 +173,7 @@ func (v *vault) openAudio(ref string, f io.ReadCloser) (_ io.ReadCloser, err err
 		return nil, fmt.Errorf("%w: audio is cut short", ErrCorrupt)
 	case err != nil:
 		return nil, fmt.Errorf("store/bolt: open audio: %w", err)
-	case header == [audioHeader]byte{}: // it is about to be removed
+	case header == [audioHeader]byte{}: // the file is being removed
 		return nil, store.ErrNotFound
 	case string(header[:len(audioMagic)]) != audioMagic:
 		return nil, fmt.Errorf("%w: audio is not encrypted", ErrCorrupt)

@@ -19,7 +19,7 @@ import (
 	"github.com/voicescreen/voicescreen/store/audio"
 )
 
-// TestRecordsAndAudioAreBoundToTheirPlace swaps what two sessions have.
+// TestRecordsAndAudioAreBoundToTheirPlace exchanges records and audio of two sessions.
 func TestRecordsAndAudioAreBoundToTheirPlace(t *testing.T) {
 	t.Parallel()
 	path, sessions := filled(t, 2)
@@ -33,7 +33,7 @@ func TestRecordsAndAudioAreBoundToTheirPlace(t *testing.T) {
 		records := tx.Bucket(bucketSessions)
 		keyA, keyB := st.vault.primaryKey(a.Account, a.ID), st.vault.primaryKey(b.Account, b.ID)
 		recordA := bytes.Clone(records.Get(keyA))
-		if _, _, err := st.vault.open(keyB, recordA); !errors.Is(err, ErrCorrupt) { // before the checksum inside is asked
+		if _, _, err := st.vault.open(keyB, recordA); !errors.Is(err, ErrCorrupt) { // without the checksum inside
 			t.Errorf("a record under another key: got error %v, want %v", err, ErrCorrupt)
 		}
 		_, sealedA, err := st.vault.open(keyA, recordA)
@@ -41,7 +41,7 @@ func TestRecordsAndAudioAreBoundToTheirPlace(t *testing.T) {
 			return err
 		}
 		for of, analysis := range map[string][]byte{"another session": tx.Bucket(bucketAnalyses).Get(keyB), "none, but the session's record": recordA, "nobody": nil} {
-			if _, err := st.vault.openAnalysis(sealedA, keyA, analysis); !errors.Is(err, ErrCorrupt) { // before the checksum inside is asked
+			if _, err := st.vault.openAnalysis(sealedA, keyA, analysis); !errors.Is(err, ErrCorrupt) { // without the checksum inside
 				t.Errorf("the scores of %s: got error %v, want %v", of, err, ErrCorrupt)
 			}
 		}
@@ -60,8 +60,8 @@ func TestRecordsAndAudioAreBoundToTheirPlace(t *testing.T) {
 	}
 }
 
-// outcome compares what a store gives with what was put into it: an answer is
-// right, or there is an error.
+// outcome reads sessions from the store at path and returns the number of errors. It
+// fails the test if a call returns another session or audio than was stored.
 func outcome(t *testing.T, what string, path string, sessions []*store.Session) (faults int) {
 	t.Helper()
 	st, err := Open(path, &Options{Key: testKey, LockTimeout: -1})
@@ -100,9 +100,9 @@ func outcome(t *testing.T, what string, path string, sessions []*store.Session) 
 	return faults
 }
 
-// TestEveryBitOfRecordsKeysAndAudioCounts turns bits over, one at a time: every
-// one of a record, of the slots in use, of both headers and of an audio file.
-func TestEveryBitOfRecordsKeysAndAudioCounts(t *testing.T) {
+// TestEveryFlippedBitIsDetected flips every bit, one at a time, of a record, of a record
+// of scores, of a slot, of both headers and of an audio file.
+func TestEveryFlippedBitIsDetected(t *testing.T) {
 	t.Parallel()
 	path, sessions := filled(t, 2)
 	st := reopen(t, path)
@@ -157,7 +157,7 @@ func TestEveryBitOfRecordsKeysAndAudioCounts(t *testing.T) {
 		}
 		flip(header, i)
 	}
-	flipFile(t, path+suffixSlots, 0, headerSize, func(i int) { // the other copy stands in
+	flipFile(t, path+suffixSlots, 0, headerSize, func(i int) { // the other copy is used
 		if _, _, other, err := readHeaders(st.vault.file.f, testKey); err != nil || other != 0 {
 			t.Fatalf("bit %d of a copy of the header: got copy %d damaged and error %v", i, other, err)
 		}
@@ -168,8 +168,8 @@ func TestEveryBitOfRecordsKeysAndAudioCounts(t *testing.T) {
 	}
 }
 
-// TestNoBitOfTheDatabaseMakesAWrongAnswer turns over bits of a database, whose
-// pages have no checksums: keys are lost, but no answer is another's.
+// TestNoBitOfTheDatabaseMakesAWrongAnswer flips bits of a database, whose pages have no
+// checksums: sessions may be lost, but no call returns a wrong one.
 func TestNoBitOfTheDatabaseMakesAWrongAnswer(t *testing.T) {
 	t.Parallel()
 	path, sessions := filled(t, 3)
@@ -187,7 +187,7 @@ func TestNoBitOfTheDatabaseMakesAWrongAnswer(t *testing.T) {
 		}
 		database := bytes.Clone(whole[path])
 		used := 0
-		for used == 0 { // the pages that hold something
+		for used == 0 { // skips pages that are almost empty
 			used = rnd.IntN(len(database))
 			if page := used / 4096 * 4096; bytes.Count(database[page:min(page+4096, len(database))], []byte{0}) > 4000 {
 				used = 0
@@ -199,13 +199,13 @@ func TestNoBitOfTheDatabaseMakesAWrongAnswer(t *testing.T) {
 		faults += min(outcome(t, fmt.Sprintf("bit %d of the database", bit), path, sessions), 1)
 	}
 	if faults < trials/20 {
-		t.Errorf("got %d faults in %d trials: too few to show anything", faults, trials)
+		t.Errorf("got %d faults in %d trials, want at least %d", faults, trials, trials/20)
 	}
 }
 
 func flip(b []byte, bit int) { b[bit/8] ^= 1 << (bit % 8) }
 
-// flipFile turns over each bit of a part of a file, calls f, and turns it back.
+// flipFile flips each bit of a part of a file, calls f, and restores the bit.
 func flipFile(t *testing.T, name string, off int64, n int, f func(bit int)) {
 	t.Helper()
 	file, err := os.OpenFile(name, os.O_RDWR, 0)

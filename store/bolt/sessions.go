@@ -19,12 +19,12 @@ func (s *Store) Create(ctx context.Context, session *store.Session) error {
 	}
 	defer s.calls.End()
 	session = session.Clone()
-	session.Created(s.now())
+	session.Created(s.dated())
 	if err := session.Check(); err != nil {
 		return err
 	}
 	primary := s.vault.primaryKey(session.Account, session.ID)
-	to, err := recordsOf(primary, session, "") // outside the group commit, which is serial
+	to, err := recordsOf(primary, session, "") // before the group commit, which runs one call at a time
 	if err != nil {
 		return err
 	}
@@ -116,14 +116,15 @@ func (s *Store) Forget(ctx context.Context, account, userID string) (int, error)
 	})
 }
 
-// removeFound removes the sessions whose keys find returns, the stale entries of
-// bucketKept, and then audio and keys of the sessions. It returns how many
-// sessions it removed. An error beside them is that of erase.
+// removeFound removes the sessions whose primary keys find returns, and the stale
+// entries of bucketKept that it returns. After the commit it removes the audio and
+// destroys the keys of the sessions. It returns how many sessions it removed. If n is
+// not 0, the error is that of erase.
 func (s *Store) removeFound(find func(tx *bbolt.Tx) (primaries, stale [][]byte, err error)) (n int, err error) {
-	var left gone
+	var todo erasure
 	err = s.group.do(func(b *batch) error {
 		var primaries, stale [][]byte
-		n, left = 0, gone{}
+		n, todo = 0, erasure{}
 		err := guard(func() (err error) {
 			primaries, stale, err = find(b.tx)
 			return err
@@ -132,7 +133,7 @@ func (s *Store) removeFound(find func(tx *bbolt.Tx) (primaries, stale [][]byte, 
 			return err
 		}
 		n = len(primaries)
-		b.afterCommit = append(b.afterCommit, func() { _ = s.erase(left) })
+		b.afterCommit = append(b.afterCommit, func() { _ = s.erase(todo) })
 		return b.write(func(tx *bbolt.Tx) error {
 			for _, k := range stale {
 				if err := tx.Bucket(bucketKept).Delete(k); err != nil {
@@ -140,7 +141,7 @@ func (s *Store) removeFound(find func(tx *bbolt.Tx) (primaries, stale [][]byte, 
 				}
 			}
 			for _, primary := range primaries {
-				if err := s.vault.remove(tx, primary, &left); err != nil {
+				if err := s.vault.remove(tx, primary, &todo); err != nil {
 					return err
 				}
 			}
@@ -150,10 +151,10 @@ func (s *Store) removeFound(find func(tx *bbolt.Tx) (primaries, stale [][]byte, 
 	if err != nil {
 		return 0, err
 	}
-	return n, s.erase(left)
+	return n, s.erase(todo)
 }
 
-// dropRef lets a session no longer refer to audio.
+// dropRef removes the reference of a session to audio, if it is the session's.
 func dropRef(tx *bbolt.Tx, primary []byte, ref string) error {
 	refs := tx.Bucket(bucketAudio)
 	if !audio.IsRef(ref) || !bytes.Equal(refs.Get([]byte(ref)), primary) {
@@ -162,28 +163,29 @@ func dropRef(tx *bbolt.Tx, primary []byte, ref string) error {
 	return refs.Delete([]byte(ref))
 }
 
-// gone is what removed sessions leave behind until Store.erase.
-type gone struct {
-	audio []string // references
-	slots []uint64 // of their keys
+// erasure lists what Store.erase removes once the removal of sessions is durable.
+type erasure struct {
+	audio []string // references of the sessions' audio
+	slots []uint64 // slots of the sessions' keys
 }
 
-// erase removes the audio of sessions that are gone, and destroys their keys
-// after it: a backup that holds the one up holds up the other.
-// An error says that a key could not be destroyed: the next call that removes
-// something tries again, and so does Open.
-func (s *Store) erase(left gone) error {
-	if err := errors.Join(s.audio.Release(left.audio...), s.vault.destroy(left.slots)); err != nil {
-		return fmt.Errorf("store/bolt: the sessions are removed but not yet every key of theirs: %w", err)
+// erase removes the audio of removed sessions and then destroys their keys. The
+// order matters to a backup, which makes the removal of audio wait and so protects
+// the keys too. An error means that a key is not destroyed yet: the next call that
+// removes something and the next Open try again.
+func (s *Store) erase(todo erasure) error {
+	if err := errors.Join(s.audio.Release(todo.audio...), s.vault.destroy(todo.slots)); err != nil {
+		return fmt.Errorf("store/bolt: the sessions are removed, but not all of their keys are destroyed yet: %w", err)
 	}
 	return nil
 }
 
-// remove takes a session out of everything and notes in left what it leaves.
-func (v *vault) remove(tx *bbolt.Tx, primary []byte, left *gone) error {
+// remove removes the records and index entries of a session, and adds its audio and
+// key to todo.
+func (v *vault) remove(tx *bbolt.Tx, primary []byte, todo *erasure) error {
 	found, err := v.find(tx, primary)
 	if errors.Is(err, ErrCorrupt) {
-		return v.removeDamaged(tx, primary, left)
+		return v.removeDamaged(tx, primary, todo)
 	}
 	if err != nil {
 		return err
@@ -201,16 +203,16 @@ func (v *vault) remove(tx *bbolt.Tx, primary []byte, left *gone) error {
 	if err := dropRef(tx, primary, s.Audio); err != nil {
 		return err
 	}
-	left.audio = append(left.audio, s.Audio)
-	if err := v.retire(tx, primary, left); err != nil {
+	todo.audio = append(todo.audio, s.Audio)
+	if err := v.retire(tx, primary, todo); err != nil {
 		return err
 	}
 	return drop(tx, primary)
 }
 
-// removeDamaged takes a session out of everything whose record does not say
-// where it stands.
-func (v *vault) removeDamaged(tx *bbolt.Tx, primary []byte, left *gone) error {
+// removeDamaged is remove for a damaged record: it searches the indexes for entries
+// of the session.
+func (v *vault) removeDamaged(tx *bbolt.Tx, primary []byte, todo *erasure) error {
 	users, err := keysOf(tx.Bucket(bucketUsers), func(_, v []byte) bool { return bytes.Equal(v, primary) })
 	if err != nil {
 		return err
@@ -237,12 +239,12 @@ func (v *vault) removeDamaged(tx *bbolt.Tx, primary []byte, left *gone) error {
 		return err
 	}
 	for _, k := range refs {
-		left.audio = append(left.audio, string(k))
+		todo.audio = append(todo.audio, string(k))
 		if err := tx.Bucket(bucketAudio).Delete(k); err != nil {
 			return err
 		}
 	}
-	if err := v.retire(tx, primary, left); err != nil {
+	if err := v.retire(tx, primary, todo); err != nil {
 		return err
 	}
 	return drop(tx, primary)

@@ -16,32 +16,32 @@ import (
 )
 
 const (
-	// slotSize is the length of a slot: a sealed data key, and zeros, so that no
-	// slot stands in two sectors of a disk.
+	// slotSize is the length of a slot: a sealed data key and zeros. It divides the
+	// sector of a disk, so that no slot stands in two.
 	slotSize = 64
 	slotBody = KeySize + sealOverhead
-	// slotsAt is where slot 0 is.
+	// slotsAt is the offset of slot 0 in the key file.
 	slotsAt = 2 * headerPage
-	// prepareSlots is how many slots get their keys at once, for sessions to
-	// come. Chosen: one sync for so many new sessions is lost among theirs.
+	// prepareSlots is how many slots get their keys at once, for later sessions.
+	// Chosen: one more sync is negligible beside those of so many new sessions.
 	prepareSlots = 1024
 )
 
-// Entries of bucketSlots. A slot that is neither retired nor free, and below
-// the count, is a session's.
+// The first byte of a key of bucketSlots. A slot below the count that is neither
+// retired nor free is a session's.
 const (
-	slotRetired = 'c' // its key is to be destroyed
-	slotFree    = 'f' // it holds a key that nothing was sealed with
-	slotCount   = 'n' // alone: how many slots were ever assigned
+	slotRetired = 'c' // a slot whose key is to be destroyed
+	slotFree    = 'f' // a slot with a new key, with which nothing was sealed
+	slotCount   = 'n' // a single entry: how many slots were ever assigned
 )
 
 const (
-	slotTagLen = 16 // of an HMAC-SHA-256; chosen: as that of GCM
-	slotLen    = 8  // of a slot's number
+	slotTagLen = 16 // bytes of an HMAC-SHA-256; chosen: as long as the tag of GCM
+	slotLen    = 8  // bytes of a slot's number
 )
 
-// tag says that this program wrote what parts say: a bit that turns over in the
-// database must not make it destroy the key of another session.
+// tag authenticates parts. Without it a flipped bit in the database could make the
+// store destroy the key of another session.
 func (v *vault) tag(parts ...[]byte) []byte {
 	h := hmac.New(sha256.New, v.mac)
 	for _, part := range parts {
@@ -55,8 +55,7 @@ func slotEntry(state byte, slot uint64) []byte {
 	return binary.BigEndian.AppendUint64([]byte{state}, slot)
 }
 
-// entries returns at most limit slots that are in a state. It passes over
-// damaged entries.
+// entries returns at most limit slots in a state. It skips damaged entries.
 func (v *vault) entries(tx *bbolt.Tx, state byte, limit int) (slots []uint64) {
 	c := tx.Bucket(bucketSlots).Cursor()
 	for k, tag := c.Seek([]byte{state}); len(k) > 0 && k[0] == state && len(slots) < limit; k, tag = c.Next() {
@@ -67,7 +66,18 @@ func (v *vault) entries(tx *bbolt.Tx, state byte, limit int) (slots []uint64) {
 	return slots
 }
 
-// put puts a slot into a state.
+// spare returns the free and the retired slots.
+func (v *vault) spare(tx *bbolt.Tx) map[uint64]bool {
+	slots := map[uint64]bool{}
+	for _, state := range []byte{slotFree, slotRetired} {
+		for _, slot := range v.entries(tx, state, math.MaxInt) {
+			slots[slot] = true
+		}
+	}
+	return slots
+}
+
+// put stores the state of a slot.
 func (v *vault) put(tx *bbolt.Tx, state byte, slot uint64) error {
 	k := slotEntry(state, slot)
 	return tx.Bucket(bucketSlots).Put(k, v.tag(k))
@@ -76,7 +86,7 @@ func (v *vault) put(tx *bbolt.Tx, state byte, slot uint64) error {
 // count returns how many slots were ever assigned.
 func (v *vault) count(tx *bbolt.Tx) (uint64, error) {
 	b := tx.Bucket(bucketSlots).Get([]byte{slotCount})
-	if b == nil { // a store is made without
+	if b == nil { // an empty store has no count
 		if k, _ := tx.Bucket(bucketSessions).Cursor().First(); k == nil {
 			return 0, nil
 		}
@@ -87,35 +97,36 @@ func (v *vault) count(tx *bbolt.Tx) (uint64, error) {
 	return binary.BigEndian.Uint64(b), nil
 }
 
-// setCount is the inverse of count.
+// setCount stores how many slots were ever assigned.
 func (v *vault) setCount(tx *bbolt.Tx, n uint64) error {
 	b := binary.BigEndian.AppendUint64(nil, n)
 	return tx.Bucket(bucketSlots).Put([]byte{slotCount}, append(b, v.tag([]byte{slotCount}, b)...))
 }
 
-// fresh returns the content of a slot with a new data key.
-func (v *vault) fresh(slot uint64) []byte {
+// newSlot returns the content of a slot, slotSize bytes, with a new data key.
+func (v *vault) newSlot(slot uint64) []byte {
 	key := make([]byte, KeySize)
 	_, _ = rand.Read(key) // never fails
 	b := v.slots.Seal(make([]byte, 0, slotSize), nil, key, v.slotData(slot))
 	return b[:slotSize]
 }
 
-// slotData is what a slot is bound to: its place.
+// slotData is the additional data of a sealed slot: the store and the slot's number.
 func (v *vault) slotData(slot uint64) []byte {
 	return binary.BigEndian.AppendUint64(bytes.Clone(v.id), slot)
 }
 
-// overwrite gives slots new keys: the former are gone when it returns nil.
+// overwrite gives slots new keys. When it returns nil the former keys are
+// overwritten on the disk.
 func (v *vault) overwrite(slots []uint64) error {
 	if len(slots) == 0 {
 		return nil
 	}
 	for _, slot := range slots {
-		b := v.fresh(slot)
-		v.gate.Lock()
+		b := v.newSlot(slot)
+		v.slotMu.Lock()
 		_, err := v.file.writeAt(b, slotsAt+int64(slot)*slotSize)
-		v.gate.Unlock()
+		v.slotMu.Unlock()
 		if err != nil {
 			return err
 		}
@@ -127,7 +138,7 @@ func (v *vault) overwrite(slots []uint64) error {
 func (v *vault) prepare() error {
 	b := make([]byte, 0, prepareSlots*slotSize)
 	for i := range uint64(prepareSlots) {
-		b = append(b, v.fresh(v.prepared+i)...)
+		b = append(b, v.newSlot(v.prepared+i)...)
 	}
 	if _, err := v.file.writeAt(b, slotsAt+int64(v.prepared)*slotSize); err != nil {
 		return err
@@ -141,8 +152,8 @@ func (v *vault) prepare() error {
 
 // dataKey returns the key in a slot.
 func (v *vault) dataKey(slot uint64) (cipher.AEAD, error) {
-	if slot > 1<<48 { // chosen: far beyond any disk, far below where an offset ends
-		return nil, fmt.Errorf("%w: a record has a key slot that cannot be", ErrCorrupt)
+	if slot > 1<<48 { // chosen: larger than any disk, and its offset does not overflow
+		return nil, fmt.Errorf("%w: a record names an impossible key slot", ErrCorrupt)
 	}
 	var b [slotSize]byte
 	_, err := v.file.f.ReadAt(b[:], slotsAt+int64(slot)*slotSize)
@@ -157,14 +168,14 @@ func (v *vault) dataKey(slot uint64) (cipher.AEAD, error) {
 	return newAEAD(key), nil
 }
 
-// assign takes a slot for a new session. Its key is durable already; the
-// transaction makes it the session's.
+// assign assigns a slot to a new session in a transaction. The key in the slot is
+// durable already.
 func (v *vault) assign(tx *bbolt.Tx) (uint64, error) {
 	if err := v.begin(tx); err != nil {
 		return 0, err
 	}
 	if free := v.entries(tx, slotFree, 1); len(free) > 0 {
-		v.handed = append(v.handed, free[0])
+		v.assigned = append(v.assigned, free[0])
 		return free[0], tx.Bucket(bucketSlots).Delete(slotEntry(slotFree, free[0]))
 	}
 	n, err := v.count(tx)
@@ -176,24 +187,24 @@ func (v *vault) assign(tx *bbolt.Tx) (uint64, error) {
 			return 0, fmt.Errorf("store/bolt: prepare key slots: %w", err)
 		}
 	}
-	v.handed = append(v.handed, n)
+	v.assigned = append(v.assigned, n)
 	return n, v.setCount(tx, n+1)
 }
 
-// begin is called before a transaction changes bucketSlots. Slots of a former
-// one that was not stored get new keys: what was sealed with the old ones may
-// stand on the disk.
+// begin must be called before a transaction changes bucketSlots. Slots that were
+// assigned in an earlier transaction that was not stored get new keys, since records
+// sealed with the present ones may be on the disk.
 func (v *vault) begin(tx *bbolt.Tx) error {
 	if v.tx == tx {
 		return nil
 	}
 	var again []uint64
-	if len(v.handed) > 0 {
+	if len(v.assigned) > 0 {
 		n, err := v.count(tx)
 		if err != nil {
 			return err
 		}
-		for _, slot := range v.handed { // a commit whose last sync failed is stored all the same
+		for _, slot := range v.assigned { // a commit whose last sync failed may be stored
 			b := tx.Bucket(bucketSlots)
 			if slot >= n || b.Get(slotEntry(slotFree, slot)) != nil || b.Get(slotEntry(slotRetired, slot)) != nil {
 				again = append(again, slot)
@@ -203,15 +214,15 @@ func (v *vault) begin(tx *bbolt.Tx) error {
 	if err := v.overwrite(again); err != nil {
 		return fmt.Errorf("store/bolt: renew key slots: %w", err)
 	}
-	v.tx, v.handed = tx, nil
-	tx.OnCommit(func() { v.handed = nil })
-	return v.settle(tx)
+	v.tx, v.assigned = tx, nil
+	tx.OnCommit(func() { v.assigned = nil })
+	return v.freeOverwritten(tx)
 }
 
-// settle notes in the database which retired slots are free. It forgets those
-// that are not retired any more: a commit that reported an error did it, and
-// they may be other sessions' by now.
-func (v *vault) settle(tx *bbolt.Tx) error {
+// freeOverwritten moves the retired slots whose keys are overwritten to the free
+// ones in the database. It drops slots from v.ready that are not retired any more: a
+// commit that reported an error has moved them, and they may be assigned again.
+func (v *vault) freeOverwritten(tx *bbolt.Tx) error {
 	v.mu.Lock()
 	former := v.ready
 	v.mu.Unlock()
@@ -222,7 +233,7 @@ func (v *vault) settle(tx *bbolt.Tx) error {
 		}
 	}
 	v.mu.Lock()
-	v.ready = append(ready, v.ready[len(former):]...) // others may stand behind
+	v.ready = append(ready, v.ready[len(former):]...) // destroy may have appended others
 	v.mu.Unlock()
 	for _, slot := range ready {
 		if err := tx.Bucket(bucketSlots).Delete(slotEntry(slotRetired, slot)); err != nil {
@@ -242,10 +253,10 @@ func (v *vault) settle(tx *bbolt.Tx) error {
 	return nil
 }
 
-// retire notes that the key of a session goes with it. Store.erase destroys it
-// after the commit; if the process ends in between, Open does. A record that
-// does not say which slot it had retires all that are nobody's.
-func (v *vault) retire(tx *bbolt.Tx, primary []byte, left *gone) error {
+// retire marks the key slot of a session as retired and adds it to todo. Store.erase
+// destroys the key after the commit; if the process ends before that, Open does. If
+// the record is damaged and does not name its slot, retire does so with all orphans.
+func (v *vault) retire(tx *bbolt.Tx, primary []byte, todo *erasure) error {
 	if v == nil {
 		return nil
 	}
@@ -266,22 +277,17 @@ func (v *vault) retire(tx *bbolt.Tx, primary []byte, left *gone) error {
 			return err
 		}
 	}
-	left.slots = append(left.slots, slots...)
+	todo.slots = append(todo.slots, slots...)
 	return nil
 }
 
-// orphans returns the slots that are assigned and that no session says to have.
+// orphans returns the assigned slots that no record names.
 func (v *vault) orphans(tx *bbolt.Tx) (slots []uint64, err error) {
 	n, err := v.count(tx)
 	if err != nil {
 		return nil, err
 	}
-	used := map[uint64]bool{}
-	for _, state := range []byte{slotFree, slotRetired} {
-		for _, slot := range v.entries(tx, state, int(min(n, 1<<31))) {
-			used[slot] = true
-		}
-	}
+	used := v.spare(tx)
 	err = tx.Bucket(bucketSessions).ForEach(func(primary, record []byte) error {
 		if slot, ok := v.slotOf(primary, record); ok {
 			used[slot] = true
@@ -296,8 +302,8 @@ func (v *vault) orphans(tx *bbolt.Tx) (slots []uint64, err error) {
 	return slots, err
 }
 
-// destroy overwrites the keys of slots that were retired, and of those that
-// it could not overwrite before. Calls at the same time share a sync.
+// destroy overwrites the keys of retired slots, and of those that an earlier call
+// failed to overwrite. Concurrent calls share a sync.
 func (v *vault) destroy(slots []uint64) error {
 	if v == nil {
 		return nil
@@ -322,13 +328,13 @@ func (v *vault) destroy(slots []uint64) error {
 	return nil
 }
 
-// restore does what an interrupted process left: it destroys retired keys,
-// and renews those that a transaction may have been assigned that was not
-// stored.
+// restore completes the work of an interrupted process: it destroys the keys of
+// retired slots, and renews the keys of free slots that may have been assigned in a
+// transaction that was not stored.
 func (v *vault) restore(tx *bbolt.Tx) error {
 	n, err := v.count(tx)
 	if err != nil {
-		return nil // no slot can be assigned; all other calls work
+		return nil // no new slot can be assigned; all other calls work
 	}
 	info, err := v.file.f.Stat()
 	if err != nil {
@@ -347,33 +353,27 @@ func (v *vault) restore(tx *bbolt.Tx) error {
 	return v.overwrite(v.entries(tx, slotFree, maxBatch))
 }
 
-// keyFile returns a reader of a key file for a copy of the store as tx sees it.
-// It ends behind the last slot that was assigned, and slots that are no session's
-// have other keys than here: those are the keys of sessions to come.
+// keyFile returns the content of a key file for a backup of the store as tx sees it.
+// It ends after the last slot that was assigned. Free and retired slots get other
+// keys than in the store, whose keys are for later sessions.
 func (v *vault) keyFile(tx *bbolt.Tx) io.Reader {
-	end := int64(math.MaxInt64) // of all there is: without a count no slot beyond it is ever assigned
+	end := int64(math.MaxInt64) // all slots if the count is damaged: no further slot is assigned then
 	if n, err := v.count(tx); err == nil {
 		end = slotsAt + int64(n)*slotSize
 	}
-	spare := map[uint64]bool{}
-	for _, state := range []byte{slotFree, slotRetired} {
-		for _, slot := range v.entries(tx, state, math.MaxInt) {
-			spare[slot] = true
-		}
-	}
-	slots := &slotReader{vault: v, r: io.NewSectionReader(v.file.f, slotsAt, end-slotsAt), spare: spare}
+	slots := &slotReader{vault: v, r: io.NewSectionReader(v.file.f, slotsAt, end-slotsAt), spare: v.spare(tx)}
 	return io.MultiReader(io.NewSectionReader(v.file.f, 0, slotsAt), slots)
 }
 
-// slotReader reads slots, and replaces the keys of some.
+// slotReader reads slots and replaces the content of spare ones.
 type slotReader struct {
 	vault *vault
 	r     io.Reader // from slot 0 on
 	spare map[uint64]bool
-	next  uint64 // slot
+	next  uint64 // number of the next slot
 }
 
-// Read reads whole slots: p has room for one at least.
+// Read reads whole slots. P must have room for one at least.
 func (r *slotReader) Read(p []byte) (int, error) {
 	n, err := io.ReadFull(r.r, p[:len(p)/slotSize*slotSize])
 	if errors.Is(err, io.ErrUnexpectedEOF) {
@@ -381,7 +381,7 @@ func (r *slotReader) Read(p []byte) (int, error) {
 	}
 	for at := 0; at+slotSize <= n; at += slotSize {
 		if r.spare[r.next] {
-			copy(p[at:], r.vault.fresh(r.next))
+			copy(p[at:], r.vault.newSlot(r.next))
 		}
 		r.next++
 	}

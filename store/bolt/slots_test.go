@@ -19,9 +19,9 @@ import (
 	"github.com/voicescreen/voicescreen/store/audio"
 )
 
-// TestRemovedSessionsCannotBeBroughtBack puts the database of before beside the
-// key file of after: what stood in old pages of the file is of no use.
-func TestRemovedSessionsCannotBeBroughtBack(t *testing.T) {
+// TestRemovedSessionsCannotBeRestored puts the database from before a removal beside the
+// key file from after it: the record in the old pages cannot be decrypted.
+func TestRemovedSessionsCannotBeRestored(t *testing.T) {
 	t.Parallel()
 	for name, remove := range map[string]func(st *Store, s *store.Session) error{
 		"Delete": func(st *Store, s *store.Session) error { return st.Delete(t.Context(), s.Account, s.ID) },
@@ -62,8 +62,8 @@ func TestRemovedSessionsCannotBeBroughtBack(t *testing.T) {
 	}
 }
 
-// TestAKeyThatCannotBeDestroyedIsDestroyedLater lets the key file fail: the
-// caller is reported, and the next call, or the next Open, makes good.
+// TestAKeyThatCannotBeDestroyedIsDestroyedLater makes writes to the key file fail: the
+// caller gets an error, and the next call or the next Open destroys the key.
 func TestAKeyThatCannotBeDestroyedIsDestroyedLater(t *testing.T) {
 	t.Parallel()
 	for _, again := range []string{"next call", "next Open"} {
@@ -73,7 +73,7 @@ func TestAKeyThatCannotBeDestroyedIsDestroyedLater(t *testing.T) {
 			st := reopen(t, path)
 			system := st.vault.file.writeAt
 			st.vault.file.writeAt = func([]byte, int64) (int, error) { return 0, os.ErrPermission }
-			if err := st.Delete(t.Context(), "clinic", "s0"); !errors.Is(err, os.ErrPermission) || !strings.Contains(err.Error(), "not yet every key") {
+			if err := st.Delete(t.Context(), "clinic", "s0"); !errors.Is(err, os.ErrPermission) || !strings.Contains(err.Error(), "not all of their keys are destroyed yet") {
 				t.Errorf("Delete: got error %v, want %v", err, os.ErrPermission)
 			}
 			if _, err := st.Get(t.Context(), "clinic", "s0"); !errors.Is(err, store.ErrNotFound) {
@@ -101,8 +101,8 @@ func TestAKeyThatCannotBeDestroyedIsDestroyedLater(t *testing.T) {
 	}
 }
 
-// TestKeysAreDurableBeforeTheirSessions cuts the power after each call: of the
-// key file only what was synced is left.
+// TestKeysAreDurableBeforeTheirSessions simulates a power failure after each call, after
+// which the key file has only its synced content.
 func TestKeysAreDurableBeforeTheirSessions(t *testing.T) {
 	t.Parallel()
 	path, _ := filled(t, 0)
@@ -110,7 +110,7 @@ func TestKeysAreDurableBeforeTheirSessions(t *testing.T) {
 	durable := read(t, path+suffixSlots)
 	system := st.vault.file.sync
 	st.vault.file.sync = func() error { durable = read(t, path+suffixSlots); return system() }
-	st.vault.prepared = 0 // so that all is written while it is watched
+	st.vault.prepared = 0 // so that all slots are written again
 	deleted := map[int]bool{}
 	for i := range 20 {
 		s := sample()
@@ -142,7 +142,8 @@ func TestKeysAreDurableBeforeTheirSessions(t *testing.T) {
 	}
 }
 
-// TestSlotsAreUsedAgain keeps the key file from growing with all that ever was.
+// TestSlotsAreUsedAgain creates and deletes one session at a time: the key file does not
+// grow.
 func TestSlotsAreUsedAgain(t *testing.T) {
 	t.Parallel()
 	path, _ := filled(t, 0)
@@ -164,8 +165,8 @@ func TestSlotsAreUsedAgain(t *testing.T) {
 	}
 }
 
-// TestATransactionThatIsNotStoredLeavesNoKey: what was sealed in it may stand
-// on the disk, so that no later session may have that key.
+// TestATransactionThatIsNotStoredLeavesNoKey seals a record in a transaction that is
+// rolled back. The record may be on the disk, so no later session may get its key.
 func TestATransactionThatIsNotStoredLeavesNoKey(t *testing.T) {
 	t.Parallel()
 	for name, removed := range map[string]int{"a slot that is new": 0, "a slot that was retired": 1} {
@@ -206,10 +207,9 @@ func TestATransactionThatIsNotStoredLeavesNoKey(t *testing.T) {
 	}
 }
 
-// TestASlotThatIsAnothersIsNotSettled is about a commit whose end failed, which
-// leaves what it settled among the slots that are ready: the next transaction
-// forgets them, whatever becomes of it.
-func TestASlotThatIsAnothersIsNotSettled(t *testing.T) {
+// TestASlotInUseIsNotFreed leaves a slot in use in vault.ready, as a commit does that
+// fails at its end. The next transaction drops it, also if that is rolled back.
+func TestASlotInUseIsNotFreed(t *testing.T) {
 	t.Parallel()
 	path, _ := filled(t, 2)
 	st := reopen(t, path)
@@ -226,9 +226,9 @@ func TestASlotThatIsAnothersIsNotSettled(t *testing.T) {
 	}
 }
 
-// TestADamagedRecordTakesNoOtherKeyWithIt turns over every bit of what says
-// which slot a session has, and deletes the session.
-func TestADamagedRecordTakesNoOtherKeyWithIt(t *testing.T) {
+// TestDeletingADamagedRecordDestroysNoOtherKey flips every bit of the slot and tag in a
+// record, and deletes the session.
+func TestDeletingADamagedRecordDestroysNoOtherKey(t *testing.T) {
 	t.Parallel()
 	path, sessions := filled(t, 4)
 	st := reopen(t, path)
@@ -260,9 +260,9 @@ func TestADamagedRecordTakesNoOtherKeyWithIt(t *testing.T) {
 	}
 }
 
-// TestReadersSeeNoKeyGo reads sessions that are removed meanwhile: they are
-// there or not, and never damaged.
-func TestReadersSeeNoKeyGo(t *testing.T) {
+// TestReadersNeverMissAKey reads a session that is removed concurrently: it is found or
+// not found, and never damaged.
+func TestReadersNeverMissAKey(t *testing.T) {
 	t.Parallel()
 	path, _ := filled(t, 0)
 	st := reopen(t, path)
@@ -295,7 +295,7 @@ func TestReadersSeeNoKeyGo(t *testing.T) {
 	readers.Wait()
 }
 
-// TestAFullDiskForKeysStoresNoSession lets the key file not grow.
+// TestAFullDiskForKeysStoresNoSession makes writes to the key file fail.
 func TestAFullDiskForKeysStoresNoSession(t *testing.T) {
 	t.Parallel()
 	for name, plant := range map[string]func(f *slotFile){

@@ -4,6 +4,6 @@ package bolt
 
 import "os"
 
-// unlock does nothing: where closing a file releases its locks though it is
-// still mapped, or where there is no call for it.
+// unlock does nothing on these systems: closing a file releases its lock, or there
+// is no call to release it.
 func unlock(*os.File) {}

@@ -25,32 +25,32 @@ import (
 // KeySize is the length of [Options].Key, in bytes.
 const KeySize = 32
 
-// ErrKey says that a store is encrypted and no key or another one was given, or
-// that a key was given for one that is not encrypted.
+// ErrKey is returned if Options.Key is missing, wrong or of the wrong length for an
+// encrypted store, or is given for a plain one.
 var ErrKey = errors.New("the key does not fit the store")
 
 // vault holds the keys of an encrypted store. It is nil for a plain one. It is safe
 // for concurrent use, except for the fields that say otherwise.
 type vault struct {
-	id    []byte      // of the store
-	slots cipher.AEAD // seals the data keys of sessions in the key file
-	audio cipher.AEAD // seals the data keys of audio in its files
-	texts cipher.AEAD // seals documents
-	index []byte      // key of appendSum
-	mac   []byte      // key of what says which slot is whose
+	id        []byte      // of the store
+	slots     cipher.AEAD // seals the data keys of sessions in the key file
+	audio     cipher.AEAD // seals the data keys of audio in its files
+	documents cipher.AEAD // seals documents
+	index     []byte      // key of sum
+	mac       []byte      // key of tag
 
-	file slotFile
-	gate sync.RWMutex // read-locked by read transactions, locked to overwrite a slot
+	file   slotFile
+	slotMu sync.RWMutex // read-locked by read transactions, locked to overwrite a slot
 
-	// These are used in write transactions alone.
-	prepared uint64    // slots below it have a key that is durable
-	tx       *bbolt.Tx // the last that was assigned a slot
-	handed   []uint64  // slots that tx was assigned, until it is stored
+	// These are used only in write transactions.
+	prepared uint64    // slots below it have a durable key
+	tx       *bbolt.Tx // the last transaction that changed bucketSlots
+	assigned []uint64  // slots assigned in tx, until it is stored
 
 	overwriteMu sync.Mutex // held while slots of pending are overwritten
 	mu          sync.Mutex // protects pending and ready
-	pending     []uint64   // retired by what is stored, and still to be overwritten
-	ready       []uint64   // overwritten, and in the database still retired
+	pending     []uint64   // retired durably, and still to be overwritten
+	ready       []uint64   // overwritten, and still retired in the database
 }
 
 // slotFile is the key file. Tests make its calls fail.
@@ -60,11 +60,11 @@ type slotFile struct {
 	sync    func() error
 }
 
-// The key file begins with two copies of the header, each on a page of its own,
-// so that the master key can be replaced in place; the slots follow.
+// The key file begins with two copies of the header, each on a page of its own, so
+// that the master key can be replaced in place. The slots follow.
 const (
 	suffixSlots  = ".keyslots"
-	headerPage   = 4096 // chosen: no disk tears less
+	headerPage   = 4096 // bytes; chosen: the largest sector of common disks
 	headerMagic  = "voicescreen key\n"
 	headerFormat = 1
 
@@ -75,27 +75,27 @@ const (
 	headerSize   = len(headerMagic) + 1 + idLen + checkLen + KeySize + sealOverhead + crc32.Size
 )
 
-// newAEAD returns AES-256-GCM that makes a random nonce at each Seal. One key
-// takes 2^32 of them (NIST SP 800-38D, section 8.3): that many sessions a
-// store, and changes of a session.
+// newAEAD returns AES-256-GCM with a random nonce for each Seal. One key allows 2^32
+// of them (NIST SP 800-38D, section 8.3): so many sessions of a store, and so many
+// changes of a session.
 func newAEAD(key []byte) cipher.AEAD {
 	block, err := aes.NewCipher(key)
 	if err != nil {
-		panic(err) // only for a length that is none of AES
+		panic(err) // impossible: the length of key is one of AES
 	}
 	aead, err := cipher.NewGCMWithRandomNonce(block)
 	if err != nil {
-		panic(err) // only for a block that is none of AES
+		panic(err) // impossible: the block is one of AES
 	}
 	return aead
 }
 
-// derive returns a key for one purpose, HKDF-SHA-256 of RFC 5869 with the
-// store's id as salt.
+// derive derives a key for one purpose from secret, with HKDF-SHA-256 (RFC 5869) and
+// the store's id as salt.
 func derive(secret, id []byte, purpose string) []byte {
 	key, err := hkdf.Key(sha256.New, secret, id, "voicescreen store/bolt "+purpose, KeySize)
 	if err != nil {
-		panic(err) // only for more than 255 hashes
+		panic(err) // impossible: KeySize is below 255 hashes
 	}
 	return key
 }
@@ -103,16 +103,16 @@ func derive(secret, id []byte, purpose string) []byte {
 // newVault returns the keys that are derived from the store's secret.
 func newVault(id, secret []byte) *vault {
 	return &vault{
-		id:    id,
-		slots: newAEAD(derive(secret, id, "slots")),
-		audio: newAEAD(derive(secret, id, "audio")),
-		texts: newAEAD(derive(secret, id, "documents")),
-		index: derive(secret, id, "index"),
-		mac:   derive(secret, id, "mac"),
+		id:        id,
+		slots:     newAEAD(derive(secret, id, "slots")),
+		audio:     newAEAD(derive(secret, id, "audio")),
+		documents: newAEAD(derive(secret, id, "documents")),
+		index:     derive(secret, id, "index"),
+		mac:       derive(secret, id, "mac"),
 	}
 }
 
-// sealHeader returns a header that holds the store's secret under a master key.
+// sealHeader returns a header with the store's secret, encrypted under a master key.
 func sealHeader(id, secret, master []byte) []byte {
 	h := append([]byte(headerMagic), headerFormat)
 	h = append(h, id...)
@@ -121,8 +121,8 @@ func sealHeader(id, secret, master []byte) []byte {
 	return binary.BigEndian.AppendUint32(h, crc32.Checksum(h, castagnoli))
 }
 
-// openHeader returns what a header holds. The error is ErrKey for one that is
-// whole and of another key.
+// openHeader returns the id and secret in a header. The error is ErrKey for an intact
+// header that is encrypted with another key.
 func openHeader(h, master []byte) (id, secret []byte, err error) {
 	body := h[:headerSize-crc32.Size]
 	if crc32.Checksum(body, castagnoli) != binary.BigEndian.Uint32(h[len(body):]) {
@@ -144,8 +144,8 @@ func openHeader(h, master []byte) (id, secret []byte, err error) {
 	return id, secret, nil
 }
 
-// readHeaders opens the header of a key file: one of the copies is enough. Other
-// is the number of that which is not the same, -1 if both are.
+// readHeaders opens the header of a key file; one valid copy is enough. Other is the
+// number of the copy that differs from the valid one, -1 if both are equal.
 func readHeaders(f io.ReaderAt, master []byte) (id, secret []byte, other int64, err error) {
 	var copies [2][]byte
 	var errs [2]error
@@ -164,14 +164,14 @@ func readHeaders(f io.ReaderAt, master []byte) (id, secret []byte, other int64, 
 		return id, secret, -1, nil
 	case secret != nil:
 		return id, secret, other, nil
-	case errors.Is(errs[0], ErrCorrupt): // what a whole one says is worth more
+	case errors.Is(errs[0], ErrCorrupt): // the error of an intact copy says more
 		return nil, nil, -1, errs[1]
 	}
 	return nil, nil, -1, errs[0]
 }
 
-// writeHeaders writes both copies, one after the other: if both are whole before,
-// one of them is at any time.
+// writeHeaders writes both copies of the header, one after the other, so that one of
+// them is intact at any time.
 func (f *slotFile) writeHeaders(h []byte) error {
 	for i := range int64(2) {
 		if _, err := f.writeAt(h, i*headerPage); err != nil {
@@ -184,14 +184,14 @@ func (f *slotFile) writeHeaders(h []byte) error {
 	return nil
 }
 
-// repairHeader makes a copy of the header as the other one is, which may be the
-// only whole one and is not written to.
+// repairHeader overwrites the damaged copy of the header with the other one. It does
+// not write to the other one, which may be the only intact copy.
 func (f *slotFile) repairHeader(damaged int64) error {
 	h := make([]byte, headerSize)
 	if _, err := f.f.ReadAt(h, (1-damaged)*headerPage); err != nil {
 		return err
 	}
-	if err := f.sync(); err != nil { // who wrote it may have been killed before it did
+	if err := f.sync(); err != nil { // the process that wrote the copy may have been killed before its sync
 		return err
 	}
 	if _, err := f.writeAt(h, damaged*headerPage); err != nil {
@@ -213,15 +213,15 @@ func (f *slotFile) open(path string) error {
 	return nil
 }
 
-// createSlots makes the key file of a new store under another name and links it
-// to its own, unless there is one: then that is used. It returns the id in it.
+// createSlots creates the key file of a new store, unless there is one already, and
+// returns the id in it.
 func createSlots(path string, master []byte) (id []byte, err error) {
 	name := path + suffixSlots
 	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
 		if err := writeSlots(path, master); err != nil {
 			return nil, err
 		}
-	} else if err := durable.SyncDir(filepath.Dir(path)); err != nil { // before the database has a name: who made the key file was interrupted
+	} else if err := durable.SyncDir(filepath.Dir(path)); err != nil { // the name of the key file must be durable before that of the database
 		return nil, err
 	}
 	var file slotFile
@@ -234,13 +234,14 @@ func createSlots(path string, master []byte) (id []byte, err error) {
 		return nil, err
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && info.Size() > headerPage+int64(headerSize) {
-		return nil, fmt.Errorf("the key file %s is that of a store whose database is not there: bring it back, or move the key file away", name)
+		return nil, fmt.Errorf("the key file %s belongs to a database that is missing: restore the database, or move the key file away", name)
 	}
 	id, _, _, err = readHeaders(file.f, master)
 	return id, err
 }
 
-// writeSlots makes a key file without slots and publishes it, unless there is one.
+// writeSlots creates a key file without slots under a temporary name and publishes
+// it. If there is a key file already, that one stays.
 func writeSlots(path string, master []byte) (err error) {
 	tmp := path + creationInfix + rand.Text()
 	defer func() { _ = os.Remove(tmp) }()
@@ -248,10 +249,10 @@ func writeSlots(path string, master []byte) (err error) {
 	if err != nil {
 		return err
 	}
-	fresh := make([]byte, idLen+KeySize)
-	_, _ = rand.Read(fresh) // never fails
+	random := make([]byte, idLen+KeySize)
+	_, _ = rand.Read(random) // never fails
 	file := slotFile{f: f, writeAt: f.WriteAt, sync: f.Sync}
-	err = file.writeHeaders(sealHeader(fresh[:idLen], fresh[idLen:], master))
+	err = file.writeHeaders(sealHeader(random[:idLen], random[idLen:], master))
 	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
@@ -261,8 +262,8 @@ func writeSlots(path string, master []byte) (err error) {
 	return durable.SyncDir(filepath.Dir(path))
 }
 
-// openVault opens the keys of the store of that id. It repairs a copy of the
-// header that is damaged, or that an interrupted change of the key left.
+// openVault opens the keys of the store with that id. It repairs a copy of the header
+// that is damaged, or that an interrupted Rekey left.
 func openVault(path string, id, master []byte) (v *vault, err error) {
 	var file slotFile
 	if err := file.open(path); err != nil {
@@ -278,7 +279,7 @@ func openVault(path string, id, master []byte) (v *vault, err error) {
 		return nil, err
 	}
 	if !bytes.Equal(found, id) {
-		return nil, fmt.Errorf("%w: the key file %s is that of another store", ErrKey, path+suffixSlots)
+		return nil, fmt.Errorf("%w: the key file %s belongs to another store", ErrKey, path+suffixSlots)
 	}
 	if other >= 0 {
 		if err := file.repairHeader(other); err != nil {
@@ -298,12 +299,12 @@ func (v *vault) close() error {
 	return v.file.f.Close()
 }
 
-// reading lets no slot be overwritten until the function that it returns is
-// called: a transaction that reads finds the keys of the sessions it sees.
+// reading keeps all slots from being overwritten until end is called. So a read
+// transaction finds the keys of the sessions that it sees.
 func (v *vault) reading() (end func()) {
 	if v == nil {
 		return func() {}
 	}
-	v.gate.RLock()
-	return v.gate.RUnlock
+	v.slotMu.RLock()
+	return v.slotMu.RUnlock
 }

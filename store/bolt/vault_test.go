@@ -24,8 +24,8 @@ func eachKey(t *testing.T, test func(t *testing.T, key []byte)) {
 	t.Run("encrypted", func(t *testing.T) { test(t, testKey) })
 }
 
-// filled returns the closed encrypted store of n sessions with audio of their
-// own, at path.
+// filled creates an encrypted store of n sessions with audio, closes it, and returns its
+// path and the sessions.
 func filled(t testing.TB, n int) (path string, sessions []*store.Session) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "test.db")
@@ -98,9 +98,9 @@ func write(t testing.TB, name string, b []byte) {
 	}
 }
 
-// TestNothingPersonalStandsInTheFiles searches them for what a session and its
-// audio hold, and for the hashes of names that anybody can compute.
-func TestNothingPersonalStandsInTheFiles(t *testing.T) {
+// TestNothingPersonalIsInTheFiles searches the files of an encrypted store for the content
+// of a session and its audio, and for plain hashes of names.
+func TestNothingPersonalIsInTheFiles(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "test.db")
 	fill := func(key []byte) {
@@ -145,11 +145,11 @@ func TestNothingPersonalStandsInTheFiles(t *testing.T) {
 	path = filepath.Join(t.TempDir(), "plain.db")
 	fill(nil)
 	if found := search(); len(found) != 4 { // three in the database, one in the audio
-		t.Errorf("the search finds %v in a plain store: it would find nothing in the other", found)
+		t.Errorf("the search finds %v in a plain store, want four places: it would miss them in the encrypted one", found)
 	}
 }
 
-func TestKeysThatDoNotFitAreRefused(t *testing.T) {
+func TestWrongKeysAreRefused(t *testing.T) {
 	t.Parallel()
 	encrypted, _ := filled(t, 2)
 	plain := opened(t)
@@ -170,7 +170,7 @@ func TestKeysThatDoNotFitAreRefused(t *testing.T) {
 		"no key file":                 {encrypted, testKey, func(t *testing.T) { _ = os.Remove(encrypted + suffixSlots) }, "missing", ErrCorrupt},
 		"a key file that is cut":      {encrypted, testKey, func(t *testing.T) { cut(t, encrypted+suffixSlots, slotsAt+slotSize) }, "cut short", ErrCorrupt},
 		"a key file of a few bytes":   {encrypted, testKey, func(t *testing.T) { cut(t, encrypted+suffixSlots, 10) }, "damaged", ErrCorrupt},
-		"a key file without database": {encrypted, testKey, func(t *testing.T) { _ = os.Remove(encrypted) }, "database is not there", nil},
+		"a key file without database": {encrypted, testKey, func(t *testing.T) { _ = os.Remove(encrypted) }, "belongs to a database that is missing", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, file := range []string{encrypted, encrypted + suffixSlots} {
@@ -201,8 +201,8 @@ func cut(t *testing.T, name string, n int64) {
 	}
 }
 
-// TestAnInterruptedCreationIsCompleted leaves a key file without slots, as a
-// process does that ends before the database has its name.
+// TestAnInterruptedCreationIsCompleted creates a key file without slots, as left by a
+// process that ends before the database has its name.
 func TestAnInterruptedCreationIsCompleted(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "test.db")

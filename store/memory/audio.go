@@ -10,7 +10,7 @@ import (
 	"github.com/voicescreen/voicescreen/store"
 )
 
-// recording is stored audio. It is never changed.
+// recording is stored audio. It is immutable.
 type recording struct {
 	data []byte
 	put  time.Time
@@ -85,7 +85,7 @@ func (a *audio) Sweep(ctx context.Context, age time.Duration, referred func(ref 
 	return nil
 }
 
-// inUse returns which audio sessions refer to.
+// inUse returns the references to audio of all sessions.
 func (a *audio) inUse() map[string]bool {
 	refs := map[string]bool{}
 	for _, s := range a.sessions {
@@ -94,7 +94,7 @@ func (a *audio) inUse() map[string]bool {
 	return refs
 }
 
-// reader reads until its context is done.
+// reader is a reader that fails once its context is done.
 type reader struct {
 	ctx context.Context
 	r   io.Reader

@@ -1,4 +1,3 @@
-// Package memory is a store that forgets everything when the process ends:
-// for tests, and for programs that need no session beyond their own life. It
-// keeps all audio in memory.
+// Package memory is a store in memory, for tests and for programs whose sessions need
+// not survive the process. It keeps the audio in memory too.
 package memory

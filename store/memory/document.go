@@ -7,7 +7,7 @@ import (
 	"github.com/voicescreen/voicescreen/store"
 )
 
-// document is a document of the store. It is never changed.
+// document is a document of the store. It is immutable.
 type document struct {
 	data     []byte
 	revision uint64

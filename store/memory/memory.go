@@ -14,19 +14,20 @@ import (
 
 // Options are the options of New. Nil and zero fields mean the default.
 type Options struct {
-	// Now is the clock: see [store.NewClock]. It must be safe for concurrent
-	// use. Default: time.Now, without going back.
+	// Now is the clock of the store. It must be safe for concurrent use. Default:
+	// time.Now, kept from going back by [store.NewClock].
 	Now func() time.Time
 }
 
-// Store keeps sessions, audio and documents in memory. It is safe for
-// concurrent use, and engines of one process may share it.
+// Store keeps sessions, audio and documents in memory. It is safe for concurrent use.
+// Several engines of one process can share it.
 type Store struct {
 	calls store.Calls
 	now   func() time.Time
+	dated func() time.Time // of creations
 
 	mu        sync.RWMutex              // protects all below
-	sessions  map[string]*store.Session // by ID; never handed out, replaced and not changed
+	sessions  map[string]*store.Session // by ID; immutable, and never returned to a caller
 	users     map[user][]store.Cursor   // in the order of a listing
 	due       queue                     // of Next
 	notices   queue                     // of NextNotice
@@ -34,35 +35,35 @@ type Store struct {
 	documents map[string]document       // by name
 }
 
-// user is whom a session belongs to.
+// user identifies the user of a session.
 type user struct{ account, id string }
 
 // queue holds sessions in the order in which they are due.
-type queue []place
+type queue []entry
 
-// place is where a session stands in a queue.
-type place struct {
+// entry is a session in a queue.
+type entry struct {
 	due time.Time
 	id  string
 }
 
-func (p place) compare(q place) int {
-	return cmp.Or(p.due.Compare(q.due), cmp.Compare(p.id, q.id))
+func (a entry) compare(b entry) int {
+	return cmp.Or(a.due.Compare(b.due), cmp.Compare(a.id, b.id))
 }
 
-// with returns the queue with a session in it, unless that is never due.
+// with returns the queue with a session added, or unchanged if due is zero.
 func (q queue) with(due time.Time, id string) queue {
 	if due.IsZero() {
 		return q
 	}
-	p := place{due, id}
-	i, _ := slices.BinarySearchFunc(q, p, place.compare)
-	return slices.Insert(q, i, p)
+	e := entry{due, id}
+	i, _ := slices.BinarySearchFunc(q, e, entry.compare)
+	return slices.Insert(q, i, e)
 }
 
-// without returns the queue without the session.
+// without returns the queue with a session removed, if it is there.
 func (q queue) without(due time.Time, id string) queue {
-	i, found := slices.BinarySearchFunc(q, place{due, id}, place.compare)
+	i, found := slices.BinarySearchFunc(q, entry{due, id}, entry.compare)
 	if !found {
 		return q
 	}
@@ -76,8 +77,10 @@ func New(opts *Options) *Store {
 	if opts == nil {
 		opts = &Options{}
 	}
+	now := store.NewClock(opts.Now)
 	return &Store{
-		now:       store.NewClock(opts.Now),
+		now:       now,
+		dated:     store.NewCreationClock(now),
 		sessions:  map[string]*store.Session{},
 		users:     map[user][]store.Cursor{},
 		audio:     map[string]recording{},
@@ -92,7 +95,7 @@ func (m *Store) Create(ctx context.Context, s *store.Session) error {
 	}
 	defer m.calls.End()
 	s = s.Clone()
-	s.Created(m.now())
+	s.Created(m.dated())
 	if err := s.Check(); err != nil {
 		return err
 	}
@@ -176,8 +179,8 @@ func (m *Store) Next(ctx context.Context, change store.Change) (*store.Session, 
 	return m.change(s, change, s.CheckNext)
 }
 
-// NextNotice is described at [store.Store]. It looks at all notices that are
-// due.
+// NextNotice is described at [store.Store]. Its time grows with the number of due
+// notices.
 func (m *Store) NextNotice(ctx context.Context, without []string, change store.Change) (*store.Session, error) {
 	if err := m.calls.Begin(ctx); err != nil {
 		return nil, err
@@ -186,24 +189,24 @@ func (m *Store) NextNotice(ctx context.Context, without []string, change store.C
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.now()
-	for _, p := range m.notices {
-		if p.due.After(now) {
+	for _, e := range m.notices {
+		if e.due.After(now) {
 			break
 		}
-		if s := m.sessions[p.id]; !slices.Contains(without, s.Account) {
+		if s := m.sessions[e.id]; !slices.Contains(without, s.Account) {
 			return m.change(s, change, s.CheckNextNotice)
 		}
 	}
 	return nil, store.ErrNoneDue
 }
 
-// change replaces a session by what change makes of it.
+// change applies change to a session and stores the result if check returns nil.
 func (m *Store) change(before *store.Session, change store.Change, check func(*store.Session) error) (*store.Session, error) {
 	changed := head(before)
 	if err := change(changed, m.now()); err != nil {
 		return nil, err
 	}
-	changed = changed.Clone() // change may have kept it
+	changed = changed.Clone() // change may keep the session that it received
 	if err := check(changed); err != nil {
 		return nil, err
 	}
@@ -239,18 +242,18 @@ func (m *Store) List(ctx context.Context, account, userID string, after *store.C
 	defer m.calls.End()
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	places := m.users[user{account, userID}]
+	cursors := m.users[user{account, userID}]
 	if after != nil {
-		i, found := slices.BinarySearchFunc(places, *after, compareCursors)
+		i, found := slices.BinarySearchFunc(cursors, *after, compareCursors)
 		if found {
 			i++
 		}
-		places = places[i:]
+		cursors = cursors[i:]
 	}
-	places = places[:max(0, min(limit, len(places)))]
+	cursors = cursors[:max(0, min(limit, len(cursors)))]
 	var list []*store.Session
-	for _, p := range places {
-		list = append(list, m.sessions[p.ID].Clone())
+	for _, c := range cursors {
+		list = append(list, m.sessions[c.ID].Clone())
 	}
 	return list, nil
 }
@@ -302,14 +305,14 @@ func (m *Store) Forget(ctx context.Context, account, userID string) (int, error)
 	defer m.calls.End()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	places := slices.Clone(m.users[user{account, userID}])
-	for _, p := range places {
-		m.remove(m.sessions[p.ID])
+	cursors := slices.Clone(m.users[user{account, userID}])
+	for _, c := range cursors {
+		m.remove(m.sessions[c.ID])
 	}
-	return len(places), nil
+	return len(cursors), nil
 }
 
-// Expire is described at [store.Store]. It looks at every session.
+// Expire is described at [store.Store]. Its time grows with the number of sessions.
 func (m *Store) Expire(ctx context.Context, age time.Duration, limit int) (expired []screen.SessionKey, err error) {
 	if err := m.calls.Begin(ctx); err != nil {
 		return nil, err
@@ -339,7 +342,7 @@ func (m *Store) Ping(ctx context.Context) error {
 	return nil
 }
 
-// Close is described at [store.Store]. It drops everything.
+// Close is described at [store.Store]. It frees all sessions, audio and documents.
 func (m *Store) Close() error {
 	if err := m.calls.Close(); err != nil {
 		return err
@@ -350,7 +353,7 @@ func (m *Store) Close() error {
 	return nil
 }
 
-// find returns the stored session of an account, not a copy.
+// find returns a stored session of an account, which the caller must not change.
 func (m *Store) find(account, id string) (*store.Session, error) {
 	s, ok := m.sessions[id]
 	if !ok || s.Account != account {
@@ -359,7 +362,7 @@ func (m *Store) find(account, id string) (*store.Session, error) {
 	return s, nil
 }
 
-// remove takes a stored session out of everything.
+// remove removes a stored session, its audio and its entries in users and queues.
 func (m *Store) remove(s *store.Session) {
 	u := user{s.Account, s.UserID}
 	if i, found := slices.BinarySearchFunc(m.users[u], s.Cursor(), compareCursors); found {

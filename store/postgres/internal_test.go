@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/voicescreen/voicescreen/screen"
+	"github.com/voicescreen/voicescreen/store"
 )
 
 // Migrate makes the tables with a further step, for tests.
@@ -38,7 +39,7 @@ var Statements = map[string]struct {
 	SQL    string
 	Params int
 }{
-	"get": {sqlGet, 2}, "lock": {sqlLock, 4}, "list": {sqlList, 5}, "scan": {sqlScan, 2}, "due": {sqlDue, 0},
+	"get": {sqlGet, 2}, "lock": {sqlLock, 4}, "list": {sqlList, 5}, "scan": {sqlScan, 2}, "due": {sqlDue, 0}, "notices": {sqlNotices, 0},
 	"next": {sqlLockDue, 4}, "next notice": {sqlLockNotice, 5},
 	"delete": {sqlDelete, 2}, "forget": {sqlForget, 2}, "expire": {sqlExpire, 4},
 	"old audio": {sqlOldAudio, 5}, "remove audio": {sqlRemoveAudio, 1},
@@ -81,6 +82,15 @@ func TestWhatIsTriedAgain(t *testing.T) {
 		f := &fault{c.err, c.commits && lost(c.err)}
 		if f.passes() != c.again || f.unsure != c.mayCount {
 			t.Errorf("%s: got tried again %v, may have been made %v, want %v and %v", c.name, f.passes(), f.unsure, c.again, c.mayCount)
+		}
+	}
+}
+
+func TestAFullDiskIsErrFull(t *testing.T) {
+	for code, full := range map[string]bool{"53100": true, "53200": false, "40001": false} {
+		err := (&Store{}).explain(t.Context(), "put audio", &fault{err: &pgconn.PgError{Code: code}})
+		if got := store.IsFull(err); got != full {
+			t.Errorf("code %s: got full %v, want %v", code, got, full)
 		}
 	}
 }

@@ -66,7 +66,7 @@ type Store struct {
 	listen *pgx.ConnConfig // for notifications; nil if there are none
 	limits limits
 	vault  *vault // nil if the store is not encrypted
-	clock  clock
+	clock  *clock
 	since  since
 	hints  hints
 	calls  store.Calls
@@ -79,6 +79,8 @@ type Store struct {
 var (
 	_ store.Store   = (*Store)(nil)
 	_ store.Watcher = (*Store)(nil)
+
+	_ store.NoticeCounter = (*Store)(nil)
 )
 
 // Open opens the store in the database of a connection string, such as
@@ -98,7 +100,7 @@ func Open(ctx context.Context, url string, opts *Options) (*Store, error) {
 		lock:      orDefault(opts.LockTimeout, 10*time.Second),
 		idle:      orDefault(opts.IdleTimeout, 10*time.Second),
 	}}
-	s.clock.injected = opts.Now
+	s.clock = newClock(opts.Now)
 	config, err := s.config(url, opts.ListenURL)
 	if err != nil {
 		return nil, fmt.Errorf("store/postgres: %w", err)

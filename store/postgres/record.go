@@ -30,7 +30,7 @@ func (r *row) head() []any {
 	s := &r.stored
 	return []any{
 		&s.ID, &s.Account, &s.UserID, &r.metadata, &r.status, &r.createdAt, &r.updatedAt, &r.product, &r.submittedAt, &s.Audio,
-		&s.Channel, &s.FixedGain, &s.Baseline, &r.due, &s.Owner, &s.Token, &s.Attempts, &r.failure, &r.labels, &r.notify, &s.Notices, &r.key, &r.sealed,
+		&s.Channel, &s.FixedGain, &s.Baseline, &r.due, &s.Owner, &s.Token, &s.Attempts, &r.failure, &r.labels, &r.notify, &s.Notices, &r.key, &r.sealed, &s.Duration, &s.Analysed,
 	}
 }
 
@@ -95,7 +95,7 @@ func (v *vault) mutable(s *store.Session, key []byte) (values []any, err error) 
 	return []any{
 		metadata, s.Status.String(), moment(s.UpdatedAt), productName(s.Product), moment(s.SubmittedAt), s.Audio,
 		s.Channel, s.FixedGain, s.Baseline, moment(s.Due), s.Owner, int64(s.Token), s.Attempts, failure,
-		labels, moment(s.Notify), s.Notices, sealed, analysed,
+		labels, moment(s.Notify), s.Notices, sealed, s.Duration, s.Analysed, analysed,
 	}, err
 }
 

@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
@@ -31,9 +30,10 @@ func (s *Store) Create(ctx context.Context, session *store.Session) error {
 	if err != nil {
 		return err
 	}
-	sealed, analysed := values[len(values)-2], values[len(values)-1]
-	args := s.clock.args(session.ID, session.Account, session.UserID, values[0], values[1], moment(session.CreatedAt))
-	args = append(append(args, values[2:len(values)-2]...), key, sealed, analysed)
+	rest, analysed := values[2:len(values)-4], values[len(values)-1]
+	sealed, duration, read := values[len(values)-4], values[len(values)-3], values[len(values)-2]
+	args := s.clock.creationArgs(session.ID, session.Account, session.UserID, values[0], values[1], moment(session.CreatedAt))
+	args = append(append(args, rest...), key, sealed, duration, read, analysed)
 	s.since.lower(session.Due, session.Notify)
 	var created bool
 	err = s.do(ctx, "create a session", func(ctx context.Context, c *pgx.Conn) error {
@@ -45,9 +45,16 @@ func (s *Store) Create(ctx context.Context, session *store.Session) error {
 		if session.Audio != "" {
 			b.Queue(sqlHoldAudio, session.Audio)
 		}
-		b.Queue(sqlCreate, args...).Exec(func(tag pgconn.CommandTag) error {
-			created = tag.RowsAffected() > 0
-			return nil
+		b.Queue(sqlCreate, args...).Query(func(rows pgx.Rows) error {
+			var at time.Time
+			_, err := pgx.ForEachRow(rows, []any{&at}, func() error {
+				created = true
+				return nil
+			})
+			if created && session.CreatedAt.IsZero() {
+				s.clock.created(at)
+			}
+			return err
 		})
 		if several {
 			b.Queue(sqlCommit)
@@ -197,6 +204,29 @@ func (s *Store) Due(ctx context.Context) (n int, err error) {
 		return err
 	})
 	return n, err
+}
+
+// Notices is described at [store.NoticeCounter].
+func (s *Store) Notices(ctx context.Context) (map[string]int, error) {
+	if err := s.calls.Begin(ctx); err != nil {
+		return nil, err
+	}
+	defer s.calls.End()
+	counts := map[string]int{}
+	err := s.read(ctx, "count notices", sqlNotices, func(rows pgx.Rows) error {
+		clear(counts)
+		var account string
+		var n int
+		_, err := pgx.ForEachRow(rows, []any{&account, &n}, func() error {
+			counts[account] = n
+			return nil
+		})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return counts, nil
 }
 
 // isText says whether the database can hold what is looked for.

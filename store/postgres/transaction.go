@@ -10,6 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/voicescreen/voicescreen/store"
 )
 
 const (
@@ -88,10 +90,14 @@ func (s *Store) do(ctx context.Context, what string, f func(ctx context.Context,
 }
 
 // explain returns the error that the caller gets. A time-out of the store's own
-// is not one of the caller's context.
+// is not one of the caller's context, and a full disk is store.ErrFull.
 func (s *Store) explain(ctx context.Context, what string, failed *fault) error {
 	if ctx.Err() == nil && errors.Is(failed.err, context.DeadlineExceeded) {
 		return fmt.Errorf("store/postgres: %s: no answer in time: %v", what, failed)
+	}
+	var answered *pgconn.PgError
+	if errors.As(failed.err, &answered) && answered.Code == "53100" {
+		return fmt.Errorf("store/postgres: %s: %w: %w", what, store.ErrFull, failed)
 	}
 	return fmt.Errorf("store/postgres: %s: %w", what, failed)
 }

@@ -27,7 +27,7 @@ var audioCases = []testCase{
 			wantAudio(t, st, put(t, st, iotest.DataErrReader(bytes.NewReader(data))), data)
 		}
 	}},
-	{"each reference is another one and tells nothing", func(t *testing.T, st *subject) {
+	{"references are unique and contain nothing of the session", func(t *testing.T, st *subject) {
 		s := session("canary-account", "canary-session", "canary-user")
 		create(t, st, s)
 		seen := map[string]bool{}
@@ -39,14 +39,14 @@ var audioCases = []testCase{
 			seen[ref] = true
 		}
 	}},
-	{"a reader that fails leaves nothing and its error comes as it is", func(t *testing.T, st *subject) {
+	{"a failed read stores nothing and its error is returned as it is", func(t *testing.T, st *subject) {
 		broken := errors.New("broken off")
 		ref, err := st.Audio().Put(t.Context(), io.MultiReader(bytes.NewReader(noise(200_000)), iotest.ErrReader(broken)))
 		if ref != "" || err != broken { // as it is
 			t.Errorf("got reference %q and error %v, want the error itself", ref, err)
 		}
 	}},
-	{"a context that ends stops the reading", func(t *testing.T, st *subject) {
+	{"a context that is cancelled stops the reading", func(t *testing.T, st *subject) {
 		ctx, cancel := context.WithCancel(t.Context())
 		read := 0
 		ref, err := st.Audio().Put(ctx, readerFunc(func(p []byte) (int, error) {
@@ -62,19 +62,19 @@ var audioCases = []testCase{
 			t.Errorf("got reference %q and error %v, want %v", ref, err, context.Canceled)
 		}
 	}},
-	{"what is no audio is not found", func(t *testing.T, st *subject) {
+	{"an unknown reference is not found", func(t *testing.T, st *subject) {
 		ref := put(t, st, strings.NewReader("audio"))
 		for _, other := range hostile(ref) {
 			f, err := st.Audio().Open(t.Context(), other)
 			if err == nil {
 				_ = f.Close()
 			}
-			wantErr(t, "OpenAudio", err, store.ErrNotFound)
-			wantErr(t, "RemoveAudio", st.Audio().Remove(t.Context(), other), nil)
+			wantErr(t, "Audio.Open", err, store.ErrNotFound)
+			wantErr(t, "Audio.Remove", st.Audio().Remove(t.Context(), other), nil)
 		}
 		wantAudio(t, st, ref, []byte("audio"))
 	}},
-	{"a session may refer to what is no audio", func(t *testing.T, st *subject) {
+	{"a session may refer to missing audio", func(t *testing.T, st *subject) {
 		ref := put(t, st, strings.NewReader("audio"))
 		create(t, st, session("a", "s", "u"))
 		for _, other := range hostile(ref) {
@@ -85,10 +85,10 @@ var audioCases = []testCase{
 		wantErr(t, "Delete", st.Delete(t.Context(), "a", "s"), nil)
 		wantAudio(t, st, ref, []byte("audio"))
 	}},
-	{"removed audio is gone, and may be removed again", func(t *testing.T, st *subject) {
+	{"removed audio is not found and may be removed again", func(t *testing.T, st *subject) {
 		ref, kept := put(t, st, strings.NewReader("audio")), put(t, st, strings.NewReader("kept"))
 		for range 2 {
-			wantErr(t, "RemoveAudio", st.Audio().Remove(t.Context(), ref), nil)
+			wantErr(t, "Audio.Remove", st.Audio().Remove(t.Context(), ref), nil)
 			wantNoAudio(t, st, ref)
 		}
 		wantAudio(t, st, kept, []byte("kept"))
@@ -97,7 +97,7 @@ var audioCases = []testCase{
 		create(t, st, queued("a", "s", at(1)))
 		ref := put(t, st, strings.NewReader("audio"))
 		setAudio(t, st, "s", ref)
-		wantErr(t, "RemoveAudio", st.Audio().Remove(t.Context(), ref), nil)
+		wantErr(t, "Audio.Remove", st.Audio().Remove(t.Context(), ref), nil)
 		wantAudio(t, st, ref, []byte("audio"))
 	}},
 	{"audio stays as long as a session refers to it", func(t *testing.T, st *subject) {
@@ -109,7 +109,7 @@ var audioCases = []testCase{
 		wantErr(t, "Next", err, nil)
 		wantAudio(t, st, ref, []byte("audio"))
 	}},
-	{"audio is removed when the session lets go of it", func(t *testing.T, st *subject) {
+	{"audio is removed when Update replaces the reference", func(t *testing.T, st *subject) {
 		create(t, st, session("a", "s", "u"))
 		first, second := put(t, st, strings.NewReader("first")), put(t, st, strings.NewReader("second"))
 		setAudio(t, st, "s", first)
@@ -119,7 +119,7 @@ var audioCases = []testCase{
 		setAudio(t, st, "s", "")
 		wantNoAudio(t, st, second)
 	}},
-	{"audio is removed when Next lets go of it", func(t *testing.T, st *subject) {
+	{"audio is removed when Next clears the reference", func(t *testing.T, st *subject) {
 		s := queued("a", "s", at(1))
 		s.Audio = put(t, st, strings.NewReader("audio"))
 		create(t, st, s)
@@ -157,7 +157,7 @@ var audioCases = []testCase{
 		}
 		wantAudio(t, st, other.Audio, []byte("other"))
 	}},
-	{"a sweep removes audio that nobody refers to, by its age", func(t *testing.T, st *subject) {
+	{"Sweep removes audio without a reference, by age", func(t *testing.T, st *subject) {
 		create(t, st, session("a", "s", "u"))
 		used, wanted, orphan := put(t, st, strings.NewReader("used")), put(t, st, strings.NewReader("wanted")), put(t, st, strings.NewReader("orphan"))
 		setAudio(t, st, "s", used)
@@ -170,12 +170,12 @@ var audioCases = []testCase{
 		wantErr(t, "Sweep", st.Audio().Sweep(t.Context(), 0, nil), nil)
 		wantNoAudio(t, st, wanted)
 	}},
-	{"audio may be stored at the same time", func(t *testing.T, st *subject) {
+	{"concurrent calls store audio", func(t *testing.T, st *subject) {
 		race(racers, func(i int) {
 			data := noise(10_000 + i)
 			ref, err := st.Audio().Put(t.Context(), bytes.NewReader(data))
 			if err != nil {
-				t.Errorf("PutAudio: %v", err)
+				t.Errorf("Audio.Put: %v", err)
 				return
 			}
 			wantAudio(t, st, ref, data)
@@ -183,8 +183,8 @@ var audioCases = []testCase{
 	}},
 }
 
-// hostile returns references that mean nothing, or would mean something else
-// to a careless store.
+// hostile returns references that no store returned, some of which name other files to
+// a store that does not check them.
 func hostile(ref string) []string {
 	return []string{
 		"", ".", "..", "/", ref + "x", ref + "/", "./" + ref, "x/../" + ref, "../" + ref, ref[:len(ref)-1], ref + "\x00",
@@ -196,19 +196,19 @@ type readerFunc func(p []byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// noise returns n bytes, the same ones each time.
+// noise returns n random bytes, the same in each call with the same n.
 func noise(n int) []byte {
 	data := make([]byte, n)
 	_, _ = rand.NewChaCha8([32]byte{byte(n)}).Read(data) // never fails
 	return data
 }
 
-// put stores audio or ends the test.
+// put stores audio, and ends the test if that fails.
 func put(t *testing.T, st *subject, r io.Reader) string {
 	t.Helper()
 	ref, err := st.Audio().Put(t.Context(), r)
 	if err != nil {
-		t.Fatalf("PutAudio: %v", err)
+		t.Fatalf("Audio.Put: %v", err)
 	}
 	return ref
 }
@@ -225,7 +225,7 @@ func wantAudio(t rapid.TB, st *subject, ref string, want []byte) {
 	t.Helper()
 	f, err := st.Audio().Open(context.Background(), ref)
 	if err != nil {
-		t.Errorf("OpenAudio: %v", err)
+		t.Errorf("Audio.Open: %v", err)
 		return
 	}
 	got, err := io.ReadAll(f)
@@ -243,5 +243,5 @@ func wantNoAudio(t *testing.T, st *subject, ref string) {
 	if err == nil {
 		_ = f.Close()
 	}
-	wantErr(t, "OpenAudio of removed audio", err, store.ErrNotFound)
+	wantErr(t, "Audio.Open of removed audio", err, store.ErrNotFound)
 }

@@ -9,7 +9,7 @@ import (
 )
 
 var clockCases = []testCase{
-	{"a session that is created without times gets the store's", func(t *testing.T, st *subject) {
+	{"a session created without times gets the store's time", func(t *testing.T, st *subject) {
 		st.clock.set(at(5))
 		s := session("a", "s", "u")
 		s.CreatedAt, s.UpdatedAt = time.Time{}, time.Time{}
@@ -20,7 +20,7 @@ var clockCases = []testCase{
 		s.CreatedAt, s.UpdatedAt = at(5), at(5)
 		wantSame(t, "Get", get(t, st, "a", "s"), s)
 	}},
-	{"a change is given the store's time", func(t *testing.T, st *subject) {
+	{"a change receives the store's time", func(t *testing.T, st *subject) {
 		create(t, st, session("a", "s", "u"))
 		for i := range 3 {
 			now := at(100 + i)
@@ -52,7 +52,7 @@ var clockCases = []testCase{
 			t.Errorf("got %v and error %v, want %v", s.Due, err, want)
 		}
 	}},
-	{"an age is by the store's clock", func(t *testing.T, st *subject) {
+	{"ages are measured by the store's clock", func(t *testing.T, st *subject) {
 		create(t, st, kept("a", "s", screen.StatusSuccess, at(10)))
 		st.clock.set(at(20).Add(-time.Microsecond))
 		if list, err := st.Expire(t.Context(), 10*time.Second, 9); len(list) != 0 || err != nil {
@@ -71,8 +71,8 @@ var clockCases = []testCase{
 			if err != nil {
 				t.Fatal(err)
 			}
-			wantSame(t, "Head", s, given(want))
-			scribble(s)
+			wantSame(t, "Head", s, headOf(want))
+			overwriteSession(s)
 		}
 		for _, key := range [][2]string{{"another", want.ID}, {want.Account, "another"}, {want.Account, ""}} {
 			_, err := st.Head(t.Context(), key[0], key[1])

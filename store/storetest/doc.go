@@ -1,7 +1,7 @@
-// Package storetest is the suite that every implementation of [store.Store]
-// must pass: a named case for each promise of the interface, races included,
-// and random histories that are compared with a small model.
+// Package storetest is the conformance suite that every implementation of
+// [store.Store] must pass. It has a named case for each promise of the interface,
+// races included, and compares random histories of calls with a model.
 //
-// Its own tests plant faults in a store that is right and show that the suite
+// The tests of this package plant faults in a correct store and show that the suite
 // finds each of them.
 package storetest

@@ -23,7 +23,7 @@ var documentCases = []testCase{
 		}
 		wantDocument(t, st, "another", nil, 0)
 	}},
-	{"a document is replaced at its revision alone", func(t *testing.T, st *subject) {
+	{"a document is replaced only at its current revision", func(t *testing.T, st *subject) {
 		first := putDocument(t, st, "d", 0, []byte("first"))
 		for _, revision := range []uint64{0, first + 1, first - 1, 1 << 63} {
 			if revision != first {
@@ -39,7 +39,7 @@ var documentCases = []testCase{
 		_, err := st.PutDocument(t.Context(), "d", first, []byte("again"))
 		wantErr(t, "PutDocument", err, store.ErrConflict)
 	}},
-	{"documents go in and come out by value", func(t *testing.T, st *subject) {
+	{"documents are copied in both directions", func(t *testing.T, st *subject) {
 		data := []byte("document")
 		revision := putDocument(t, st, "d", 0, data)
 		clear(data)
@@ -62,7 +62,7 @@ var documentCases = []testCase{
 			defer wantDocument(t, st, name, []byte(name), revision)
 		}
 	}},
-	{"of calls at the same time one replaces a revision", func(t *testing.T, st *subject) {
+	{"of concurrent calls one replaces a revision", func(t *testing.T, st *subject) {
 		const rounds = 5
 		for range rounds {
 			_, revision, err := st.Document(t.Context(), "d")
@@ -81,7 +81,7 @@ var documentCases = []testCase{
 			}
 		}
 	}},
-	{"documents and sessions are apart", func(t *testing.T, st *subject) {
+	{"documents and sessions have separate names", func(t *testing.T, st *subject) {
 		s := session("a", "s", "u")
 		create(t, st, s)
 		revision := putDocument(t, st, "s", 0, []byte("document"))
@@ -90,7 +90,7 @@ var documentCases = []testCase{
 	}},
 }
 
-// putDocument stores a document or ends the test.
+// putDocument stores a document, and ends the test if that fails.
 func putDocument(t *testing.T, st *subject, name string, revision uint64, data []byte) uint64 {
 	t.Helper()
 	next, err := st.PutDocument(t.Context(), name, revision, data)

@@ -15,8 +15,8 @@ import (
 // the first time, with the clock now.
 func RunDurable(t *testing.T, open func(t *testing.T, dir string, now func() time.Time) store.Store) {
 	runReopened(t, open, append([]durableCase{
-		{"what a process that ended leased or put off is due after reopening", leasesEnd},
-		{"histories with reopening are as the model says", func(t *testing.T, st *subject, reopen func(*subject) *subject) {
+		{"sessions that an earlier process leased or postponed are due after reopening", leasesEnd},
+		{"histories with reopening agree with the model", func(t *testing.T, st *subject, reopen func(*subject) *subject) {
 			checkHistories(t, st, reopen, (*history).release)
 		}},
 	}, durableCases...))
@@ -32,9 +32,9 @@ type durableCase struct {
 var durableCases = []durableCase{
 	{"sessions are there after reopening", sessionsSurvive},
 	{"audio is there after reopening", audioSurvives},
-	{"the queue goes on after reopening", queueSurvives},
-	{"notices and what may expire are there after reopening", noticesSurvive},
-	{"what was removed stays removed", removalSurvives},
+	{"the queue keeps its order after reopening", queueSurvives},
+	{"notices and retention periods are there after reopening", noticesSurvive},
+	{"removed sessions stay removed", removalSurvives},
 	{"documents are there after reopening", documentsSurvive},
 }
 
@@ -68,7 +68,7 @@ func sessionsSurvive(t *testing.T, st *subject, reopen func(*subject) *subject) 
 	listing := createListing(t, st)
 	st = reopen(st)
 	wantSame(t, "Get", get(t, st, want.Account, want.ID), want)
-	wantBehind(t, st, get(t, st, "a", listing[2]).Cursor(), listing[3:])
+	wantAfter(t, st, get(t, st, "a", listing[2]).Cursor(), listing[3:])
 	wantErr(t, "Create", st.Create(t.Context(), session("other", listing[0], "u")), store.ErrExists)
 	if _, err := st.Update(t.Context(), want.Account, want.ID, func(s *store.Session, _ time.Time) error { s.Attempts = 7; return nil }); err != nil {
 		t.Fatal(err)
@@ -156,9 +156,9 @@ func documentsSurvive(t *testing.T, st *subject, reopen func(*subject) *subject)
 	wantDocument(t, st, "d", nil, second)
 }
 
-// leasesEnd reopens a store in which sessions are due later than can be: they
-// become due at once, in their order, behind those that were due before.
-// Notices wait for no longer than MaxDelay.
+// leasesEnd reopens a store in which sessions are due in the future. They become due at
+// once, in their order, after those that were due before. Notices become due if they
+// are more than MaxDelay ahead.
 func leasesEnd(t *testing.T, st *subject, reopen func(*subject) *subject) {
 	leased := queued("a", "s1", at(2000))
 	leased.Owner, leased.Token, leased.Attempts = "worker", 7, 2

@@ -11,7 +11,7 @@ import (
 )
 
 var expiryCases = []testCase{
-	{"Expire removes what is kept since the time or longer, of any account", func(t *testing.T, st *subject) {
+	{"Expire removes sessions kept for the age or longer, of any account", func(t *testing.T, st *subject) {
 		create(t, st, kept("a", "s1", screen.StatusSuccess, at(10)), kept("b", "s2", screen.StatusFailed, at(20)), kept("a", "s3", screen.StatusInitiated, at(30)))
 		create(t, st, kept("a", "s4", screen.StatusSuccess, at(30).Add(time.Microsecond)))
 		wantExpired(t, st, at(10).Add(-time.Microsecond), 9, 0)
@@ -26,14 +26,14 @@ var expiryCases = []testCase{
 			t.Errorf("List: got %v and error %v, want s4 alone", ids(list), err)
 		}
 	}},
-	{"what waits or is being analysed does not expire", func(t *testing.T, st *subject) {
+	{"queued and running sessions do not expire", func(t *testing.T, st *subject) {
 		create(t, st, kept("a", "s1", screen.StatusProcessing, at(1)), kept("a", "s2", screen.StatusProcessing, at(1)))
 		wantExpired(t, st, at(99), 9, 0)
 		setState(t, st, "s1", screen.StatusFailed, at(50))
 		wantExpired(t, st, at(49), 9, 0)
 		wantExpired(t, st, at(50), 9, 1)
 	}},
-	{"a session is kept since it last changed", func(t *testing.T, st *subject) {
+	{"retention begins when the session last changed", func(t *testing.T, st *subject) {
 		create(t, st, kept("a", "s", screen.StatusInitiated, at(1)))
 		setState(t, st, "s", screen.StatusProcessing, at(2))
 		setState(t, st, "s", screen.StatusSuccess, at(3))
@@ -41,7 +41,7 @@ var expiryCases = []testCase{
 		wantExpired(t, st, at(39), 9, 0)
 		wantExpired(t, st, at(40), 9, 1)
 	}},
-	{"Expire removes no more than its limit, and all in the end", func(t *testing.T, st *subject) {
+	{"Expire removes at most limit sessions a call, and all in the end", func(t *testing.T, st *subject) {
 		for i := range 7 {
 			create(t, st, kept("a", numbered(i), screen.StatusSuccess, at(i)))
 		}
@@ -53,7 +53,7 @@ var expiryCases = []testCase{
 		wantExpired(t, st, at(99), 3, 1)
 		wantExpired(t, st, at(99), 3, 0)
 	}},
-	{"what expires leaves nothing", func(t *testing.T, st *subject) {
+	{"an expired session leaves nothing", func(t *testing.T, st *subject) {
 		s := full() // due, with a notice, of a user
 		s.Audio = put(t, st, strings.NewReader("audio"))
 		create(t, st, s)
@@ -75,7 +75,7 @@ var expiryCases = []testCase{
 			wantNothing(t, st, s)
 		}
 	}},
-	{"of calls at the same time each session expires in one", func(t *testing.T, st *subject) {
+	{"of concurrent calls one expires each session", func(t *testing.T, st *subject) {
 		const sessions = 40
 		for i := range sessions {
 			create(t, st, kept("a", numbered(i), screen.StatusSuccess, at(1)))
@@ -105,14 +105,14 @@ var expiryCases = []testCase{
 	}},
 }
 
-// kept returns a session that last changed at the time.
+// kept returns a session in a state whose retention began at since.
 func kept(account, id string, state screen.Status, since time.Time) *store.Session {
 	s := session(account, id, "user")
 	s.Status, s.UpdatedAt = state, since
 	return s
 }
 
-// setState moves a session of account a at the time.
+// setState sets the state and UpdatedAt of a session of account a.
 func setState(t *testing.T, st *subject, id string, state screen.Status, now time.Time) {
 	t.Helper()
 	if _, err := st.Update(t.Context(), "a", id, func(s *store.Session, _ time.Time) error { s.Status, s.UpdatedAt = state, now; return nil }); err != nil {
@@ -127,8 +127,8 @@ func wantExpired(t *testing.T, st *subject, before time.Time, limit, want int) {
 	}
 }
 
-// wantNothing says that no call finds anything of a session, and that its ID
-// can be another's with nothing in the way.
+// wantNothing fails the test if a call finds anything of a removed session, also after
+// another account created a session with its ID.
 func wantNothing(t *testing.T, st *subject, s *store.Session) {
 	t.Helper()
 	absent := func() {
@@ -153,6 +153,6 @@ func wantNothing(t *testing.T, st *subject, s *store.Session) {
 	other.UpdatedAt = epoch.AddDate(150, 0, 0)
 	create(t, st, other)
 	absent()
-	wantExpired(t, st, epoch.AddDate(100, 0, 0), 9, 0) // where the removed one would be found
+	wantExpired(t, st, epoch.AddDate(100, 0, 0), 9, 0) // the removed session would be found here
 	wantErr(t, "Delete", st.Delete(t.Context(), other.Account, other.ID), nil)
 }

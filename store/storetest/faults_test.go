@@ -16,9 +16,12 @@ import (
 	"github.com/voicescreen/voicescreen/store/memory"
 )
 
-// faults are planted one at a time. Each breaks one promise.
+// at2000000 is the time of a store at the beginning of a case.
+var at2000000 = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).Add(2_000_000 * time.Second)
+
+// faults are planted one at a time. Each of them breaks one promise.
 var faults = map[string]func(f *faulty, m *memory.Store){
-	"an ID is taken only in its account": func(f *faulty, m *memory.Store) {
+	"an ID is unique only in its account": func(f *faulty, m *memory.Store) {
 		f.create = func(ctx context.Context, s *store.Session) error {
 			err := m.Create(ctx, s)
 			if _, found := m.Get(ctx, s.Account, s.ID); errors.Is(err, store.ErrExists) && found != nil {
@@ -27,7 +30,7 @@ var faults = map[string]func(f *faulty, m *memory.Store){
 			return err
 		}
 	},
-	"a session is remembered that was refused": func(f *faulty, m *memory.Store) {
+	"Create returns nil for an invalid session": func(f *faulty, m *memory.Store) {
 		f.create = func(ctx context.Context, s *store.Session) error {
 			if s.Status > screen.StatusFailed {
 				return nil
@@ -67,7 +70,7 @@ var faults = map[string]func(f *faulty, m *memory.Store){
 			return s, err
 		}
 	},
-	"records come out by reference": func(f *faulty, m *memory.Store) {
+	"records are returned by reference": func(f *faulty, m *memory.Store) {
 		var mu sync.Mutex
 		held := map[string]*store.Session{}
 		f.get = func(ctx context.Context, account, id string) (*store.Session, error) {
@@ -84,7 +87,7 @@ var faults = map[string]func(f *faulty, m *memory.Store){
 			return s, nil
 		}
 	},
-	"updates are read and written apart": func(f *faulty, m *memory.Store) {
+	"updates are read and written in two transactions": func(f *faulty, m *memory.Store) {
 		f.update = func(ctx context.Context, account, id string, c store.Change) (*store.Session, error) {
 			after, err := m.Get(ctx, account, id)
 			if err != nil {
@@ -122,14 +125,14 @@ var faults = map[string]func(f *faulty, m *memory.Store){
 			return s, err
 		}
 	},
-	"Next takes what is not yet due": func(f *faulty, m *memory.Store) {
+	"Next takes a session before it is due": func(f *faulty, m *memory.Store) {
 		f.next = func(ctx context.Context, c store.Change) (*store.Session, error) {
 			f.ahead.Store(1)
 			defer f.ahead.Store(0)
 			return m.Next(ctx, c)
 		}
 	},
-	"Next hands a session out twice": func(f *faulty, m *memory.Store) {
+	"Next returns a session twice": func(f *faulty, m *memory.Store) {
 		var mu sync.Mutex
 		var last *store.Session
 		f.next = func(ctx context.Context, c store.Change) (*store.Session, error) {
@@ -150,12 +153,12 @@ var faults = map[string]func(f *faulty, m *memory.Store){
 			})
 		}
 	},
-	"NextNotice leaves out no account": func(f *faulty, m *memory.Store) {
+	"NextNotice ignores the accounts to leave out": func(f *faulty, m *memory.Store) {
 		f.notice = func(ctx context.Context, _ []string, c store.Change) (*store.Session, error) {
 			return m.NextNotice(ctx, nil, c)
 		}
 	},
-	"a notice may stay as it was": func(f *faulty, m *memory.Store) {
+	"NextNotice accepts an unchanged Notify": func(f *faulty, m *memory.Store) {
 		f.notice = func(ctx context.Context, without []string, c store.Change) (*store.Session, error) {
 			return m.NextNotice(ctx, without, func(s *store.Session, now time.Time) error {
 				before := s.Notify
@@ -167,7 +170,7 @@ var faults = map[string]func(f *faulty, m *memory.Store){
 			})
 		}
 	},
-	"the time that a change is given is another": func(f *faulty, m *memory.Store) {
+	"a change receives another time than the store's": func(f *faulty, m *memory.Store) {
 		f.update = func(ctx context.Context, account, id string, c store.Change) (*store.Session, error) {
 			return m.Update(ctx, account, id, func(s *store.Session, now time.Time) error { return c(s, now.Add(time.Microsecond)) })
 		}
@@ -203,12 +206,12 @@ var faults = map[string]func(f *faulty, m *memory.Store){
 			return data, revision, err
 		}
 	},
-	"Expire leaves what is kept since the very time": func(f *faulty, m *memory.Store) {
+	"Expire leaves sessions of exactly the age": func(f *faulty, m *memory.Store) {
 		f.expire = func(ctx context.Context, age time.Duration, limit int) ([]screen.SessionKey, error) {
 			return m.Expire(ctx, age+time.Microsecond, limit)
 		}
 	},
-	"Expire knows no limit": func(f *faulty, m *memory.Store) {
+	"Expire ignores its limit": func(f *faulty, m *memory.Store) {
 		f.expire = func(ctx context.Context, age time.Duration, limit int) ([]screen.SessionKey, error) {
 			return m.Expire(ctx, age, 1<<30)
 		}
@@ -222,7 +225,7 @@ var faults = map[string]func(f *faulty, m *memory.Store){
 			return list, err
 		}
 	},
-	"a listing is not behind its cursor": func(f *faulty, m *memory.Store) {
+	"a listing skips sessions after its cursor": func(f *faulty, m *memory.Store) {
 		f.list = func(ctx context.Context, account, userID string, after *store.Cursor, limit int) ([]*store.Session, error) {
 			if after != nil {
 				after = &store.Cursor{CreatedAt: after.CreatedAt, ID: after.ID + "~"}
@@ -230,14 +233,23 @@ var faults = map[string]func(f *faulty, m *memory.Store){
 			return m.List(ctx, account, userID, after, limit)
 		}
 	},
-	"a listing goes by ID alone": func(f *faulty, m *memory.Store) {
+	"a listing is ordered by ID alone": func(f *faulty, m *memory.Store) {
 		f.list = func(ctx context.Context, account, userID string, after *store.Cursor, limit int) ([]*store.Session, error) {
 			list, err := m.List(ctx, account, userID, after, limit)
 			slices.SortFunc(list, func(a, b *store.Session) int { return strings.Compare(a.ID, b.ID) })
 			return list, err
 		}
 	},
-	"Delete does not say that there was nothing": func(f *faulty, m *memory.Store) {
+	"creations of one time are dated alike": func(f *faulty, m *memory.Store) {
+		f.create = func(ctx context.Context, s *store.Session) error {
+			if s.CreatedAt.IsZero() {
+				s = s.Clone()
+				s.CreatedAt = at2000000
+			}
+			return m.Create(ctx, s)
+		}
+	},
+	"Delete returns nil for an unknown session": func(f *faulty, m *memory.Store) {
 		f.delete = func(ctx context.Context, account, id string) error {
 			if err := m.Delete(ctx, account, id); !errors.Is(err, store.ErrNotFound) {
 				return err

@@ -11,12 +11,12 @@ import (
 )
 
 var lifecycleCases = []testCase{
-	{"a store that can be written to answers a Ping", func(t *testing.T, st *subject) {
+	{"Ping of a writable store returns nil", func(t *testing.T, st *subject) {
 		wantErr(t, "Ping", st.Ping(t.Context()), nil)
 		create(t, st, session("a", "s", "u"))
 		wantErr(t, "Ping", st.Ping(t.Context()), nil)
 	}},
-	{"a context that is done ends each call", func(t *testing.T, st *subject) {
+	{"each call returns the error of a context that is done", func(t *testing.T, st *subject) {
 		create(t, st, queued("a", "s", at(1)))
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -25,7 +25,7 @@ var lifecycleCases = []testCase{
 		}
 		wantSame(t, "Get", get(t, st, "a", "s"), queued("a", "s", at(1)))
 	}},
-	{"a closed store says so", func(t *testing.T, st *subject) {
+	{"each call of a closed store returns ErrClosed", func(t *testing.T, st *subject) {
 		create(t, st, queued("a", "s", at(1)))
 		if err := st.Close(); err != nil {
 			t.Fatal(err)
@@ -37,26 +37,26 @@ var lifecycleCases = []testCase{
 	}},
 	{"Close waits for an update", func(t *testing.T, st *subject) {
 		create(t, st, session("a", "s", "u"))
-		waits(t, st, func(began chan<- struct{}, goOn <-chan struct{}) error {
+		waits(t, st, func(began chan<- struct{}, resume <-chan struct{}) error {
 			_, err := st.Update(t.Context(), "a", "s", func(*store.Session, time.Time) error {
 				close(began)
-				<-goOn
+				<-resume
 				return nil
 			})
 			return err
 		})
 	}},
 	{"Close waits for audio that is being stored", func(t *testing.T, st *subject) {
-		waits(t, st, func(began chan<- struct{}, goOn <-chan struct{}) error {
+		waits(t, st, func(began chan<- struct{}, resume <-chan struct{}) error {
 			_, err := st.Audio().Put(t.Context(), readerFunc(func([]byte) (int, error) {
 				close(began)
-				<-goOn
+				<-resume
 				return 0, io.EOF
 			}))
 			return err
 		})
 	}},
-	{"a store may be closed while it is used", func(t *testing.T, st *subject) {
+	{"a store may be closed during calls", func(t *testing.T, st *subject) {
 		create(t, st, session("a", "s", "u"))
 		race(racers, func(i int) {
 			if i == racers/2 {
@@ -74,8 +74,8 @@ var lifecycleCases = []testCase{
 	}},
 }
 
-// everyCall makes every call but Close and returns what each answered. None
-// may do anything.
+// everyCall makes every call except Close, and returns the error of each. None of them
+// may have an effect.
 func everyCall(ctx context.Context, t *testing.T, st *subject) map[string]error {
 	errs := map[string]error{
 		"Create":       st.Create(ctx, session("a", "new", "u")),
@@ -100,22 +100,22 @@ func everyCall(ctx context.Context, t *testing.T, st *subject) map[string]error 
 	return errs
 }
 
-// waits shows that Close returns after a call that had begun, and that the
+// waits fails the test unless Close returns after a call that began before it, and the
 // call succeeds.
-func waits(t *testing.T, st *subject, call func(began chan<- struct{}, goOn <-chan struct{}) error) {
+func waits(t *testing.T, st *subject, call func(began chan<- struct{}, resume <-chan struct{}) error) {
 	t.Helper()
-	began, goOn := make(chan struct{}), make(chan struct{})
+	began, resume := make(chan struct{}), make(chan struct{})
 	called, closed := make(chan error, 1), make(chan error, 1)
-	go func() { called <- call(began, goOn) }()
+	go func() { called <- call(began, resume) }()
 	<-began
 	go func() { closed <- st.Close() }()
 	select {
 	case err := <-closed:
-		t.Errorf("Close returned %v while a call was under way", err)
+		t.Errorf("Close returned %v during a call", err)
 		closed <- err
 	case <-time.After(30 * time.Millisecond): // chosen: a Close that does not wait takes less
 	}
-	close(goOn)
-	wantErr(t, "the call under way", <-called, nil)
+	close(resume)
+	wantErr(t, "the call", <-called, nil)
 	wantErr(t, "Close", <-closed, nil)
 }

@@ -10,8 +10,24 @@ import (
 )
 
 var listingCases = []testCase{
-	{"a listing goes from the newest to the oldest, and by ID where times agree", func(t *testing.T, st *subject) {
+	{"a listing is ordered from newest to oldest, then by ID", func(t *testing.T, st *subject) {
 		want := createListing(t, st)
+		list, err := st.List(t.Context(), "a", "u", nil, 1000)
+		if got := ids(list); err != nil || !slices.Equal(got, want) {
+			t.Errorf("got %v and error %v, want %v", got, err, want)
+		}
+	}},
+	{"sessions that are created at one time are listed in the order of creation", func(t *testing.T, st *subject) {
+		var want []string
+		for i := range 20 {
+			s := session("a", numbered(7*i%20), "u") // not in the order of IDs
+			s.CreatedAt, s.UpdatedAt = time.Time{}, time.Time{}
+			create(t, st, s)
+			want = slices.Insert(want, 0, s.ID)
+			if s := get(t, st, "a", s.ID); s.CreatedAt.Sub(st.clock.now()).Abs() > time.Millisecond || !s.UpdatedAt.Equal(s.CreatedAt) {
+				t.Errorf("session %d: got created %v and updated %v, want the store's time, %v", i, s.CreatedAt, s.UpdatedAt, st.clock.now())
+			}
+		}
 		list, err := st.List(t.Context(), "a", "u", nil, 1000)
 		if got := ids(list); err != nil || !slices.Equal(got, want) {
 			t.Errorf("got %v and error %v, want %v", got, err, want)
@@ -39,7 +55,7 @@ var listingCases = []testCase{
 			}
 		}
 	}},
-	{"a listing holds whole records", func(t *testing.T, st *subject) {
+	{"a listing contains complete records", func(t *testing.T, st *subject) {
 		want := full()
 		create(t, st, want)
 		list, err := st.List(t.Context(), want.Account, want.UserID, nil, 9)
@@ -54,17 +70,17 @@ var listingCases = []testCase{
 		if err := st.Delete(t.Context(), "a", want[3]); err != nil {
 			t.Fatal(err)
 		}
-		wantBehind(t, st, cursor, want[4:])
-		wantBehind(t, st, store.Cursor{CreatedAt: epoch.AddDate(500, 0, 0), ID: "zzz"}, slices.Delete(want, 3, 4))
-		wantBehind(t, st, store.Cursor{CreatedAt: epoch.AddDate(-500, 0, 0)}, nil)
+		wantAfter(t, st, cursor, want[4:])
+		wantAfter(t, st, store.Cursor{CreatedAt: epoch.AddDate(500, 0, 0), ID: "zzz"}, slices.Delete(want, 3, 4))
+		wantAfter(t, st, store.Cursor{CreatedAt: epoch.AddDate(-500, 0, 0)}, nil)
 	}},
-	{"a page does not change when newer sessions come", func(t *testing.T, st *subject) {
+	{"a page does not change when newer sessions are created", func(t *testing.T, st *subject) {
 		want := createListing(t, st)
 		cursor := get(t, st, "a", want[2]).Cursor()
 		s := session("a", "newer", "u")
 		s.CreatedAt = at(1_000_000)
 		create(t, st, s)
-		wantBehind(t, st, cursor, want[3:])
+		wantAfter(t, st, cursor, want[3:])
 	}},
 	{"only the user's sessions of the account are listed", func(t *testing.T, st *subject) {
 		want := createListing(t, st)
@@ -100,8 +116,8 @@ var listingCases = []testCase{
 	}},
 }
 
-// createListing creates sessions of user u of account a, not in the order of a
-// listing, and returns their IDs in that order.
+// createListing creates sessions of user u of account a, in another order than that of
+// a listing, and returns their IDs in the order of a listing.
 func createListing(t *testing.T, st *subject) []string {
 	t.Helper()
 	var want []string
@@ -118,10 +134,10 @@ func createListing(t *testing.T, st *subject) []string {
 	return want
 }
 
-func wantBehind(t *testing.T, st *subject, cursor store.Cursor, want []string) {
+func wantAfter(t *testing.T, st *subject, cursor store.Cursor, want []string) {
 	t.Helper()
 	list, err := st.List(t.Context(), "a", "u", &cursor, 1000)
 	if got := ids(list); err != nil || !slices.Equal(got, want) {
-		t.Errorf("behind %v: got %v and error %v, want %v", cursor, got, err, want)
+		t.Errorf("after %v: got %v and error %v, want %v", cursor, got, err, want)
 	}
 }

@@ -14,25 +14,25 @@ import (
 	"github.com/voicescreen/voicescreen/store"
 )
 
-// The world of the histories is small, so that accounts, users and IDs meet.
+// The values that histories draw. They are few, so that calls often hit the same
+// session, and similar, so that a wrong key confuses them.
 var (
-	worldAccounts = []string{"", "a", "a\u00e9"}
-	worldUsers    = []string{"u", "a", "\u0301u"}
-	worldIDs      = []string{"s", "t", "ss", "s\x01", "\x01s"}
+	drawnAccounts = []string{"", "a", "a\u00e9"}
+	drawnUsers    = []string{"u", "a", "\u0301u"}
+	drawnIDs      = []string{"s", "t", "ss", "s\x01", "\x01s"}
 )
 
-// checkHistories compares random histories with a model: every call of every
-// account, on IDs that may be another account's. If reopen is not nil, the
-// histories contain it: it closes the store and opens it again, or goes on in
-// another process, and reopened is what that does to the model.
+// checkHistories compares random histories of calls with a model. The IDs of a call may
+// be those of another account. If reopen is not nil, histories also close the store and
+// open it again, or continue in another process; reopened does the same to the model.
 func checkHistories(t *testing.T, st *subject, reopen func(*subject) *subject, reopened func(*history)) {
 	rapid.Check(t, func(rt *rapid.T) {
 		h := &history{T: rt, t: t, st: st, sessions: map[string]*store.Session{}, audio: map[string]string{}}
 		h.beginDocuments()
 		defer func() { // leave the store empty, also when the history failed
 			st = h.st
-			for _, account := range worldAccounts {
-				for _, user := range worldUsers {
+			for _, account := range drawnAccounts {
+				for _, user := range drawnUsers {
 					if _, err := st.Forget(t.Context(), account, user); err != nil {
 						t.Errorf("Forget: %v", err)
 					}
@@ -40,7 +40,7 @@ func checkHistories(t *testing.T, st *subject, reopen func(*subject) *subject, r
 			}
 			for ref := range h.audio {
 				if err := st.Audio().Remove(t.Context(), ref); err != nil {
-					t.Errorf("RemoveAudio: %v", err)
+					t.Errorf("Audio.Remove: %v", err)
 				}
 			}
 		}()
@@ -52,10 +52,10 @@ func checkHistories(t *testing.T, st *subject, reopen func(*subject) *subject, r
 			actions["reopen"] = func(*rapid.T) {
 				h.st = reopen(h.st)
 				reopened(h)
-				maps.DeleteFunc(h.audio, func(ref, _ string) bool { // what nobody refers to may be gone
+				maps.DeleteFunc(h.audio, func(ref, _ string) bool { // the store may have swept orphans
 					kept := slices.ContainsFunc(slices.Collect(maps.Values(h.sessions)), func(s *store.Session) bool { return s.Audio == ref })
 					if !kept {
-						wantErr(t, "RemoveAudio", h.st.Audio().Remove(t.Context(), ref), nil)
+						wantErr(t, "Audio.Remove", h.st.Audio().Remove(t.Context(), ref), nil)
 					}
 					return !kept
 				})
@@ -76,11 +76,11 @@ type history struct {
 	before   map[string]uint64         // the revisions when it began
 }
 
-func (h *history) account() string { return rapid.SampledFrom(worldAccounts).Draw(h.T, "account") }
-func (h *history) user() string    { return rapid.SampledFrom(worldUsers).Draw(h.T, "user") }
-func (h *history) id() string      { return rapid.SampledFrom(worldIDs).Draw(h.T, "id") }
+func (h *history) account() string { return rapid.SampledFrom(drawnAccounts).Draw(h.T, "account") }
+func (h *history) user() string    { return rapid.SampledFrom(drawnUsers).Draw(h.T, "user") }
+func (h *history) id() string      { return rapid.SampledFrom(drawnIDs).Draw(h.T, "id") }
 
-// time draws one of a few times, so that there are ties; often none.
+// time draws one of a few times, so that there are ties, or the zero time.
 func (h *history) time(name string) time.Time {
 	if n := rapid.IntRange(-2, 5).Draw(h.T, name); n >= 0 {
 		return at(n)
@@ -88,7 +88,7 @@ func (h *history) time(name string) time.Time {
 	return time.Time{}
 }
 
-// ref draws audio that no session has, or none.
+// ref draws a reference to audio that no session refers to, or "".
 func (h *history) ref() string {
 	free := []string{""}
 	for _, ref := range slices.Sorted(maps.Keys(h.audio)) {
@@ -139,7 +139,7 @@ func (h *history) get(*rapid.T) {
 	wantSame(h.T, "Get", got, want)
 }
 
-// features draws those of a session, often none.
+// features draws the features of a session, often nil.
 func (h *history) features() map[string]float64 {
 	if n := rapid.IntRange(0, 4).Draw(h.T, "features"); n > 1 {
 		return map[string]float64{"a": float64(n)}
@@ -147,13 +147,13 @@ func (h *history) features() map[string]float64 {
 	return nil
 }
 
-// state draws a state, whether or not the session could come to it.
+// state draws any valid state.
 func (h *history) state() screen.Status {
 	return screen.Status(rapid.IntRange(int(screen.StatusInitiated), int(screen.StatusFailed)).Draw(h.T, "state"))
 }
 
-// draw returns a change that is drawn beforehand, since it may be called more
-// than once.
+// draw returns a random change. It draws all values before it returns, since the store
+// may call the change more than once.
 func (h *history) draw(moveDue, moveNotify bool) store.Change {
 	state, updated, notify := h.state(), at(rapid.IntRange(0, 5).Draw(h.T, "updated")), h.time("notify")
 	features := h.features()
@@ -175,9 +175,9 @@ func (h *history) draw(moveDue, moveNotify bool) store.Change {
 	}
 }
 
-// apply does to the model what a change did to the store.
+// apply applies a change to the model and compares the result of the store's call.
 func (h *history) apply(call string, before *store.Session, change store.Change, got *store.Session, err error) {
-	after := given(before)
+	after := headOf(before)
 	if change(after, h.st.clock.now().UTC()) != nil {
 		h.want(call, err, errChange)
 		return
@@ -224,7 +224,7 @@ func (h *history) next(*rapid.T) {
 	if seen == nil || !seen.Due.Equal(longest) || h.sessions[seen.ID] == nil {
 		h.Fatalf("Next: got %+v and error %v, want a session due %v", seen, err, longest)
 	}
-	wantSame(h.T, "Next", seen, given(h.sessions[seen.ID]))
+	wantSame(h.T, "Next", seen, headOf(h.sessions[seen.ID]))
 	h.apply("Next", h.sessions[seen.ID], change, got, err)
 }
 
@@ -248,13 +248,13 @@ func (h *history) nextNotice(*rapid.T) {
 	if seen == nil || slices.Contains(without, seen.Account) || !seen.Notify.Equal(longest) || h.sessions[seen.ID] == nil {
 		h.Fatalf("NextNotice: got %+v and error %v, want a session with notice %v", seen, err, longest)
 	}
-	wantSame(h.T, "NextNotice", seen, given(h.sessions[seen.ID]))
+	wantSame(h.T, "NextNotice", seen, headOf(h.sessions[seen.ID]))
 	h.apply("NextNotice", h.sessions[seen.ID], change, got, err)
 }
 
 // without draws accounts to leave out.
 func (h *history) without() (accounts []string) {
-	for _, account := range append(worldAccounts, "nobody") {
+	for _, account := range append(drawnAccounts, "nobody") {
 		if rapid.Bool().Draw(h.T, "without") {
 			accounts = append(accounts, account)
 		}
@@ -275,21 +275,21 @@ func (h *history) expire(*rapid.T) {
 	if want := min(limit, len(old)); len(list) != want {
 		h.Fatalf("Expire: got %v, want %d", list, want)
 	}
-	for id, s := range old { // which of them is the store's choice
+	for id, s := range old { // the store chooses which of them expire
 		_, err := h.st.Get(h.t.Context(), s.Account, id)
 		if err == nil {
 			continue
 		}
 		h.want("Get", err, store.ErrNotFound)
 		if key := (screen.SessionKey{Account: s.Account, ID: s.ID}); !slices.Contains(list, key) {
-			h.Fatalf("Expire: got %v, and %v is gone", list, key)
+			h.Fatalf("Expire: got %v, and %v was removed", list, key)
 		}
 		delete(h.sessions, id)
 		delete(h.audio, s.Audio)
 	}
 	for _, key := range list {
 		if _, err := h.st.Get(h.t.Context(), key.Account, key.ID); err == nil {
-			h.Fatalf("Expire: got %v, and %v is there", list, key)
+			h.Fatalf("Expire: got %v, and %v still exists", list, key)
 		}
 	}
 }
@@ -363,7 +363,7 @@ func (h *history) forget(*rapid.T) {
 func (h *history) putAudio(*rapid.T) {
 	content := rapid.StringN(0, 20, 20).Draw(h.T, "content")
 	ref, err := h.st.Audio().Put(h.t.Context(), strings.NewReader(content))
-	h.want("PutAudio", err, nil)
+	h.want("Audio.Put", err, nil)
 	h.audio[ref] = content
 }
 
@@ -374,7 +374,7 @@ func (h *history) check(*rapid.T) {
 		if !want.Due.IsZero() {
 			due++
 		}
-		for _, account := range worldAccounts {
+		for _, account := range drawnAccounts {
 			got, err := h.st.Get(h.t.Context(), account, id)
 			if account != want.Account {
 				h.want("Get in another account", err, store.ErrNotFound)

@@ -9,13 +9,13 @@ import (
 	"github.com/voicescreen/voicescreen/store"
 )
 
-// worldDocuments are the names of documents.
-var worldDocuments = []string{"keys", "key"}
+// drawnDocuments are the names of documents.
+var drawnDocuments = []string{"keys", "key"}
 
-// beginDocuments reads the documents, which the history before left.
+// beginDocuments reads the documents that earlier histories wrote.
 func (h *history) beginDocuments() {
 	h.docs, h.before = map[string][]string{}, map[string]uint64{}
-	for _, name := range worldDocuments {
+	for _, name := range drawnDocuments {
 		data, revision, err := h.st.Document(h.t.Context(), name)
 		h.want("Document", err, nil)
 		h.docs[name], h.before[name] = []string{string(data)}, revision
@@ -24,7 +24,7 @@ func (h *history) beginDocuments() {
 
 // putDocument replaces a document at its revision or at another one.
 func (h *history) putDocument(*rapid.T) {
-	name := rapid.SampledFrom(worldDocuments).Draw(h.T, "name")
+	name := rapid.SampledFrom(drawnDocuments).Draw(h.T, "name")
 	contents := h.docs[name]
 	now := h.before[name] + uint64(len(contents)-1)
 	behind := uint64(max(0, rapid.IntRange(-2, 2).Draw(h.T, "behind")))
@@ -43,7 +43,7 @@ func (h *history) putDocument(*rapid.T) {
 
 // checkDocuments compares the documents with the model.
 func (h *history) checkDocuments() {
-	for _, name := range worldDocuments {
+	for _, name := range drawnDocuments {
 		contents := h.docs[name]
 		data, revision, err := h.st.Document(h.t.Context(), name)
 		if want := h.before[name] + uint64(len(contents)-1); err != nil || revision != want || string(data) != contents[len(contents)-1] {
@@ -52,7 +52,7 @@ func (h *history) checkDocuments() {
 	}
 }
 
-// release is what a store does when it is opened, as store.MaxDelay says.
+// release applies to the model what a store does when it is opened (store.MaxDelay).
 func (h *history) release() {
 	now := h.st.clock.now().UTC()
 	var late []*store.Session
@@ -66,12 +66,12 @@ func (h *history) release() {
 		}
 	}
 	slices.SortFunc(late, func(a, b *store.Session) int { return a.Due.Compare(b.Due) })
-	var before, after time.Time // when the session in front was due
+	var before, after time.Time // Due of the previous session, before and after reopening
 	for _, s := range late {
 		got, err := h.st.Get(h.t.Context(), s.Account, s.ID)
 		h.want("Get", err, nil)
 		if got.Due.IsZero() || got.Due.After(now) || s.Due.After(before) && !got.Due.After(after) {
-			h.Fatalf("a store that was opened at %v: got a session due at %v, behind one due at %v", now, got.Due, after)
+			h.Fatalf("a store that was opened at %v: got a session due at %v, after one due at %v", now, got.Due, after)
 		}
 		before, after = s.Due, got.Due
 		s.Due, s.Owner = got.Due, ""

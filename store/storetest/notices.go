@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"maps"
 	"testing"
 	"time"
 
@@ -9,7 +10,7 @@ import (
 )
 
 var noticeCases = []testCase{
-	{"NextNotice takes the one due longest, of all accounts but those left out", func(t *testing.T, st *subject) {
+	{"NextNotice takes the notice due longest, of all accounts except those left out", func(t *testing.T, st *subject) {
 		create(t, st, noticed("a", "s1", at(30)), noticed("a", "s2", at(10)), noticed("b", "s3", at(5)), noticed("", "s4", at(1)))
 		create(t, st, session("a", "s0", "u"), queued("a", "s5", at(1)), noticed("a", "s6", time.Unix(0, 0)))
 		for _, step := range []struct {
@@ -33,11 +34,11 @@ var noticeCases = []testCase{
 			t.Errorf("got %q, want s", got)
 		}
 	}},
-	{"NextNotice stores and returns what change made", func(t *testing.T, st *subject) {
+	{"NextNotice stores and returns the changed session", func(t *testing.T, st *subject) {
 		want := full()
 		create(t, st, want)
 		got, err := st.noticeAt(t.Context(), nil, want.Notify, func(s *store.Session, _ time.Time) error {
-			wantSame(t, "change", s, given(want))
+			wantSame(t, "change", s, headOf(want))
 			s.Notify = at(1_000_000)
 			s.Notices++
 			return nil
@@ -47,10 +48,10 @@ var noticeCases = []testCase{
 		}
 		want.Notify = at(1_000_000)
 		want.Notices++
-		wantSame(t, "NextNotice", got, given(want))
+		wantSame(t, "NextNotice", got, headOf(want))
 		wantSame(t, "Get", get(t, st, want.Account, want.ID), want)
 	}},
-	{"a notice stays due if change fails or leaves it as it was", func(t *testing.T, st *subject) {
+	{"a notice stays due if change fails or leaves Notify unchanged", func(t *testing.T, st *subject) {
 		create(t, st, noticed("a", "s", at(10)))
 		_, err := st.noticeAt(t.Context(), nil, at(10), func(s *store.Session, _ time.Time) error { s.Notify = at(99); return errChange })
 		if err != errChange { // as it is
@@ -62,7 +63,7 @@ var noticeCases = []testCase{
 			t.Errorf("got %q, want s", got)
 		}
 	}},
-	{"notices and the queue do not count each other", func(t *testing.T, st *subject) {
+	{"notices and the queue are separate", func(t *testing.T, st *subject) {
 		create(t, st, noticed("a", "s1", at(1)), queued("a", "s2", at(1)))
 		wantDue(t, st, 1)
 		if got := next(t, st, at(9)); got != "s2" {
@@ -72,7 +73,31 @@ var noticeCases = []testCase{
 		wantErr(t, "Next", err, store.ErrNoneDue)
 		wantDue(t, st, 0)
 	}},
-	{"a session that gets its result is out of the queue and due for a notice in one step", func(t *testing.T, st *subject) {
+	{"Notices counts, by account, those that wait, due or not", func(t *testing.T, st *subject) {
+		counter, ok := st.Store.(store.NoticeCounter)
+		if !ok {
+			t.Log("the store does not count notices")
+			return
+		}
+		want := func(want map[string]int) {
+			t.Helper()
+			if got, err := counter.Notices(t.Context()); err != nil || !maps.Equal(got, want) {
+				t.Errorf("got %v and error %v, want %v", got, err, want)
+			}
+		}
+		want(map[string]int{})
+		create(t, st, noticed("a", "s1", at(30)), noticed("a", "s2", at(9_000_000)), noticed("", "s3", at(5)), noticed("b", "s4", at(1)))
+		create(t, st, session("c", "s5", "u"), queued("a", "s6", at(1)))
+		want(map[string]int{"a": 2, "": 1, "b": 1})
+		_, err := st.noticeAt(t.Context(), []string{"", "a"}, at(30), func(s *store.Session, _ time.Time) error { s.Notify = time.Time{}; return nil })
+		wantErr(t, "NextNotice", err, nil)
+		wantErr(t, "Delete", st.Delete(t.Context(), "a", "s2"), nil)
+		want(map[string]int{"a": 1, "": 1})
+		wantErr(t, "Close", st.Close(), nil)
+		_, err = counter.Notices(t.Context())
+		wantErr(t, "Notices of a closed store", err, store.ErrClosed)
+	}},
+	{"a result ends the queueing and makes a notice due in one transaction", func(t *testing.T, st *subject) {
 		create(t, st, queued("a", "s", at(1)))
 		finish := func(fail error) error {
 			_, err := st.Update(t.Context(), "a", "s", func(s *store.Session, _ time.Time) error {
@@ -83,14 +108,14 @@ var noticeCases = []testCase{
 		}
 		wantErr(t, "Update", finish(errChange), errChange)
 		_, err := st.noticeAt(t.Context(), nil, at(9), never(t))
-		wantErr(t, "NextNotice of what did not happen", err, store.ErrNoneDue)
+		wantErr(t, "NextNotice after a failed change", err, store.ErrNoneDue)
 		wantErr(t, "Update", finish(nil), nil)
 		wantDue(t, st, 0)
 		if got := nextNotice(t, st, at(9)); got != "s" {
 			t.Errorf("got %q, want s", got)
 		}
 	}},
-	{"there is no notice of what was removed", func(t *testing.T, st *subject) {
+	{"a removed session has no notice", func(t *testing.T, st *subject) {
 		create(t, st, noticed("a", "s1", at(1)), noticed("a", "s2", at(2)), noticed("a", "s3", at(3)))
 		wantErr(t, "Delete", st.Delete(t.Context(), "a", "s1"), nil)
 		if list, err := st.expireUntil(t.Context(), epoch, 1); len(list) != 1 || err != nil {
@@ -105,7 +130,7 @@ var noticeCases = []testCase{
 	{"concurrent calls never see the same Notify of a session", noticeRace},
 }
 
-// noticeRace lets senders take notices again and again.
+// noticeRace takes notices repeatedly from concurrent senders.
 func noticeRace(t *testing.T, st *subject) {
 	const sessions, tries = 12, 4
 	for i := range sessions {
@@ -125,14 +150,14 @@ func noticeRace(t *testing.T, st *subject) {
 	})
 }
 
-// noticed returns a session with a result of which somebody is to be told.
+// noticed returns a session with a result and a pending notice.
 func noticed(account, id string, notify time.Time) *store.Session {
 	s := session(account, id, "user")
 	s.Status, s.Notify = screen.StatusSuccess, notify
 	return s
 }
 
-// nextNotice takes the next notice for good and returns the ID of its session.
+// nextNotice takes the next notice, clears it, and returns the ID of its session.
 func nextNotice(t *testing.T, st *subject, now time.Time, without ...string) string {
 	t.Helper()
 	s, err := st.noticeAt(t.Context(), without, now, func(s *store.Session, _ time.Time) error { s.Notify = time.Time{}; return nil })

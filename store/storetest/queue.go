@@ -11,7 +11,7 @@ import (
 )
 
 var queueCases = []testCase{
-	{"Next takes the one due longest, of any account", func(t *testing.T, st *subject) {
+	{"Next takes the session due longest, of any account", func(t *testing.T, st *subject) {
 		create(t, st, queued("b", "s1", at(30)), queued("a", "s2", at(10)), queued("a", "s3", at(20)), session("a", "s0", "u"))
 		create(t, st, queued("c", "s4", at(10).Add(-time.Microsecond)), queued("c", "s5", time.Unix(0, 0)))
 		for _, want := range []string{"s5", "s4", "s2", "s3", "s1"} {
@@ -30,11 +30,11 @@ var queueCases = []testCase{
 			t.Errorf("got %q, want %q", got, "s")
 		}
 	}},
-	{"Next stores and returns what change made", func(t *testing.T, st *subject) {
+	{"Next stores and returns the changed session", func(t *testing.T, st *subject) {
 		want := full()
 		create(t, st, want)
 		got, err := st.nextAt(t.Context(), want.Due, func(s *store.Session, _ time.Time) error {
-			wantSame(t, "change", s, given(want))
+			wantSame(t, "change", s, headOf(want))
 			s.Status, s.Owner, s.Due = screen.StatusProcessing, "worker", at(1_000_000)
 			s.Token++
 			return nil
@@ -44,7 +44,7 @@ var queueCases = []testCase{
 		}
 		want.Status, want.Owner, want.Due = screen.StatusProcessing, "worker", at(1_000_000)
 		want.Token++
-		wantSame(t, "Next", got, given(want))
+		wantSame(t, "Next", got, headOf(want))
 		wantSame(t, "Get", get(t, st, want.Account, want.ID), want)
 	}},
 	{"a session stays due if change fails", func(t *testing.T, st *subject) {
@@ -57,7 +57,7 @@ var queueCases = []testCase{
 			t.Errorf("got %q, want %q", got, "s")
 		}
 	}},
-	{"a change that leaves Due as it was is refused", func(t *testing.T, st *subject) {
+	{"a change that leaves Due unchanged is refused", func(t *testing.T, st *subject) {
 		create(t, st, queued("a", "s", at(10)))
 		_, err := st.nextAt(t.Context(), at(10), func(s *store.Session, _ time.Time) error { s.Attempts++; return nil })
 		wantErr(t, "Next", err, store.ErrInvalid)
@@ -78,7 +78,7 @@ var queueCases = []testCase{
 		_, err := st.nextAt(t.Context(), at(99), never(t))
 		wantErr(t, "Next", err, store.ErrNoneDue)
 	}},
-	{"a lease that runs out makes the session due again", func(t *testing.T, st *subject) {
+	{"a session is due again when its lease expires", func(t *testing.T, st *subject) {
 		create(t, st, queued("a", "s", at(10)))
 		for lease := range 3 {
 			now := at(10 + 60*lease)
@@ -90,7 +90,7 @@ var queueCases = []testCase{
 			wantErr(t, "Next during a lease", err, store.ErrNoneDue)
 		}
 	}},
-	{"what was removed is not due", func(t *testing.T, st *subject) {
+	{"a removed session is not due", func(t *testing.T, st *subject) {
 		create(t, st, queued("a", "s1", at(10)), queued("b", "s2", at(10)))
 		if err := st.Delete(t.Context(), "a", "s1"); err != nil {
 			t.Fatal(err)
@@ -102,7 +102,7 @@ var queueCases = []testCase{
 		wantErr(t, "Next", err, store.ErrNoneDue)
 		wantDue(t, st, 0)
 	}},
-	{"Due counts what is due now or later", func(t *testing.T, st *subject) {
+	{"Due counts sessions that are due now or later", func(t *testing.T, st *subject) {
 		wantDue(t, st, 0)
 		create(t, st, queued("a", "s1", at(10)), queued("b", "s2", at(1_000_000)), session("a", "s3", "u"))
 		wantDue(t, st, 2)
@@ -118,7 +118,7 @@ var queueCases = []testCase{
 	{"concurrent calls never see the same Due of a session", nextRace},
 }
 
-// nextRace lets workers lease sessions again and again.
+// nextRace leases sessions repeatedly from concurrent workers.
 func nextRace(t *testing.T, st *subject) {
 	const sessions, leases = 12, 4
 	for i := range sessions {
@@ -139,21 +139,21 @@ func nextRace(t *testing.T, st *subject) {
 	wantDue(t, st, 0)
 }
 
-// takeAll lets racers call take until nothing is due. Each change says with took
-// which session it saw, and the time that made it due: of the want changes that
-// there are to be, no two may have seen the same.
+// takeAll calls take from concurrent goroutines until nothing is due. Each change calls
+// took with the session that it received and its due time. Want different pairs of
+// these must be seen, each once.
 func takeAll(t *testing.T, call string, want int, take func(i int, took func(id string, at time.Time)) error) {
 	t.Helper()
-	type sight struct {
+	type taken struct {
 		id string
 		at time.Time
 	}
 	var mu sync.Mutex // protects seen
-	seen := map[sight]int{}
+	seen := map[taken]int{}
 	race(racers, func(i int) {
 		for {
-			var before sight
-			err := take(i, func(id string, at time.Time) { before = sight{id, at} })
+			var before taken
+			err := take(i, func(id string, at time.Time) { before = taken{id, at} })
 			if errors.Is(err, store.ErrNoneDue) {
 				return
 			}
@@ -171,12 +171,12 @@ func takeAll(t *testing.T, call string, want int, take func(i int, took func(id 
 	}
 	for s, n := range seen {
 		if n != 1 {
-			t.Errorf("%s: session %q at %v was handed out %d times, want once", call, s.id, s.at, n)
+			t.Errorf("%s: session %q at %v was taken %d times, want once", call, s.id, s.at, n)
 		}
 	}
 }
 
-// next takes the next session out of the queue for good and returns its ID.
+// next takes the next session, removes it from the queue, and returns its ID.
 func next(t *testing.T, st *subject, now time.Time) string {
 	t.Helper()
 	s, err := st.nextAt(t.Context(), now, func(s *store.Session, _ time.Time) error { s.Due = time.Time{}; return nil })

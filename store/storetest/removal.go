@@ -8,7 +8,7 @@ import (
 )
 
 var removalCases = []testCase{
-	{"a deleted session is gone", func(t *testing.T, st *subject) {
+	{"a deleted session is not found", func(t *testing.T, st *subject) {
 		create(t, st, session("a", "s", "u"), session("a", "t", "u"))
 		if err := st.Delete(t.Context(), "a", "s"); err != nil {
 			t.Fatal(err)
@@ -57,7 +57,7 @@ var removalCases = []testCase{
 		get(t, st, "", "x3")
 		get(t, st, "a", "x4")
 	}},
-	{"forgetting nobody is no error", func(t *testing.T, st *subject) {
+	{"Forget of a user without sessions returns 0", func(t *testing.T, st *subject) {
 		create(t, st, session("a", "s", "u"))
 		for _, user := range [][2]string{{"a", "v"}, {"b", "u"}, {"", ""}} {
 			if n, err := st.Forget(t.Context(), user[0], user[1]); n != 0 || err != nil {
@@ -66,7 +66,7 @@ var removalCases = []testCase{
 		}
 		get(t, st, "a", "s")
 	}},
-	{"a session removed while it is updated is found or is not", func(t *testing.T, st *subject) {
+	{"a session removed during updates stays removed", func(t *testing.T, st *subject) {
 		for i := range 4 {
 			create(t, st, queued("a", numbered(i), at(1)))
 		}

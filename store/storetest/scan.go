@@ -7,7 +7,7 @@ import (
 )
 
 var scanCases = []testCase{
-	{"a scan in pages of any size has every session of every account once", func(t *testing.T, st *subject) {
+	{"a scan in pages of any size returns every session of every account once", func(t *testing.T, st *subject) {
 		want := createScanned(t, st)
 		for limit := 1; limit <= len(want)+1; limit++ {
 			got := scan(t, st, limit)
@@ -17,7 +17,7 @@ var scanCases = []testCase{
 			}
 		}
 	}},
-	{"a scan holds whole records", func(t *testing.T, st *subject) {
+	{"a scan returns complete records", func(t *testing.T, st *subject) {
 		want := full()
 		create(t, st, want)
 		list, err := st.Scan(t.Context(), "", 9)
@@ -26,7 +26,7 @@ var scanCases = []testCase{
 		}
 		wantSame(t, "Scan", list[0], want)
 	}},
-	{"a scan goes on behind a session that was removed", func(t *testing.T, st *subject) {
+	{"a scan continues after a removed session", func(t *testing.T, st *subject) {
 		createScanned(t, st)
 		order := scan(t, st, 100)
 		s, err := st.Scan(t.Context(), order[1], 1)
@@ -41,7 +41,7 @@ var scanCases = []testCase{
 			t.Errorf("got %q and error %v, want %q", got, err, order[3:])
 		}
 	}},
-	{"a limit below 1 has none", func(t *testing.T, st *subject) {
+	{"a limit below 1 gives an empty list", func(t *testing.T, st *subject) {
 		createScanned(t, st)
 		for _, limit := range []int{0, -1} {
 			if list, err := st.Scan(t.Context(), "", limit); err != nil || len(list) != 0 {
@@ -51,8 +51,8 @@ var scanCases = []testCase{
 	}},
 }
 
-// createScanned creates sessions of several accounts, of IDs that begin with
-// one another, and returns the IDs in order.
+// createScanned creates sessions of two accounts, some of whose IDs are prefixes of
+// others, and returns the IDs in order.
 func createScanned(t *testing.T, st *subject) []string {
 	t.Helper()
 	want := []string{"s", "s\x01", "ss", "t", "\x01s", "z"}
@@ -76,7 +76,7 @@ func scan(t *testing.T, st *subject, limit int) []string {
 		got = append(got, ids(list)...)
 		if len(list) < limit {
 			if list, err := st.Scan(t.Context(), after, limit+1); len(list) > limit {
-				t.Errorf("Scan: got %d sessions and error %v behind a place where fewer than %d were left", len(list), err, limit)
+				t.Errorf("Scan: got %d sessions and error %v after a scan that returned fewer than its limit of %d", len(list), err, limit)
 			}
 			break
 		}

@@ -16,7 +16,7 @@ var sessionCases = []testCase{
 		create(t, st, s)
 		wantSame(t, "Get", get(t, st, "a", "s"), s)
 	}},
-	{"what does not exist is not found", func(t *testing.T, st *subject) {
+	{"an unknown ID is not found", func(t *testing.T, st *subject) {
 		create(t, st, session("a", "s", "u"))
 		for _, id := range []string{"", "t", "s ", "s\x00", "\xff", strings.Repeat("s", 100_000)} {
 			_, err := st.Get(t.Context(), "a", id)
@@ -43,7 +43,7 @@ var sessionCases = []testCase{
 		_, err := st.Get(t.Context(), "b", "s")
 		wantErr(t, "Get", err, store.ErrNotFound)
 	}},
-	{"an ID may begin like another", func(t *testing.T, st *subject) {
+	{"an ID may be a prefix of another", func(t *testing.T, st *subject) {
 		names := []string{"s", "ss", "s\x01", "sss", "\x01", strings.Repeat("s", screen.MaxID)}
 		for _, id := range names {
 			create(t, st, session("a", id, "u"))
@@ -53,7 +53,7 @@ var sessionCases = []testCase{
 		}
 	}},
 	{"accounts and users may be any text", anyText},
-	{"every field comes back as it went in", func(t *testing.T, st *subject) {
+	{"every field comes back as it was stored", func(t *testing.T, st *subject) {
 		s := full()
 		create(t, st, s)
 		wantSame(t, "Get", get(t, st, s.Account, s.ID), s)
@@ -65,7 +65,7 @@ var sessionCases = []testCase{
 		create(t, st, s)
 		wantSame(t, "Get", get(t, st, "a", "s"), s)
 	}},
-	{"numbers that are not there come back", func(t *testing.T, st *subject) {
+	{"undefined numbers come back as NaN", func(t *testing.T, st *subject) {
 		s := session("a", "s", "u")
 		s.Scores = []screen.Score{{
 			Low: math.NaN(), High: math.NaN(), Segments: []screen.Segment{{Probability: math.NaN()}},
@@ -74,7 +74,7 @@ var sessionCases = []testCase{
 		create(t, st, s)
 		wantSame(t, "Get", get(t, st, "a", "s"), s)
 	}},
-	{"times far away come back", func(t *testing.T, st *subject) {
+	{"the earliest and latest times come back", func(t *testing.T, st *subject) {
 		s := session("a", "s", "u")
 		s.CreatedAt = time.Unix(0, 0)
 		s.UpdatedAt = time.Date(9999, 12, 31, 23, 59, 59, 999_999_000, time.UTC)
@@ -82,28 +82,28 @@ var sessionCases = []testCase{
 		create(t, st, s)
 		wantSame(t, "Get", get(t, st, "a", "s"), s)
 	}},
-	{"records go in by value", func(t *testing.T, st *subject) {
+	{"records are copied when they are stored", func(t *testing.T, st *subject) {
 		s := full()
 		want := s.Clone()
 		create(t, st, s)
-		scribble(s)
+		overwriteSession(s)
 		wantSame(t, "Get", get(t, st, want.Account, want.ID), want)
 	}},
-	{"records come out by value", func(t *testing.T, st *subject) {
+	{"records are copied when they are returned", func(t *testing.T, st *subject) {
 		want := full()
 		create(t, st, want)
-		scribble(get(t, st, want.Account, want.ID))
+		overwriteSession(get(t, st, want.Account, want.ID))
 		list, err := st.List(t.Context(), want.Account, want.UserID, nil, 1)
 		if err != nil || len(list) != 1 {
 			t.Fatalf("List: got %d sessions and error %v, want 1", len(list), err)
 		}
-		scribble(list[0])
+		overwriteSession(list[0])
 		wantSame(t, "Get", get(t, st, want.Account, want.ID), want)
 	}},
-	{"what cannot be stored is refused", refused},
+	{"invalid records are refused", refused},
 }
 
-// anyText tries accounts and users that a careless key would confuse.
+// anyText creates sessions of accounts and users that an ambiguous key would confuse.
 func anyText(t *testing.T, st *subject) {
 	long := strings.Repeat("l", screen.MaxAccount-1)
 	names := []string{"", "a", "ab", "b", "a\x01", "\x01a", "\x01", "\x01\x01", "a/b", "/", "A", "a ", "é", "e\u0301", long, long + "x"}
@@ -127,7 +127,7 @@ func anyText(t *testing.T, st *subject) {
 }
 
 func refused(t *testing.T, st *subject) {
-	for name, spoil := range map[string]func(*store.Session){
+	for name, invalidate := range map[string]func(*store.Session){
 		"no ID":           func(s *store.Session) { s.ID = "" },
 		"too long an ID":  func(s *store.Session) { s.ID = strings.Repeat("s", screen.MaxID+1) },
 		"no state":        func(s *store.Session) { s.Status = 0 },
@@ -151,7 +151,7 @@ func refused(t *testing.T, st *subject) {
 		"too many scores":            func(s *store.Session) { s.Scores = make([]screen.Score, screen.MaxScores+1) },
 	} {
 		s := session("a", "s", "u")
-		spoil(s)
+		invalidate(s)
 		wantErr(t, "Create with "+name, st.Create(t.Context(), s), store.ErrInvalid)
 		_, err := st.Get(t.Context(), "a", s.ID)
 		wantErr(t, "Get after Create with "+name, err, store.ErrNotFound)

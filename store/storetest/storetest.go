@@ -12,8 +12,8 @@ import (
 	"github.com/voicescreen/voicescreen/store"
 )
 
-// Run runs the suite. Open returns a new, empty store each time, whose clock is
-// now; the suite closes it.
+// Run runs the suite. Each call of open returns a new, empty store with the clock now.
+// The suite closes the store.
 func Run(t *testing.T, open func(t *testing.T, now func() time.Time) store.Store) {
 	for _, group := range []struct {
 		name  string
@@ -38,13 +38,13 @@ func Run(t *testing.T, open func(t *testing.T, now func() time.Time) store.Store
 			}
 		})
 	}
-	t.Run("histories are as the model says", func(t *testing.T) {
-		t.Parallel() // they are long, and mostly wait for the disk
+	t.Run("histories agree with the model", func(t *testing.T) {
+		t.Parallel() // histories take long, and mostly wait for the disk
 		checkHistories(t, opened(t, open), nil, nil)
 	})
 }
 
-// testCase shows that one promise is kept.
+// testCase tests one promise of the contract.
 type testCase struct {
 	promise string
 	test    func(t *testing.T, st *subject)
@@ -59,7 +59,7 @@ type subject struct {
 // clock is set by the tests. It is safe for concurrent use.
 type clock struct{ micro atomic.Int64 }
 
-// newClock returns a clock that shows a time after all that tests begin with.
+// newClock returns a clock that is later than all times of the cases.
 func newClock() *clock {
 	c := &clock{}
 	c.set(at(2_000_000))
@@ -69,19 +69,19 @@ func newClock() *clock {
 func (c *clock) now() time.Time  { return time.UnixMicro(c.micro.Load()) }
 func (c *clock) set(t time.Time) { c.micro.Store(t.UnixMicro()) }
 
-// nextAt is Next at a time.
+// nextAt sets the clock to now and calls Next.
 func (st *subject) nextAt(ctx context.Context, now time.Time, change store.Change) (*store.Session, error) {
 	st.clock.set(now)
 	return st.Next(ctx, change)
 }
 
-// noticeAt is NextNotice at a time.
+// noticeAt sets the clock to now and calls NextNotice.
 func (st *subject) noticeAt(ctx context.Context, without []string, now time.Time, change store.Change) (*store.Session, error) {
 	st.clock.set(now)
 	return st.NextNotice(ctx, without, change)
 }
 
-// expireUntil is Expire of what has been kept since a time or longer.
+// expireUntil calls Expire for sessions whose retention began at since or earlier.
 func (st *subject) expireUntil(ctx context.Context, since time.Time, limit int) ([]screen.SessionKey, error) {
 	return st.Expire(ctx, st.clock.now().Sub(since), limit)
 }
@@ -99,18 +99,18 @@ func opened(t *testing.T, open func(t *testing.T, now func() time.Time) store.St
 	return st
 }
 
-// epoch is when the stories of the suite begin.
+// epoch is the time at which the cases begin.
 var epoch = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// at is so many seconds after epoch.
+// at returns the time so many seconds after epoch.
 func at(seconds int) time.Time { return epoch.Add(time.Duration(seconds) * time.Second) }
 
-// session returns a new one, created at epoch.
+// session returns an initiated session that was created at epoch.
 func session(account, id, user string) *store.Session {
 	return &store.Session{Account: account, ID: id, UserID: user, Status: screen.StatusInitiated, CreatedAt: epoch, UpdatedAt: epoch}
 }
 
-// queued returns a session that is due.
+// queued returns a session in the queue.
 func queued(account, id string, due time.Time) *store.Session {
 	s := session(account, id, "user")
 	s.Status = screen.StatusProcessing
@@ -118,7 +118,7 @@ func queued(account, id string, due time.Time) *store.Session {
 	return s
 }
 
-// create stores sessions or ends the test.
+// create stores sessions, and ends the test if that fails.
 func create(t *testing.T, st *subject, sessions ...*store.Session) {
 	t.Helper()
 	for _, s := range sessions {
@@ -128,7 +128,7 @@ func create(t *testing.T, st *subject, sessions ...*store.Session) {
 	}
 }
 
-// get reads a session or ends the test.
+// get reads a session, and ends the test if that fails.
 func get(t *testing.T, st *subject, account, id string) *store.Session {
 	t.Helper()
 	s, err := st.Get(t.Context(), account, id)
@@ -138,7 +138,7 @@ func get(t *testing.T, st *subject, account, id string) *store.Session {
 	return s
 }
 
-// ids returns what a listing consists of.
+// ids returns the IDs of sessions.
 func ids(list []*store.Session) []string {
 	names := []string{}
 	for _, s := range list {
@@ -147,7 +147,7 @@ func ids(list []*store.Session) []string {
 	return names
 }
 
-// wantErr says that a call must have returned an error of this kind.
+// wantErr fails the test unless errors.Is(got, want).
 func wantErr(t *testing.T, call string, got, want error) {
 	t.Helper()
 	if !errors.Is(got, want) {

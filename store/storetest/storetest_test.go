@@ -20,7 +20,7 @@ import (
 	"github.com/voicescreen/voicescreen/store/storetest"
 )
 
-// faulty is a store that is right but for the calls a fault replaces.
+// faulty is a correct store except for the calls that a fault replaces.
 type faulty struct {
 	*memory.Store
 	create func(ctx context.Context, s *store.Session) error
@@ -95,10 +95,11 @@ func newFaulty(now func() time.Time) *faulty {
 	return f
 }
 
-// fault names the one to plant. It is set when the tests run themselves.
+// fault is the name of the fault to plant. TestFaultsAreFound sets it in the processes
+// that it starts.
 var fault = flag.String("fault", "", "run the suite on a store with this fault")
 
-// TestSuite runs the suite on a right store, or on one with a fault.
+// TestSuite runs the suite on a correct store, or on a store with a fault.
 func TestSuite(t *testing.T) {
 	storetest.Run(t, func(_ *testing.T, now func() time.Time) store.Store {
 		f := newFaulty(now)
@@ -109,11 +110,11 @@ func TestSuite(t *testing.T) {
 	})
 }
 
-// TestFaultsAreFound runs the suite once for each fault, in a process of its
-// own since a test that fails cannot be taken back.
+// TestFaultsAreFound runs the suite once for each fault. Each run has a process of its
+// own, since a failed test cannot be undone.
 func TestFaultsAreFound(t *testing.T) {
 	if *fault != "" {
-		return // this is such a process
+		return // a process that TestFaultsAreFound started
 	}
 	for _, name := range slices.Sorted(maps.Keys(faults)) {
 		t.Run(name, func(t *testing.T) {

@@ -11,18 +11,18 @@ import (
 	"github.com/voicescreen/voicescreen/store"
 )
 
-// racers is how many goroutines race in a test. Chosen: more than there are
-// processors, few enough for a slow disk.
+// racers is the number of goroutines that race in a case. Chosen: more than the
+// processors of most machines, and few enough for a slow disk.
 const racers = 24
 
-var errChange = errors.New("the change went wrong")
+var errChange = errors.New("the change failed")
 
 var updateCases = []testCase{
 	{"change sees the current record, and its result is stored and returned", func(t *testing.T, st *subject) {
 		want := full()
 		create(t, st, want)
 		s, err := st.Update(t.Context(), want.Account, want.ID, func(s *store.Session, _ time.Time) error {
-			wantSame(t, "change", s, given(want))
+			wantSame(t, "change", s, headOf(want))
 			s.Attempts = 41
 			s.Labels.PHQ9 = []int{0, 1, 2, 3, 0, 1, 2, 3, 0}
 			return nil
@@ -32,10 +32,10 @@ var updateCases = []testCase{
 		}
 		want.Attempts = 41
 		want.Labels.PHQ9 = []int{0, 1, 2, 3, 0, 1, 2, 3, 0}
-		wantSame(t, "Update", s, given(want))
+		wantSame(t, "Update", s, headOf(want))
 		wantSame(t, "Get", get(t, st, want.Account, want.ID), want)
 	}},
-	{"what change and the caller hold is theirs", func(t *testing.T, st *subject) {
+	{"change and the caller own the sessions that they receive", func(t *testing.T, st *subject) {
 		want := full()
 		create(t, st, want)
 		var held *store.Session
@@ -46,9 +46,9 @@ var updateCases = []testCase{
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantSame(t, "Update", s, given(want))
-		scribble(held)
-		scribble(s)
+		wantSame(t, "Update", s, headOf(want))
+		overwriteSession(held)
+		overwriteSession(s)
 		wantSame(t, "Get", get(t, st, want.Account, want.ID), want)
 	}},
 	{"scores and features that a change sets replace both", func(t *testing.T, st *subject) {
@@ -68,12 +68,12 @@ var updateCases = []testCase{
 			}
 			set(other, want)
 			wantSame(t, "Update of "+name, s, want)
-			scribble(held)
-			scribble(s)
+			overwriteSession(held)
+			overwriteSession(s)
 			wantSame(t, "Get", get(t, st, want.Account, want.ID), want)
 		}
 	}},
-	{"scores and features outlast changes that are not given them", func(t *testing.T, st *subject) {
+	{"scores and features stay when a change does not set them", func(t *testing.T, st *subject) {
 		want := full()
 		want.Account, want.Due, want.Notify = "a", at(1), at(1)
 		create(t, st, want)
@@ -89,10 +89,10 @@ var updateCases = []testCase{
 			},
 		} {
 			got, err := call(func(s *store.Session, _ time.Time) error {
-				wantSame(t, "change of "+name, s, given(want))
+				wantSame(t, "change of "+name, s, headOf(want))
 				s.Attempts++
 				s.Due, s.Notify = s.Due.Add(time.Second), s.Notify.Add(time.Second)
-				s.Scores, s.Features = []screen.Score{}, map[string]float64{} // none are not set
+				s.Scores, s.Features = []screen.Score{}, map[string]float64{} // empty ones count as not set
 				return nil
 			})
 			if err != nil {
@@ -100,7 +100,7 @@ var updateCases = []testCase{
 			}
 			want.Attempts++
 			want.Due, want.Notify = want.Due.Add(time.Second), want.Notify.Add(time.Second)
-			wantSame(t, name, got, given(want))
+			wantSame(t, name, got, headOf(want))
 			wantSame(t, "Get after "+name, get(t, st, "a", want.ID), want)
 		}
 	}},
@@ -108,7 +108,7 @@ var updateCases = []testCase{
 		want := full()
 		create(t, st, want)
 		_, err := st.Update(t.Context(), want.Account, want.ID, func(s *store.Session, _ time.Time) error {
-			scribble(s)
+			overwriteSession(s)
 			return errChange
 		})
 		if err != errChange { // as it is
@@ -121,7 +121,7 @@ var updateCases = []testCase{
 		func() {
 			defer func() {
 				if recover() != errChange { // as it is
-					t.Error("the panic of change did not come through")
+					t.Error("Update did not panic with the panic of change")
 				}
 			}()
 			_, _ = st.Update(t.Context(), "a", "s", func(s *store.Session, _ time.Time) error {
@@ -134,7 +134,7 @@ var updateCases = []testCase{
 		}
 		create(t, st, session("a", "t", "u"))
 	}},
-	{"what is not found is not changed", func(t *testing.T, st *subject) {
+	{"change is not called for an unknown session", func(t *testing.T, st *subject) {
 		create(t, st, session("a", "s", "u"))
 		for _, key := range [][2]string{{"a", "t"}, {"b", "s"}, {"", "s"}, {"a", ""}} {
 			_, err := st.Update(t.Context(), key[0], key[1], func(*store.Session, time.Time) error {
@@ -147,16 +147,16 @@ var updateCases = []testCase{
 	{"account, ID, user and creation time stay", func(t *testing.T, st *subject) {
 		want := queued("a", "s", at(1))
 		create(t, st, want)
-		for name, spoil := range map[string]func(*store.Session){
+		for name, invalidate := range map[string]func(*store.Session){
 			"account":       func(s *store.Session) { s.Account = "b" },
 			"ID":            func(s *store.Session) { s.ID = "t" },
 			"user":          func(s *store.Session) { s.UserID = "v" },
 			"creation time": func(s *store.Session) { s.CreatedAt = s.CreatedAt.Add(time.Microsecond) },
 			"state":         func(s *store.Session) { s.Status = 0 },
 		} {
-			_, err := st.Update(t.Context(), "a", "s", func(s *store.Session, _ time.Time) error { spoil(s); return nil })
+			_, err := st.Update(t.Context(), "a", "s", func(s *store.Session, _ time.Time) error { invalidate(s); return nil })
 			wantErr(t, "Update of "+name, err, store.ErrInvalid)
-			_, err = st.nextAt(t.Context(), at(1), func(s *store.Session, _ time.Time) error { s.Due = at(9); spoil(s); return nil })
+			_, err = st.nextAt(t.Context(), at(1), func(s *store.Session, _ time.Time) error { s.Due = at(9); invalidate(s); return nil })
 			wantErr(t, "Next with a change of "+name, err, store.ErrInvalid)
 			wantSame(t, "Get", get(t, st, "a", "s"), want)
 		}
@@ -173,7 +173,7 @@ var updateCases = []testCase{
 			t.Errorf("got %d updates, want %d", got, racers)
 		}
 	}},
-	{"of racing updates that look at the state one wins", func(t *testing.T, st *subject) {
+	{"of racing updates that check the state one wins", func(t *testing.T, st *subject) {
 		create(t, st, session("a", "s", "u"))
 		var won atomic.Int32
 		var winner atomic.Value
@@ -214,7 +214,7 @@ var updateCases = []testCase{
 			t.Errorf("got %d winners, want 1", won.Load())
 		}
 	}},
-	{"one that fails among many does not touch the others", failingAmongMany},
+	{"a failing update does not affect concurrent ones", failingAmongMany},
 }
 
 // failingAmongMany mixes updates that succeed, fail and panic.
@@ -225,7 +225,7 @@ func failingAmongMany(t *testing.T, st *subject) {
 	race(racers, func(i int) {
 		defer func() { _ = recover() }()
 		_, err := st.Update(t.Context(), "a", numbered(i), func(s *store.Session, _ time.Time) error {
-			time.Sleep(time.Millisecond) // so that others come to wait
+			time.Sleep(time.Millisecond) // so that other calls wait
 			s.Attempts = 1
 			switch i % 4 {
 			case 1:
@@ -252,7 +252,7 @@ func failingAmongMany(t *testing.T, st *subject) {
 	}
 }
 
-// race calls f(0) to f(n-1) at the same time and waits for all.
+// race calls f(0) to f(n-1) concurrently and waits for all of them.
 func race(n int, f func(i int)) {
 	var all sync.WaitGroup
 	start := make(chan struct{})

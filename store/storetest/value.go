@@ -12,8 +12,8 @@ import (
 	"github.com/voicescreen/voicescreen/store"
 )
 
-// full returns a session in which every field that exists is set, whatever
-// fields the records have by now, each to something of its own.
+// full returns a session in which every field is set, each to a different value where
+// its type allows. It finds the fields by reflection, so that new ones are covered.
 func full() *store.Session {
 	s := &store.Session{}
 	n := 0
@@ -22,7 +22,7 @@ func full() *store.Session {
 	return s
 }
 
-// fill sets v and all within it; n counts what was set.
+// fill sets v and everything that it contains. It counts the values set in n.
 func fill(v reflect.Value, n *int) {
 	*n++
 	if v.Type() == reflect.TypeFor[time.Time]() {
@@ -68,8 +68,8 @@ func fill(v reflect.Value, n *int) {
 	}
 }
 
-// scribble overwrites s and all that it refers to.
-func scribble(s *store.Session) { overwrite(reflect.ValueOf(s).Elem()) }
+// overwriteSession overwrites s and everything that it refers to.
+func overwriteSession(s *store.Session) { overwrite(reflect.ValueOf(s).Elem()) }
 
 func overwrite(v reflect.Value) {
 	switch v.Kind() {
@@ -84,7 +84,7 @@ func overwrite(v reflect.Value) {
 	case reflect.Pointer:
 		overwrite(v.Elem())
 	case reflect.Slice:
-		for whole, i := v.Slice(0, v.Cap()), 0; i < v.Cap(); i++ { // the spare room too: an append would go there
+		for whole, i := v.Slice(0, v.Cap()), 0; i < v.Cap(); i++ { // also the unused capacity, which an append would write to
 			overwrite(whole.Index(i))
 		}
 	case reflect.Map:
@@ -96,24 +96,23 @@ func overwrite(v reflect.Value) {
 	}
 }
 
-// given returns what a change is given of a stored session.
-func given(s *store.Session) *store.Session {
+// headOf returns the session that a change receives: s without scores and features.
+func headOf(s *store.Session) *store.Session {
 	s = s.Clone()
 	s.Scores, s.Features = nil, nil
 	return s
 }
 
-// wantSame says that got must be what want is in the form in which records
-// come out of a store.
+// wantSame fails the test unless got equals the normalized form of want.
 func wantSame(t rapid.TB, call string, got, want *store.Session) {
 	t.Helper()
 	if path := difference(reflect.ValueOf(got), reflect.ValueOf(want.Clone()), "session"); path != "" {
-		t.Errorf("%s: got another %s than went in", call, path)
+		t.Errorf("%s: got another %s than was stored", call, path)
 	}
 }
 
-// difference returns the path of the first difference, "" if there is none.
-// NaN is the same as NaN.
+// difference returns the path of the first difference, "" if there is none. NaN equals
+// NaN.
 func difference(a, b reflect.Value, path string) string {
 	if a.Type() == reflect.TypeFor[time.Time]() {
 		if a.Interface() != b.Interface() { // not Equal: the form counts too

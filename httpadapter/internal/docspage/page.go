@@ -48,8 +48,11 @@ type apiDocument struct {
 
 // apiOperation is one call.
 type apiOperation struct {
-	Method, Path         string `json:"-"`
-	ID                   string `json:"operationId"`
+	Method, Path         string          `json:"-"`
+	Hook                 bool            `json:"-"` // a webhook: the service makes the call
+	Twins                []*apiOperation `json:"-"` // the same call under other paths
+	ID                   string          `json:"operationId"`
+	SameAs               string          `json:"x-same-as"` // the ID of the call that this is a twin of
 	Tags                 []string
 	Summary, Description string
 	Parameters           []*apiParameter
@@ -67,6 +70,7 @@ type apiParameter struct {
 	Required    bool
 	Description string
 	Schema      *apiSchema
+	Example     string
 }
 
 type apiResponse struct {
@@ -74,6 +78,7 @@ type apiResponse struct {
 	Description string
 	Content     ordered[apiMedia]
 	Headers     ordered[json.RawMessage]
+	Request     string `json:"x-request"` // the content type of the request of the example
 }
 
 type apiMedia struct{ Schema *apiSchema }
@@ -84,6 +89,7 @@ type apiSchema struct {
 	Type             textList
 	Description      string
 	Enum             []any
+	Examples         []json.RawMessage
 	Const            any
 	Pattern          string
 	Minimum, Maximum *float64
@@ -98,7 +104,8 @@ type apiSchema struct {
 }
 
 // Operations returns the calls of a tag, of the service and then to receivers of
-// webhooks, in the order of the document.
+// webhooks, in the order of the document. The twins of a call are in it. A twin of no
+// call before it is an error.
 func (d *apiDocument) Operations(tag string) ([]*apiOperation, error) {
 	var list []*apiOperation
 	for _, path := range slices.Concat(d.Paths, d.Webhooks) {
@@ -122,9 +129,18 @@ func (d *apiDocument) Operations(tag string) ([]*apiOperation, error) {
 				continue
 			}
 			o.Method, o.Path = strings.ToUpper(item.Name), path.Name
+			o.Hook = !slices.ContainsFunc(d.Paths, func(p member[ordered[json.RawMessage]]) bool { return p.Name == path.Name })
 			o.Parameters = append(slices.Clone(common), o.Parameters...)
 			d.resolve(o)
-			list = append(list, o)
+			if o.SameAs == "" {
+				list = append(list, o)
+				continue
+			}
+			i := slices.IndexFunc(list, func(other *apiOperation) bool { return other.ID == o.SameAs })
+			if i < 0 {
+				return nil, fmt.Errorf("docspage: %s is the same as %s, which is not before it", o.ID, o.SameAs)
+			}
+			list[i].Twins = append(list[i].Twins, o)
 		}
 	}
 	return list, nil
@@ -197,7 +213,9 @@ func bounds[T int | float64](add func(string, ...any), unit string, low, high *T
 }
 
 // ordered is a JSON object with its members in their order.
-type ordered[T any] []struct {
+type ordered[T any] []member[T]
+
+type member[T any] struct {
 	Name  string
 	Value T
 }
@@ -217,10 +235,7 @@ func (o *ordered[T]) UnmarshalJSON(b []byte) error {
 		if err := dec.Decode(&v); err != nil {
 			return err
 		}
-		*o = append(*o, struct {
-			Name  string
-			Value T
-		}{name.(string), v}) // the decoder takes nothing but a string here
+		*o = append(*o, member[T]{name.(string), v}) // the decoder takes nothing but a string here
 	}
 	return nil
 }

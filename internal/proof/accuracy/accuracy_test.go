@@ -9,15 +9,15 @@ import (
 	"testing"
 )
 
-// madeHere is the set of signals made here, which no test changes.
+// madeHere is the set of signals that the program makes. No test changes it.
 var madeHere = sync.OnceValue(makeSet)
 
-// TestMadeHere holds every row to its goal on the signals that the program
-// makes, whose settings are not those of the reference set.
+// TestMadeHere compares every row with its goal on the signals that the program makes.
+// Their settings differ from those of the reference set.
 func TestMadeHere(t *testing.T) {
 	got := measure(madeHere())
 	resamplingRows(got)
-	hold(t, got)
+	wantGoals(t, got)
 	for _, r := range rows {
 		v, ok := got[r.name]
 		if onlyFiles := slices.ContainsFunc(notMade, func(part string) bool { return strings.Contains(r.name, part) }); ok && math.IsNaN(v) != onlyFiles {
@@ -28,20 +28,19 @@ func TestMadeHere(t *testing.T) {
 	}
 }
 
-// notMade are parts of the names of the rows that need recordings or values that
-// are not made here.
+// notMade are parts of the names of the rows that need recordings or values of the
+// reference set.
 var notMade = []string{"resynthesised", "the same at 5 dB", "recorded speech", "MFCC"}
 
-// TestFixtures holds the rows to their goals on the recordings of dsp/testdata,
-// which are of the reference set and are read as that is. The whole set is
-// measured by the command.
+// TestFixtures compares the rows with their goals on the recordings of dsp/testdata, a
+// part of the reference set. The command measures the whole set.
 func TestFixtures(t *testing.T) {
 	s := new(set)
 	if err := s.readSynthetic(filepath.Join("..", "..", "..", "dsp", "testdata")); err != nil {
 		t.Fatal(err)
 	}
 	got := measure(s)
-	hold(t, got)
+	wantGoals(t, got)
 	for _, name := range []string{"F0 at 0 dB, median", "F0 at 0 dB, missed", "F1, f0 ≤ 180 Hz, median error"} {
 		if math.IsNaN(got[name]) {
 			t.Errorf("%s was not measured", name)
@@ -49,7 +48,8 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-func hold(t *testing.T, got map[string]float64) {
+// wantGoals fails the test for every figure that misses its goal.
+func wantGoals(t *testing.T, got map[string]float64) {
 	t.Helper()
 	for _, r := range rows {
 		if v, ok := got[r.name]; ok && v > r.goal {
@@ -58,7 +58,7 @@ func hold(t *testing.T, got map[string]float64) {
 	}
 }
 
-// TestRowsCanFail measures signals that are not what they are said to be.
+// TestRowsCanFail measures signals with false truths: the rows must miss their goals.
 func TestRowsCanFail(t *testing.T) {
 	all := madeHere()
 	s := &set{
@@ -90,7 +90,7 @@ func TestRowsCanFail(t *testing.T) {
 		p.praat = float64(-i % 3)
 		s.cpps = append(s.cpps, p)
 	}
-	two := slices.Concat(all.vowels[0].x, all.vowels[2].x) // of /a/ and /i/
+	two := slices.Concat(all.vowels[0].x, all.vowels[2].x) // /a/ and /i/
 	s.spoken = []spoken{{two, 0.5, 400}}
 	got := measure(s)
 	for _, name := range []string{
@@ -100,13 +100,13 @@ func TestRowsCanFail(t *testing.T) {
 	} {
 		for _, r := range rows {
 			if r.name == name && !(got[name] > r.goal) {
-				t.Errorf("%s: got %.3g of false truth, want more than %.3g", name, got[name], r.goal)
+				t.Errorf("%s: got %.3g for a false truth, want more than %.3g", name, got[name], r.goal)
 			}
 		}
 	}
 }
 
-// A figure that was not measured is not missed, whatever the sign of its goal.
+// TestRowsThatWereNotMeasuredAreNotMissed uses a negative goal, which 0 would miss.
 func TestRowsThatWereNotMeasuredAreNotMissed(t *testing.T) {
 	r := row{name: "a level", goal: -120}
 	for name, c := range map[string]struct {

@@ -17,26 +17,26 @@ import (
 	"github.com/voicescreen/voicescreen/internal/proof/signals"
 )
 
-// prominent is a signal whose smoothed cepstral peak prominence was measured by
-// Praat 6.3.07. Only signals of one group, of one pitch, are compared: the scale
-// depends on the window.
+// prominent is a signal whose smoothed cepstral peak prominence (CPPS) was measured by
+// Praat 6.3.07. Only signals of one group are compared, which have one pitch, since the
+// scale of CPPS depends on the window.
 type prominent struct {
 	name, group string
 	x           []float64
 	praat       float64 // dB
 }
 
-// praatCPPS holds what Praat 6.3.07 measured of the signals made here; cpps.praat
-// is the script.
+// praatCPPS is the CPPS of the signals of addCPPS as Praat 6.3.07 measured it, in dB by
+// name. The script is cpps.praat.
 //
 //go:embed cpps.json
 var praatCPPS []byte
 
-// addCPPS makes signals of two pitches that differ in jitter and in noise.
+// addCPPS adds signals of two pitches with different jitter and noise.
 func (s *set) addCPPS() {
 	var praat map[string]float64
 	if err := json.Unmarshal(praatCPPS, &praat); err != nil {
-		panic(err) // it is part of the program
+		panic(err) // impossible: the file is embedded
 	}
 	const sr = dsp.SampleRate
 	for i, f0 := range []float64{120, 190} {
@@ -56,8 +56,8 @@ func (s *set) addCPPS() {
 	}
 }
 
-// readCPPS reads Praat's values for the signals of the reference set in dir that
-// differ in jitter and in noise.
+// readCPPS reads the signals of the reference set in dir with different jitter and noise,
+// and Praat's values for them.
 func (s *set) readCPPS(dir string) error {
 	var all map[string]struct {
 		Praat struct {
@@ -83,8 +83,7 @@ func (s *set) readCPPS(dir string) error {
 	return nil
 }
 
-// cppsRows takes, over the groups, the largest distance from 1 of Spearman's rank
-// correlation with Praat.
+// cppsRows takes 1 minus Spearman's rank correlation with Praat, the largest of all groups.
 func cppsRows(m map[string]float64, a *dsp.Analyzer, s *set) {
 	ours, theirs := map[string][]float64{}, map[string][]float64{}
 	for _, p := range s.cpps {
@@ -96,7 +95,7 @@ func cppsRows(m map[string]float64, a *dsp.Analyzer, s *set) {
 	})
 }
 
-// ranks returns the place of each value among all, from 0.
+// ranks returns the rank of each value, from 0. Equal values share the lowest rank.
 func ranks(v []float64) []float64 {
 	sorted := slices.Sorted(slices.Values(v))
 	r := make([]float64, len(v))
@@ -106,7 +105,7 @@ func ranks(v []float64) []float64 {
 	return r
 }
 
-// correlation is Pearson's.
+// correlation is Pearson's correlation of two lists of one length.
 func correlation(a, b []float64) float64 {
 	ma, mb := dsp.Mean(a), dsp.Mean(b)
 	var ab, aa, bb float64
@@ -118,8 +117,8 @@ func correlation(a, b []float64) float64 {
 	return ab / math.Sqrt(aa*bb)
 }
 
-// write writes the signals made here that cpps.praat measures to dir, which it
-// makes, as WAV files of 16 bits.
+// write writes the signals that cpps.praat measures to the directory dir, as WAV files of
+// 16 bits. It creates the directory if it is missing.
 func (s *set) write(dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err

@@ -12,15 +12,15 @@ import (
 	"github.com/voicescreen/voicescreen/dsp/wav"
 )
 
-// cepstrum is a signal of which some HTK frames are known in full precision.
+// cepstrum is a signal with the HTK coefficients of some frames in full precision.
 type cepstrum struct {
 	x      []float64 // 16-bit integers over 32767
 	rate   int
 	frames []int
-	want   [][]float64 // the frames' coefficients, c0 first
+	want   [][]float64 // by frame: its coefficients, c0 first
 }
 
-// readCepstra reads mfcc_stft.json and the recordings it is about.
+// readCepstra reads mfcc_stft.json and the recordings that it names.
 func (s *set) readCepstra(dir string) error {
 	var all map[string]json.RawMessage
 	if err := readJSON(filepath.Join(dir, "mfcc_stft.json"), &all); err != nil {
@@ -81,13 +81,13 @@ func mfccError(c cepstrum) float64 {
 	return e
 }
 
-// tones is the number of tones for each rate: chosen, close enough to see every
-// ripple of a filter of this length.
+// tones is the number of tones for each rate. Chosen: dense enough to find every ripple of
+// a filter of this length.
 const tones = 25
 
-// resamplingRows measures tones from 8, 16, 22.05 and 48 kHz to 44.1 kHz, up
-// to 0.9 of the lower Nyquist frequency. Spurs and aliases are all that is left
-// of a tone of amplitude 1 once its best fit is taken away, as power.
+// resamplingRows resamples tones from 8, 16, 22.05 and 48 kHz to 44.1 kHz, up to 0.9 of
+// the lower Nyquist frequency. Spurs and aliases are the power of what remains of a tone of
+// amplitude 1 after its best fit is subtracted.
 func resamplingRows(m map[string]float64) {
 	ripple, spurs := 0., math.Inf(-1)
 	for _, rate := range []int{8000, 16000, 22050, 48000} {
@@ -109,8 +109,8 @@ func resamplingRows(m map[string]float64) {
 	m["resampling, spurs and aliases"] = spurs
 }
 
-// fitTone fits a·cos + b·sin of f cycles a sample to y by least squares and
-// returns the amplitude and the mean square of what is left.
+// fitTone fits a·cos + b·sin of f cycles a sample to y by least squares. It returns the
+// amplitude and the mean square of the residual.
 func fitTone(y []float64, f float64) (amp, rest float64) {
 	var cc, cs, ss, yc, ys float64
 	for i, v := range y {

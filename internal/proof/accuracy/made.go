@@ -7,8 +7,7 @@ import (
 	"github.com/voicescreen/voicescreen/internal/proof/signals"
 )
 
-// A set holds the signals to measure on, mono at dsp.SampleRate, by what is
-// known of them.
+// A set is the signals to measure on, mono at dsp.SampleRate, by what is known about them.
 type set struct {
 	clean, vibrato, noisy, voices, voices5dB, voicing        []pitched
 	jitterPulses, jitterVowels, shimmerPulses, shimmerVowels []perturbed
@@ -19,7 +18,7 @@ type set struct {
 	spoken                                                   []spoken
 }
 
-// pitched is a signal whose F0 is known in every frame; 0 is unvoiced.
+// pitched is a signal and its F0 in every frame, in Hz; 0 is unvoiced.
 type pitched struct{ x, f0 []float64 }
 
 type perturbed struct {
@@ -38,12 +37,12 @@ type klatt struct {
 }
 
 const (
-	seed     = 20 // of everything random; chosen
+	seed     = 20 // of all random numbers; chosen
 	fade     = 0.010
 	duration = 2.0 // s of most signals
 )
 
-// makeSet makes signals of the kinds of the reference set at other settings.
+// makeSet makes signals of the same kinds as the reference set, with other settings.
 func makeSet() *set {
 	s := new(set)
 	sr := float64(dsp.SampleRate)
@@ -94,8 +93,7 @@ func makeSet() *set {
 	return s
 }
 
-// perturb makes the pulse trains and vowels, up to 4 % jitter, 12 % shimmer and
-// 250 Hz.
+// perturb adds pulse trains and vowels with up to 4 % jitter, 12 % shimmer and 250 Hz.
 func (s *set) perturb() {
 	sr := float64(dsp.SampleRate)
 	render := func(f0, jitter, shimmer float64, n uint64) (pulses, vowel perturbed) {
@@ -117,7 +115,7 @@ func (s *set) perturb() {
 	}
 }
 
-// frames samples a trajectory at the times of the frames.
+// frames returns the values of a trajectory at the times of the frames.
 func frames(f signals.Trajectory, dur float64) []float64 {
 	v := make([]float64, int(math.Round(dur/dsp.Hop))+1)
 	for i := range v {

@@ -1,12 +1,12 @@
-// Command accuracy measures package dsp against signals whose truth is known
-// and prints the table of dsp/README.md:
+// Command accuracy measures package dsp against signals whose truth is known and prints
+// dsp/README.md:
 //
 //	go run ./internal/proof/accuracy [-reference ../shared/reference] > dsp/README.md
 //
-// The column "made here" is measured on signals that the program makes, at
-// settings of their own. The column "reference" is measured on the files of the
-// reference set, if a directory is given. Everything goes through [dsp.Analyzer],
-// as a recording does. The exit status is 1 if a figure misses its goal.
+// The column "made here" is measured on signals that the program makes, with other
+// settings than the reference set. The column "reference" is measured on the files of the
+// reference set, if a directory is given. Every signal passes through [dsp.Analyzer], as a
+// recording does. The exit status is 1 if a figure misses its goal.
 //
 // With -write DIR the program only writes the signals that Praat measures (see
 // cpps.praat) as WAV files.
@@ -33,7 +33,7 @@ func main() {
 	}
 }
 
-// run does what the flags ask for.
+// run measures and prints the table, or writes the signals if write is not empty.
 func run(w io.Writer, reference, write string) error {
 	here := makeSet()
 	if write != "" {
@@ -63,8 +63,8 @@ func run(w io.Writer, reference, write string) error {
 	return nil
 }
 
-// table prints the rows with the figures measured on both sets. Nil or NaN
-// is a figure that was not measured.
+// table prints the rows with the figures measured on both sets. A figure that is missing
+// or NaN was not measured.
 func table(w io.Writer, ref, made map[string]float64) {
 	fmt.Fprint(w, `# Accuracy of package dsp
 
@@ -79,7 +79,7 @@ Printed by `+"`go run ./internal/proof/accuracy -reference DIR`"+`; not typed. "
 	fmt.Fprint(w, remarks)
 }
 
-// remarks follow the table.
+// remarks is the text after the table.
 const remarks = `
 ## Ties and deviations
 

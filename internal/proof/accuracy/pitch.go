@@ -11,11 +11,11 @@ const (
 	edge  = 3   // frames at each end of a synthetic signal, faded in and out, that are not counted
 )
 
-// pitchCount compares tracks with their truth.
+// pitchCount counts the errors of F0 tracks.
 type pitchCount struct {
 	cents                 []float64
 	voiced, missed, gross int
-	frames, wrong, extra  int // frames, those whose voicing is wrong, and those falsely voiced
+	frames, wrong, extra  int // all frames, frames with wrong voicing, and unvoiced frames taken for voiced
 }
 
 func (c *pitchCount) add(f0, truth []float64, skip int) {

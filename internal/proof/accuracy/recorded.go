@@ -14,7 +14,7 @@ type spoken struct {
 	praatF1   float64 // Hz, median of F1 by Praat 6.3.07 (Burg) in all frames
 }
 
-// recordings are those of the reference set whose text is known.
+// recordings are the recordings of the reference set whose text is known.
 var recordings = []struct {
 	name               string
 	syllables, praatF1 float64
@@ -34,11 +34,11 @@ func (s *set) readRecordings(dir string) error {
 	return nil
 }
 
-// recordedRows measures speech as it was recorded. The frames of Praat and ours
-// differ, so only the medians are compared. The spread of F1 shows frames in
-// which another resonance was taken for it: the vowels of Peterson and Barney's
-// averages (1952) alone spread by 150 to 200 Hz in one group of speakers. Taking
-// the lowest resonance, whatever it is, gives 272 and 424 Hz on these recordings.
+// recordedRows measures recorded speech. It compares only medians with Praat, whose frames
+// differ. The spread of F1, a standard deviation, shows frames in which another resonance
+// was taken for F1. The vowels of Peterson and Barney's averages (1952) alone have a spread
+// of 150 to 200 Hz in one group of speakers. If the lowest resonance is always taken, the
+// spread is 272 and 424 Hz on these recordings.
 func recordedRows(m map[string]float64, a *dsp.Analyzer, s *set) {
 	const few, many = "syllables of recorded speech, most missed", "syllables of recorded speech, most added"
 	m["F1 of recorded speech against Praat"], m["F1 of recorded speech, spread"] = math.NaN(), math.NaN()

@@ -68,7 +68,7 @@ func (s *set) readSynthetic(dir string) error {
 	return nil
 }
 
-// add files a synthetic signal under its kind.
+// add adds a synthetic signal to the list of its kind.
 func (s *set) add(name string, x []float64, v truth) {
 	p := perturbed{x, signals.Perturbation{
 		JitterLocal: v.Local, JitterRAP: v.RAP, JitterPPQ5: v.PPQ5,

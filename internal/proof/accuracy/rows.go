@@ -10,11 +10,11 @@ import (
 type row struct {
 	name  string
 	unit  string
-	field string  // the best of the field on the reference set
-	goal  float64 // in unit, which the tests hold; NaN where there is none
+	field string  // the best figure of other programs on the reference set
+	goal  float64 // in unit; NaN for none
 }
 
-// rows holds the measurements and their goals.
+// rows are the rows of the table.
 var rows = []row{
 	{"F0, clean, largest median", "cent", "0.001–1.4", 0.5},
 	{"F0, vibrato, median", "cent", "0.001–1.4", 1.5},
@@ -45,8 +45,8 @@ var rows = []row{
 	{"resampling, spurs and aliases", "dB", "−133 to −184", -120},
 }
 
-// measure runs every measurement of the table that needs signals on s. A kind of signal that s
-// does not have gives NaN.
+// measure returns the figures of all rows that need signals, measured on s, by row name. A
+// kind of signal that s does not have gives NaN.
 func measure(s *set) map[string]float64 {
 	m := map[string]float64{}
 	a := dsp.NewAnalyzer()

@@ -7,8 +7,8 @@ import (
 	"github.com/voicescreen/voicescreen/internal/proof/signals"
 )
 
-// perturbationRows takes the mean relative error over the signals and over
-// local, three- and five-point measures.
+// perturbationRows takes the mean relative error over the signals and over the local, the
+// three-point and the five-point measure.
 func perturbationRows(m map[string]float64, a *dsp.Analyzer, s *set) {
 	jitter := func(v []perturbed) float64 {
 		var e []float64
@@ -72,7 +72,8 @@ func formantRows(m map[string]float64, a *dsp.Analyzer, s *set) {
 	}
 }
 
-// vowel builds a Klatt vowel whose formants are in order of F.
+// vowel makes a Klatt vowel and its formants in Hz. The first three resonances must be in
+// ascending order.
 func vowel(f0 float64, resonances []signals.Resonance, scale float64) klatt {
 	k := klatt{x: signals.Quantize(signals.Scale(signals.Klatt(dsp.SampleRate, f0, resonances, scale, 1), 0.5), seed)}
 	for i := range k.formants {

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// recorder is a test that keeps what it is told.
+// recorder is a testing.TB that keeps the errors reported to it.
 type recorder struct {
 	testing.TB
-	said string
+	errors string
 }
 
 func (r *recorder) Helper()                        {}
-func (r *recorder) Errorf(format string, a ...any) { r.said += fmt.Sprintf(format, a...) }
+func (r *recorder) Errorf(format string, a ...any) { r.errors += fmt.Sprintf(format, a...) }
 
 var sink []byte
 
@@ -22,7 +22,7 @@ func TestCheck(t *testing.T) {
 	for name, c := range map[string]struct {
 		n    int
 		f    func() int
-		says string // "" is nothing
+		want string // a part of the error; "" for none
 	}{
 		"within the slack":  {0, func() int { sink = make([]byte, Slack*9/10); return 0 }, ""},
 		"beyond the slack":  {0, func() int { sink = make([]byte, Slack*11/10); return 0 }, "allocate"},
@@ -36,8 +36,8 @@ func TestCheck(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := &recorder{TB: t}
 			CheckResult(r, c.n, c.f)
-			if (c.says == "") != (r.said == "") || !strings.Contains(r.said, c.says) {
-				t.Errorf("got %q, want %q", r.said, c.says)
+			if (c.want == "") != (r.errors == "") || !strings.Contains(r.errors, c.want) {
+				t.Errorf("got %q, want %q", r.errors, c.want)
 			}
 		})
 	}
@@ -51,7 +51,7 @@ func small(n int) int {
 	return 0
 }
 
-// spin takes so much processor time.
+// spin uses so much processor time.
 func spin(d time.Duration) int {
 	for end := processorTime() + d; processorTime() < end; {
 		sink = sink[:0]

@@ -4,7 +4,7 @@ package cost
 
 const raceFactor = 1
 
-// Size is how large a crafted input of a test is, in bytes: with it the slack
-// counts little. Under the race detector it is less, for the sake of the time:
-// there every byte takes a hundred times as long.
+// Size is the size of a crafted input of a test, in bytes: large enough that Slack matters
+// little. It is smaller under the race detector, where a byte takes up to a hundred times as
+// long.
 const Size = 1 << 20

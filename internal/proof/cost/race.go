@@ -2,9 +2,9 @@
 
 package cost
 
-// raceFactor is how many times longer a call may take under the race detector,
-// whose documentation says 2 to 20 times.
+// raceFactor is how many times as long a call may take under the race detector. Its
+// documentation says 2 to 20 times.
 const raceFactor = 10
 
-// Size is that of a crafted input where the race detector makes every byte slow.
+// Size is the size of a crafted input of a test, in bytes, under the race detector.
 const Size = 1 << 17

@@ -6,5 +6,5 @@ import "time"
 
 var start = time.Now()
 
-// processorTime is the time of day where a thread's own is not to be had.
+// processorTime is the elapsed time, on systems without the processor time of a thread.
 func processorTime() time.Duration { return time.Since(start) }

@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// EnvCuts says in the environment at how many points tests let the power fail.
+// EnvCuts is the environment variable for the number of power failures in tests.
 const EnvCuts = "VOICESCREEN_TEST_CUTS"
 
-// NumCuts returns what EnvCuts says, and n if it says nothing.
+// NumCuts returns the number in EnvCuts, or n if it is not set.
 func NumCuts(n int) (int, error) {
 	s := os.Getenv(EnvCuts)
 	if s == "" {
@@ -27,14 +27,14 @@ func NumCuts(n int) (int, error) {
 	return n, nil
 }
 
-// Cut is a point at which the power fails, and the seed of what survives.
+// Cut is a power failure in a recording.
 type Cut struct {
-	After int // steps
-	Seed  uint64
+	After int    // number of steps before it
+	Seed  uint64 // determines what survives of what is not durable
 }
 
-// Cuts returns n points in a recording, in order, a fifth of them within the
-// first early steps, in which files are made.
+// Cuts returns n power failures at random points of a recording, in order. A fifth of them
+// lie within the first early steps, in which files are created.
 func Cuts(steps []Step, n, early int, seed uint64) []Cut {
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	list := make([]Cut, n)
@@ -48,9 +48,10 @@ func Cuts(steps []Step, n, early int, seed uint64) []Cut {
 	return list
 }
 
-// FailAt lets the power fail at each of the cuts, which are in order, until
-// check returns false. Check is given what programs had said until then and a
-// directory below dir with what the disk may hold, which is removed afterwards.
+// FailAt simulates a power failure at each of the cuts, which must be in order, until check
+// returns false. Check receives the output of the programs so far, and a directory with the
+// content that a disk may have after the failure. FailAt creates that directory below dir
+// and removes it after check.
 func FailAt(steps []Step, cuts []Cut, dir string, check func(c Cut, said, disk string) bool) error {
 	disk, at := NewDisk(), 0
 	var said strings.Builder
@@ -68,19 +69,19 @@ func FailAt(steps []Step, cuts []Cut, dir string, check func(c Cut, said, disk s
 		if err := disk.Fail(to, rand.New(rand.NewPCG(c.Seed, 0))); err != nil {
 			return err
 		}
-		on := check(c, said.String(), to)
+		next := check(c, said.String(), to)
 		if err := os.RemoveAll(to); err != nil {
 			return fmt.Errorf("diskfault: %w", err)
 		}
-		if !on {
+		if !next {
 			return nil
 		}
 	}
 	return nil
 }
 
-// Losses lets the power fail at each of the cuts, as FailAt does, and returns
-// what holds says is wrong then, up to enough.
+// Losses simulates power failures as FailAt does, and returns the errors of holds, at most
+// enough of them.
 func Losses(steps []Step, cuts []Cut, dir string, enough int, holds func(c Cut, said, disk string) error) (losses []error, err error) {
 	err = FailAt(steps, cuts, dir, func(c Cut, said, disk string) bool {
 		if err := holds(c, said, disk); err != nil {
@@ -91,7 +92,7 @@ func Losses(steps []Step, cuts []Cut, dir string, enough int, holds func(c Cut, 
 	return losses, err
 }
 
-// Said returns all that the programs of a recording said.
+// Said returns the standard output of the programs in a recording.
 func Said(steps []Step) string {
 	var b strings.Builder
 	for _, s := range steps {
@@ -102,9 +103,8 @@ func Said(steps []Step) string {
 	return b.String()
 }
 
-// WithoutSyncs returns a recording without the syncs of files that had a name
-// then that matches the pattern of filepath.Match, as if the program did not
-// make them.
+// WithoutSyncs returns a recording without the syncs of files whose name at that time
+// matches the pattern (filepath.Match), as if the program had not made them.
 func WithoutSyncs(steps []Step, pattern string) []Step {
 	return slices.DeleteFunc(slices.Clone(steps), func(s Step) bool {
 		match, err := filepath.Match(pattern, s.Call.Name)

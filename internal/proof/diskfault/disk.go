@@ -10,30 +10,30 @@ import (
 	"slices"
 )
 
-// rootDir is the number of the directory that is recorded.
+// rootDir is the file number of the recorded directory.
 const rootDir = 0
 
-// Disk is what a disk may hold in the course of a recording. It is not safe for
-// concurrent use.
+// Disk models the possible contents of a disk in the course of a recording. It is not safe
+// for concurrent use.
 type Disk struct {
-	// Retries says that an fsync writes what a former one could not. Default:
-	// no, it is as if that had been written.
+	// Retries makes an fsync write what an earlier fsync failed to write. Default:
+	// false, an fsync takes it for written.
 	Retries bool
 
 	files map[int]*file
-	marks map[*Call]mark // of syncs under way
+	marks map[*Call]mark // by sync in progress
 }
 
 // file is a file or a directory.
 type file struct {
 	dir     bool
-	content []byte         // that is sure
-	changes []*Call        // of the content, that are not, in their order
-	entries map[string]int // that are sure, of a directory
-	moves   []*Call        // of names, that are not, in their order
+	content []byte         // durable content of a file
+	changes []*Call        // changes of content that are not durable, in order
+	entries map[string]int // durable names in a directory, with file numbers
+	moves   []*Call        // changes of names that are not durable, in order
 }
 
-// mark is what a sync that is under way makes sure.
+// mark lists the changes that a sync in progress makes durable.
 type mark struct{ changes, moves []*Call }
 
 // NewDisk returns a disk with an empty directory.
@@ -43,7 +43,8 @@ func NewDisk() *Disk {
 
 func newDir() *file { return &file{dir: true, entries: map[string]int{}} }
 
-// Apply goes one step on. Steps that are left out are calls that were not made.
+// Apply applies the next step of a recording. A step that is left out stands for a call that
+// was not made.
 func (d *Disk) Apply(s Step) {
 	c := s.Call
 	switch c.Kind {
@@ -70,7 +71,8 @@ func (d *Disk) Apply(s Step) {
 	}
 }
 
-// sync makes sure what had ended when it began.
+// sync applies a step of a sync: it makes the changes durable that had ended when the sync
+// began.
 func (d *Disk) sync(f *file, s Step) {
 	if s.Begin {
 		d.marks[s.Call] = mark{slices.Clone(f.changes), slices.Clone(f.moves)}
@@ -83,7 +85,7 @@ func (d *Disk) sync(f *file, s Step) {
 	}
 	if !s.Call.Failed {
 		for _, c := range m.changes {
-			if slices.Contains(f.changes, c) { // no other sync did it meanwhile
+			if slices.Contains(f.changes, c) { // no concurrent sync has made it durable
 				f.content = c.apply(f.content)
 			}
 		}
@@ -97,7 +99,7 @@ func (d *Disk) sync(f *file, s Step) {
 	f.changes = slices.DeleteFunc(f.changes, func(c *Call) bool { return slices.Contains(m.changes, c) })
 }
 
-// move changes the names of a directory.
+// move applies a change of names to the entries of a directory.
 func (c *Call) move(entries map[string]int) {
 	switch c.Kind {
 	case Create, Mkdir:
@@ -112,12 +114,13 @@ func (c *Call) move(entries map[string]int) {
 	}
 }
 
-// follows says whether c cannot be there without b, which came before.
-func (c *Call) follows(b *Call) bool {
+// dependsOn reports whether c cannot survive without b, an earlier change in the same
+// directory.
+func (c *Call) dependsOn(b *Call) bool {
 	return c.File == b.File || c.Name == b.Name || c.To != "" && (c.To == b.Name || c.To == b.To) || c.Name == b.To
 }
 
-// apply makes a change of content.
+// apply applies a change to the content of a file.
 func (c *Call) apply(content []byte) []byte {
 	if c.Kind == Truncate {
 		return resize(content, int(c.Offset), nil)
@@ -127,7 +130,8 @@ func (c *Call) apply(content []byte) []byte {
 	return content
 }
 
-// resize cuts content or adds zeros, or what fill gives.
+// resize truncates content or extends it, with zeros or, if fill is not nil, with its
+// results.
 func resize(content []byte, size int, fill func() byte) []byte {
 	if size <= len(content) {
 		return content[:size]
@@ -142,8 +146,8 @@ func resize(content []byte, size int, fill func() byte) []byte {
 	return content
 }
 
-// Fail writes what the disk may hold, if the power fails now, to an empty
-// directory. Rnd decides what survives of what is not sure.
+// Fail writes a possible content of the disk after a power failure to an empty directory.
+// Rnd determines which of the changes that are not durable survive.
 func (d *Disk) Fail(to string, rnd *rand.Rand) error {
 	if err := d.restore(to, d.files[rootDir], rnd); err != nil {
 		return fmt.Errorf("diskfault: %w", err)
@@ -153,16 +157,16 @@ func (d *Disk) Fail(to string, rnd *rand.Rand) error {
 
 func (d *Disk) restore(to string, dir *file, rnd *rand.Rand) error {
 	entries := maps.Clone(dir.entries)
-	luck := [...]float64{0, 0.5, 0.5, 1}[rnd.IntN(4)]
+	share := [...]float64{0, 0.5, 0.5, 1}[rnd.IntN(4)]
 	var lost []*Call
 	for _, c := range dir.moves {
-		if rnd.Float64() >= luck || slices.ContainsFunc(lost, c.follows) {
+		if rnd.Float64() >= share || slices.ContainsFunc(lost, c.dependsOn) {
 			lost = append(lost, c)
 			continue
 		}
 		c.move(entries)
 	}
-	names := slices.SortedFunc(maps.Keys(entries), cmp.Compare[string]) // so that rnd means the same each time
+	names := slices.SortedFunc(maps.Keys(entries), cmp.Compare[string]) // a fixed order, so that equal seeds give equal results
 	for _, name := range names {
 		f, path := d.files[entries[name]], filepath.Join(to, name)
 		var err error
@@ -180,12 +184,12 @@ func (d *Disk) restore(to string, dir *file, rnd *rand.Rand) error {
 	return nil
 }
 
-// survives returns what the disk may hold of a file.
+// survives returns a possible content of a file after a power failure.
 func (f *file) survives(rnd *rand.Rand) []byte {
 	t := tear{
-		rnd:  rnd,
-		luck: [...]float64{0, 0.5, 0.5, 0.9, 1}[rnd.IntN(5)],
-		unit: [...]int{512, 4096, 1 << 30}[rnd.IntN(3)], // sectors, pages, whole writes
+		rnd:   rnd,
+		share: [...]float64{0, 0.5, 0.5, 0.9, 1}[rnd.IntN(5)],
+		unit:  [...]int{512, 4096, 1 << 30}[rnd.IntN(3)], // sectors, pages, whole writes
 	}
 	if rnd.IntN(2) == 0 {
 		t.fill = func() byte { return byte(rnd.Uint32()) }
@@ -194,27 +198,27 @@ func (f *file) survives(rnd *rand.Rand) []byte {
 	for _, c := range f.changes {
 		if c.Kind == Write {
 			content = t.write(content, c)
-		} else if rnd.Float64() < t.luck {
+		} else if rnd.Float64() < t.share {
 			content = c.apply(content)
 		}
 	}
 	return content
 }
 
-// tear is how writes survive.
+// tear determines which parts of writes survive.
 type tear struct {
-	rnd  *rand.Rand
-	luck float64     // the share that survives
-	unit int         // what survives or not as a whole, in bytes
-	fill func() byte // of what does not where a file grew; nil for zeros
+	rnd   *rand.Rand
+	share float64     // probability that a unit survives
+	unit  int         // bytes that survive or are lost as a whole
+	fill  func() byte // content of lost bytes of a file that grew; nil for zeros
 }
 
-// write makes those parts of a write that survive.
+// write applies the surviving parts of a write.
 func (t *tear) write(content []byte, c *Call) []byte {
 	for at := 0; at < len(c.Data); {
 		from := int(c.Offset) + at
 		to := min((from/t.unit+1)*t.unit-int(c.Offset), len(c.Data))
-		if t.rnd.Float64() < t.luck {
+		if t.rnd.Float64() < t.share {
 			content = resize(content, max(len(content), int(c.Offset)+to), t.fill)
 			copy(content[from:], c.Data[at:to])
 		}

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// states returns which contents of a file a disk may hold, by how often one of
-// many failures left them; "-" where there is no file.
+// states simulates 200 power failures, and returns how often each content of a file
+// results. The content "-" stands for a missing file.
 func states(t *testing.T, d *Disk, name string) map[string]int {
 	t.Helper()
 	found := map[string]int{}
@@ -30,7 +30,7 @@ func states(t *testing.T, d *Disk, name string) map[string]int {
 	return found
 }
 
-// sync makes a whole sync.
+// syncNow applies the beginning and the end of a sync.
 func (d *Disk) syncNow(number int) {
 	c := &Call{Kind: Sync, File: number}
 	d.Apply(Step{c, true})
@@ -43,7 +43,7 @@ func apply(d *Disk, calls ...*Call) {
 	}
 }
 
-func TestWhatIsSyncedIsSureAndNothingElse(t *testing.T) {
+func TestOnlySyncedChangesAreDurable(t *testing.T) {
 	d := NewDisk()
 	create := &Call{Kind: Create, Name: "a", File: 1}
 	apply(d, create, &Call{Kind: Write, File: 1, Data: []byte("old")})
@@ -96,7 +96,7 @@ func fill(written bool) string {
 	return "\x00"
 }
 
-func TestASyncThatFailedIsNotMadeUpFor(t *testing.T) {
+func TestALaterSyncDoesNotRetryAFailedOne(t *testing.T) {
 	for _, retries := range []bool{false, true} {
 		d := NewDisk()
 		d.Retries = retries
@@ -108,7 +108,7 @@ func TestASyncThatFailedIsNotMadeUpFor(t *testing.T) {
 		d.syncNow(1)
 		want := map[bool]string{false: "", true: "x"}[retries]
 		if got := states(t, d, "a"); got[want] != 200 {
-			t.Errorf("a disk that tries again %v: got %v, want %q", retries, got, want)
+			t.Errorf("Retries %v: got %v, want %q", retries, got, want)
 		}
 	}
 }

@@ -1,41 +1,37 @@
-// Package diskfault shows what a program's data look like after the power
-// failed, and lets its calls on files fail. It is for tests.
+// Package diskfault simulates power failures under a program, and makes its calls on files
+// fail. It is for tests.
 //
 // # How
 //
-// A [Recorder] runs a program under ptrace and takes down each call by which it
-// changes files below one directory: what was written where, which file and
-// which directory was synced, which name was given, moved and removed, and what
-// the program said on standard output meanwhile. A [Disk] is given these calls
-// one by one and knows what the disk is sure to hold, and what it may hold:
+// A [Recorder] runs a program under ptrace and records each system call that changes files
+// below one directory: writes, syncs of files and directories, and names that are created,
+// moved and removed. It also records the standard output of the program. A [Disk] receives
+// these calls in order and models the durable content of the disk and its possible content:
 //
-//   - What was written to a file is sure after an fsync or fdatasync of it that
-//     began after the write had ended, and itself has ended.
-//   - Before, each write may be there, or not, or in part: sector by sector of
-//     512 bytes, or page by page. Sectors survive in any order. Where a file grew
-//     and its content did not survive there are zeros or rubbish.
-//   - A name that was given, moved or removed is sure after an fsync of its
-//     directory; before, it may be so or not, in any order, but that a change of a
-//     name or of a file is not there without the former changes of the same. A
-//     rename is done as a whole or not at all. That the fsync of a new file
-//     keeps its name too, as many file systems do, is not relied on.
-//   - An fsync that fails makes nothing sure, and what it should have written is
-//     not written by a later one: so Linux does since 4.13, see
+//   - A write is durable after an fsync or fdatasync of its file that began after the end
+//     of the write and has ended.
+//   - A write that is not durable may survive, be lost, or survive in part: in sectors of
+//     512 bytes, or in pages, in any order. Where a file grew and its content was lost,
+//     there are zeros or random bytes.
+//   - A change of a name is durable after an fsync of its directory. Before, it may survive
+//     or be lost, in any order, but not without the earlier changes of the same name or
+//     file. A rename survives as a whole or not at all. The fsync of a new file does not
+//     make its name durable here, although it does on many file systems.
+//   - A failed fsync makes nothing durable, and a later fsync does not write what it failed
+//     to write: Linux behaves so since 4.13, see
 //     https://wiki.postgresql.org/wiki/Fsync_Errors.
 //
-// [Disk.Fail] then writes one of these states to a directory, at random, and the
-// program's own code opens it.
+// [Disk.Fail] writes one of the possible contents, chosen at random, to a directory. The
+// program's own code then opens it.
 //
-// The recorder sees the calls of the real program, those of its libraries
-// included, and needs nothing to be built or installed otherwise. Others ways
-// were considered: a file system in user space needs a device that a machine
-// for tests may not have; replacing the calls within the program leaves out
-// those of bbolt, which cannot be replaced; strace must be installed, and
-// cannot give errors to one call in the midst of others as exactly.
+// The recorder sees the calls of the unmodified program, including those of its libraries,
+// and needs no other software. Alternatives were considered and rejected. A file system in
+// user space needs a device that a test machine may not have. Replacing calls within the
+// program leaves out those of bbolt, which cannot be replaced. Strace must be installed, and
+// cannot make a single call fail as exactly.
 //
-// A fault can be planted: by leaving out calls of a recording, as if the
-// program had never made them. A test that does not notice that an fsync is
-// missing is no test.
+// A fault can be planted by leaving out calls of a recording, as if the program had not made
+// them. Tests plant faults to show that they detect a missing fsync.
 //
-// The recorder exists on Linux, on amd64.
+// The recorder exists only for Linux on amd64.
 package diskfault

@@ -2,19 +2,19 @@ package diskfault
 
 import "fmt"
 
-// Kind says what a call does.
+// Kind is the kind of a call.
 type Kind uint8
 
 const (
-	Create   Kind = iota + 1 // of a file that was not there
-	Write                    // of Data at Offset
-	Truncate                 // to Offset bytes
-	Sync                     // of a file or a directory
-	Rename                   // of Name to To
-	Link                     // of Name as To
-	Unlink                   // of Name
-	Mkdir                    // of Name
-	Say                      // of Data, on standard output
+	Create   Kind = iota + 1 // creates the file Name
+	Write                    // writes Data at Offset
+	Truncate                 // sets the size to Offset bytes
+	Sync                     // syncs a file or a directory
+	Rename                   // renames Name to To
+	Link                     // gives the file Name the second name To
+	Unlink                   // removes Name
+	Mkdir                    // creates the directory Name
+	Say                      // writes Data to standard output
 )
 
 var kindNames = [...]string{"create", "write", "truncate", "sync", "rename", "link", "unlink", "mkdir", "say"}
@@ -26,20 +26,20 @@ func (k Kind) String() string {
 	return kindNames[k-1]
 }
 
-// Call is one call that changes files, or says something.
+// Call is a system call that changes files or writes to standard output.
 type Call struct {
 	Kind   Kind
-	Name   string // relative to the directory that is recorded; of Write, Truncate and Sync as the file was opened
-	To     string // of Rename and Link, in the same directory
-	File   int    // number of the file or directory; no two have the same one
-	Dir    int    // number of the directory that Name is in
-	Offset int64  // of Write; of Truncate the new size
+	Name   string // relative to the recorded directory; for Write, Truncate and Sync the name under which the file was opened
+	To     string // the new name of Rename and Link, in the same directory
+	File   int    // unique number of the file or directory
+	Dir    int    // number of the directory that contains Name
+	Offset int64  // of Write; the new size for Truncate
 	Data   []byte
-	Failed bool // it changed nothing
+	Failed bool // whether the call returned an error; it then changed nothing
 }
 
-// Step is the end of a call, or the beginning of a Sync. Calls overlap where a
-// program has several threads. What a program says stands where it begins to.
+// Step is the end of a call, the beginning of a Sync, or the beginning of a Say. Calls of
+// different threads overlap.
 type Step struct {
 	Call  *Call
 	Begin bool

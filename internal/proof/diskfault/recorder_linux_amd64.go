@@ -10,71 +10,70 @@ import (
 	"unsafe"
 )
 
-// Recorder records what programs do to the files below a directory, one program
-// after the other. It is not safe for concurrent use.
+// Recorder records how programs change the files below a directory, one program after the
+// other. It is not safe for concurrent use.
 type Recorder struct {
-	// Fault, if not nil, is asked for each call but Say before it is made. An
-	// error other than 0 is what the call then fails with, without effect;
-	// of a Write the first n bytes are written, where n is greater than 0, and
-	// that is all it does.
+	// Fault, if not nil, is called before each call except Say. If err is not 0, the
+	// call has no effect and fails with it. If n is greater than 0, a Write writes only
+	// the first n bytes.
 	Fault func(c *Call) (err syscall.Errno, n int)
 
-	// Stop, if not nil, is asked after each step. The program is killed when it
-	// returns true.
+	// Stop, if not nil, is called after each step. If it returns true the program is
+	// killed.
 	Stop func(s Step) bool
 
-	// Steps is what was recorded.
+	// Steps is the recording.
 	Steps []Step
 
 	dir   string
-	names map[string]int // of files, relative to dir
+	names map[string]int // file numbers by name relative to dir
 	next  int            // number of the next file
 }
 
-// NewRecorder returns a recorder of what changes below an empty directory.
+// NewRecorder returns a recorder of the changes below an empty directory.
 func NewRecorder(dir string) *Recorder {
 	return &Recorder{dir: dir, names: map[string]int{".": rootDir}, next: rootDir + 1}
 }
 
-// tracee is a program that is recorded.
+// tracee is the program that is being recorded.
 type tracee struct {
 	*Recorder
 	pid    int
 	mem    *os.File
-	open   map[int]handle    // by file descriptor
-	calls  map[int]*underway // by thread
-	known  map[int]bool      // threads that have begun
+	open   map[int]handle   // by file descriptor
+	calls  map[int]*pending // by thread
+	known  map[int]bool     // threads that have begun
 	killed bool
 }
 
-// handle is a file that is open.
+// handle is an open file.
 type handle struct {
 	file    int
 	name    string
-	at      int64 // where the next write goes
-	appends bool  // writes go to the end, wherever that is; one at a time
+	at      int64 // offset of the next write
+	appends bool  // opened with O_APPEND: writes go to the end
 }
 
-// underway is a call that has begun.
-type underway struct {
-	call    *Call // nil if it is none that is recorded
+// pending is a system call that has begun.
+type pending struct {
+	call    *Call // nil if it is not recorded
 	nr      uint64
 	args    [6]uint64
 	fault   syscall.Errno
-	opened  string // the file that it opens
-	appends bool   // it opens it to append
+	opened  string // name of the file that the call opens
+	appends bool   // whether it opens the file with O_APPEND
 }
 
-// Run runs a program to its end, or to where it is killed. What it does to files
-// must be done by calls that Run knows; another that changes files below the
-// directory is an error. It returns the state that the program ended with.
+// Run runs a program until it ends or is killed, and returns the status with which it ended.
+// The error names a system call that changes files below the directory and that Run cannot
+// record.
 func (r *Recorder) Run(cmd *exec.Cmd) (_ syscall.WaitStatus, err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("diskfault: %w", err)
 		}
 	}()
-	runtime.LockOSThread() // it is the tracer
+	runtime.LockOSThread() // the tracer is one thread
 	defer runtime.UnlockOSThread()
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
@@ -84,7 +83,7 @@ func (r *Recorder) Run(cmd *exec.Cmd) (_ syscall.WaitStatus, err error) {
 	if err := cmd.Start(); err != nil {
 		return 0, err
 	}
-	t := &tracee{Recorder: r, pid: cmd.Process.Pid, open: map[int]handle{}, calls: map[int]*underway{}, known: map[int]bool{}}
+	t := &tracee{Recorder: r, pid: cmd.Process.Pid, open: map[int]handle{}, calls: map[int]*pending{}, known: map[int]bool{}}
 	defer func() { _ = cmd.Process.Release() }()
 	return t.run()
 }
@@ -96,7 +95,7 @@ func (t *tracee) run() (status syscall.WaitStatus, err error) {
 		}
 	}()
 	var ws syscall.WaitStatus
-	if _, err := wait(t.pid, &ws); err != nil { // it stops when it begins
+	if _, err := wait(t.pid, &ws); err != nil { // the program stops when it begins
 		return 0, err
 	}
 	if t.mem, err = os.Open(fmt.Sprintf("/proc/%d/mem", t.pid)); err != nil {
@@ -135,7 +134,7 @@ func (t *tracee) run() (status syscall.WaitStatus, err error) {
 	}
 }
 
-// wait is wait4 of threads too.
+// wait waits for a process or thread with wait4.
 func wait(pid int, ws *syscall.WaitStatus) (tid int, err error) {
 	for {
 		tid, err = syscall.Wait4(pid, ws, syscall.WALL, nil)
@@ -145,12 +144,12 @@ func wait(pid int, ws *syscall.WaitStatus) (tid int, err error) {
 	}
 }
 
-// stopped handles a stop and returns the signal that the thread is to be given.
+// stopped handles a stop of a thread and returns the signal to deliver to it.
 func (t *tracee) stopped(tid int, ws syscall.WaitStatus) (signal int, err error) {
 	switch sig := ws.StopSignal(); {
 	case sig == syscall.SIGTRAP|0x80:
 		return 0, t.syscall(tid)
-	case sig == syscall.SIGTRAP && ws.TrapCause() > 0: // a thread was made
+	case sig == syscall.SIGTRAP && ws.TrapCause() > 0: // the thread created another one
 		return 0, nil
 	case sig == syscall.SIGSTOP && !t.known[tid]: // a thread begins
 		t.known[tid] = true
@@ -166,7 +165,7 @@ type callInfo struct {
 	_    [3]uint8
 	_    uint32
 	_, _ uint64
-	nr   uint64 // at the beginning; at the end what is returned
+	nr   uint64 // number of the call at its beginning, result at its end
 	args [6]uint64
 }
 
@@ -205,8 +204,8 @@ func (t *tracee) syscall(tid int) error {
 
 // begin handles the beginning of a call.
 func (t *tracee) begin(tid int, nr uint64, args [6]uint64) error {
-	u := &underway{nr: nr, args: args}
-	if err := t.understand(u); err != nil {
+	u := &pending{nr: nr, args: args}
+	if err := t.decode(u); err != nil {
 		return err
 	}
 	if u.call == nil && u.opened == "" && nr != syscall.SYS_CLOSE {
@@ -214,7 +213,7 @@ func (t *tracee) begin(tid int, nr uint64, args [6]uint64) error {
 	}
 	t.calls[tid] = u
 	if nr == syscall.SYS_CLOSE {
-		delete(t.open, int(int32(args[0]))) // from now on another file may have the number
+		delete(t.open, int(int32(args[0]))) // another file may get the descriptor from now on
 		return nil
 	}
 	c := u.call
@@ -225,7 +224,7 @@ func (t *tracee) begin(tid int, nr uint64, args [6]uint64) error {
 		return t.step(Step{Call: c, Begin: true})
 	}
 	if t.Fault != nil {
-		if err := t.plant(tid, u); err != nil {
+		if err := t.inject(tid, u); err != nil {
 			return err
 		}
 	}
@@ -235,8 +234,8 @@ func (t *tracee) begin(tid int, nr uint64, args [6]uint64) error {
 	return nil
 }
 
-// plant lets the call fail if it is to.
-func (t *tracee) plant(tid int, u *underway) error {
+// inject makes a call fail as Fault wants.
+func (t *tracee) inject(tid int, u *pending) error {
 	errno, n := t.Fault(u.call)
 	if errno == 0 && n == 0 {
 		return nil
@@ -258,7 +257,7 @@ func (t *tracee) plant(tid int, u *underway) error {
 }
 
 // end handles the end of a call.
-func (t *tracee) end(tid int, u *underway, result int64) error {
+func (t *tracee) end(tid int, u *pending, result int64) error {
 	if u.fault != 0 {
 		var regs syscall.PtraceRegs
 		if err := syscall.PtraceGetRegs(tid, &regs); err != nil {
@@ -289,8 +288,8 @@ func (t *tracee) end(tid int, u *underway, result int64) error {
 	return t.step(Step{Call: c})
 }
 
-// done takes down what a call did.
-func (t *tracee) done(u *underway, result int64) {
+// done records the effect of a successful call.
+func (t *tracee) done(u *pending, result int64) {
 	c := u.call
 	switch c.Kind {
 	case Mkdir:
@@ -313,14 +312,14 @@ func (t *tracee) done(u *underway, result int64) {
 	}
 }
 
-// create gives a new file its number.
+// create numbers a new file.
 func (t *tracee) create(name string) int {
 	t.names[name] = t.next
 	t.next++
 	return t.next - 1
 }
 
-// step takes down a step, and kills the program if it is to end.
+// step records a step, and kills the program if Stop wants it.
 func (t *tracee) step(s Step) error {
 	t.Steps = append(t.Steps, s)
 	if t.Stop == nil || !t.Stop(s) || s.Begin && s.Call.Kind == Sync {
@@ -328,7 +327,7 @@ func (t *tracee) step(s Step) error {
 	}
 	for _, u := range t.calls {
 		if u.call != nil && u.call.Kind != Say {
-			return nil // a call that is under way might be done or not
+			return nil // the effect of a call in progress would be unknown
 		}
 	}
 	t.killed = true

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// envWork makes the test binary change files in the directory of that name.
+// envWork is a directory in which the test binary changes files.
 const envWork = "DISKFAULT_TEST_WORK"
 
 func TestMain(m *testing.M) {
@@ -24,8 +24,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// work writes from several threads, in all ways that are recorded, and says
-// what failed. Each thread has a log, to which it appends.
+// work changes files from several threads, with all kinds of recorded calls, and prints
+// errors. Each thread also appends to a log.
 func work(dir string) {
 	var all sync.WaitGroup
 	for i := range 8 {
@@ -41,7 +41,7 @@ func work(dir string) {
 	all.Wait()
 }
 
-// replace writes a file under another name and gives it its own.
+// replace writes a file under a temporary name and renames it.
 func replace(name string, i int) error {
 	f, err := os.Create(name + ".new")
 	if err != nil {
@@ -67,7 +67,7 @@ func replace(name string, i int) error {
 	return err
 }
 
-// appendTo makes a log longer, and in the end syncs it.
+// appendTo appends two lines to a log, and syncs it if end is true.
 func appendTo(name string, end bool) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
@@ -97,9 +97,9 @@ func recorded(t *testing.T, dir string, fault func(c *Call) (syscall.Errno, int)
 	return r
 }
 
-// TestWhatIsRecordedIsWhatWasDone compares a recording, made sure, with the
-// files themselves.
-func TestWhatIsRecordedIsWhatWasDone(t *testing.T) {
+// TestARecordingReproducesTheFiles compares the content of a disk after a whole recording
+// with the files.
+func TestARecordingReproducesTheFiles(t *testing.T) {
 	dir, again := t.TempDir(), t.TempDir()
 	r := recorded(t, dir, nil)
 	d := NewDisk()
@@ -131,7 +131,7 @@ func TestWhatIsRecordedIsWhatWasDone(t *testing.T) {
 	}
 }
 
-// TestEachCallCanFail lets one call of each kind fail.
+// TestEachCallCanFail makes one call of each kind fail.
 func TestEachCallCanFail(t *testing.T) {
 	for _, kind := range []Kind{Create, Write, Truncate, Sync, Rename} {
 		done := false
@@ -152,7 +152,7 @@ func TestEachCallCanFail(t *testing.T) {
 			}
 		}
 		if strings.Count(said, "no space left on device") != 1 || failed != 1 {
-			t.Errorf("%v: the program says %q, and %d calls failed, want one", kind, said, failed)
+			t.Errorf("%v: the program printed %q, and %d calls failed, want one", kind, said, failed)
 		}
 	}
 }

@@ -1,6 +1,6 @@
-// Package shared finds the reference recordings, the evidence and the labelled
-// speech that lie beside the repository. They may not be part of it: a test runs
-// on what the repository holds, and on these too where they are.
+// Package shared finds reference recordings, evidence and labelled speech in a directory
+// beside the repository, which may not contain them. Tests run on the files of the
+// repository, and on these too if they are present.
 package shared
 
 import (
@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Find returns the path of shared/name, where name has slashes, in the nearest
-// directory above the test that has it. ok is false if none has.
+// Find returns the path of shared/name, where name is separated by slashes, in the nearest
+// directory above the working directory that contains it. Ok is false if none does.
 func Find(t testing.TB, name string) (path string, ok bool) {
 	t.Helper()
 	dir, err := filepath.Abs(".")

@@ -5,15 +5,15 @@ import (
 	"math/rand/v2"
 )
 
-// newRand returns the generator of everything random in the package.
+// newRand returns the random generator for a seed.
 func newRand(seed uint64) *rand.Rand {
-	return rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)) // the golden ratio: any fixed stream does
+	return rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)) // the golden ratio; any fixed stream would do
 }
 
 // samples is the number of samples in dur seconds.
 func samples(sr, dur float64) int { return int(dur * sr) }
 
-// Tone returns amp·sin(2πft).
+// Tone returns amp·sin(2πft), for dur seconds.
 func Tone(sr, f, amp, dur float64) []float64 {
 	x := make([]float64, samples(sr, dur))
 	for i := range x {
@@ -22,7 +22,7 @@ func Tone(sr, f, amp, dur float64) []float64 {
 	return x
 }
 
-// Noise returns white Gaussian noise of the given expected RMS.
+// Noise returns white Gaussian noise of expected RMS rms, for dur seconds.
 func Noise(sr, rms, dur float64, seed uint64) []float64 {
 	r := newRand(seed)
 	x := make([]float64, samples(sr, dur))
@@ -44,14 +44,14 @@ func Power(x []float64) float64 {
 	return s / float64(len(x))
 }
 
-// AddNoise returns x plus white Gaussian noise whose power is exactly snr dB
-// below that of x, both taken over the whole of x.
+// AddNoise returns a copy of x plus white Gaussian noise. The power of the noise over all
+// samples is exactly snr dB below that of x.
 func AddNoise(x []float64, snr float64, seed uint64) []float64 {
 	return AddNoiseRef(x, Power(x), 0, len(x), snr, seed)
 }
 
-// AddNoiseRef returns x plus white Gaussian noise whose power over the samples
-// from..to is exactly snr dB below power.
+// AddNoiseRef returns a copy of x plus white Gaussian noise. The power of the noise over
+// the samples in [from, to) is exactly snr dB below power.
 func AddNoiseRef(x []float64, power float64, from, to int, snr float64, seed uint64) []float64 {
 	r := newRand(seed)
 	z := make([]float64, len(x))
@@ -65,7 +65,8 @@ func AddNoiseRef(x []float64, power float64, from, to int, snr float64, seed uin
 	return z
 }
 
-// Normalize scales x in place to the given peak magnitude and returns it.
+// Normalize scales x in place to a peak magnitude of peak and returns it. Silence stays as
+// it is.
 func Normalize(x []float64, peak float64) []float64 {
 	var m float64
 	for _, v := range x {
@@ -105,8 +106,8 @@ func Clip(x []float64, limit float64) []float64 {
 	return x
 }
 
-// Quantize rounds x in place to 16 bits (full scale 1 is 32767) with
-// triangular dither of one step, and returns it. Digital silence stays so.
+// Quantize rounds x in place to 16 bits, with triangular dither of one step, and returns it.
+// The sample 1 becomes 32767/32768. Digital silence gets no dither.
 func Quantize(x []float64, seed uint64) []float64 {
 	r := newRand(seed)
 	silent := true

@@ -4,6 +4,6 @@
 // Klatt vowels and sequences of voiced, unvoiced and silent parts.
 //
 // Samples are float64, mono, at the rate sr in Hz given to each function.
-// Durations and times are in seconds. Everything random takes a seed, and the
-// same seed gives the same signal. The functions are safe for concurrent use.
+// Durations and times are in seconds. Random signals take a seed: equal seeds give equal
+// signals. The functions are safe for concurrent use.
 package signals

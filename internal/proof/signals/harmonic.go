@@ -5,16 +5,15 @@ import "math"
 // A Trajectory is F0 in Hz as a function of the time in seconds.
 type Trajectory func(t float64) float64
 
-// Constant is a trajectory that stays at f Hz.
+// Constant is a trajectory of constant f Hz.
 func Constant(f float64) Trajectory { return func(float64) float64 { return f } }
 
-// Glide moves exponentially (a straight line in semitones) from f0 to f1 Hz in
-// dur seconds.
+// Glide changes exponentially, linearly in semitones, from f0 to f1 Hz in dur seconds.
 func Glide(f0, f1, dur float64) Trajectory {
 	return func(t float64) float64 { return f0 * math.Pow(f1/f0, t/dur) }
 }
 
-// Vibrato swings by ±cents round f Hz, rate times a second.
+// Vibrato varies sinusoidally by ±cents around f Hz, at rate Hz.
 func Vibrato(f, cents, rate float64) Trajectory {
 	return func(t float64) float64 { return f * math.Exp2(cents/1200*math.Sin(2*math.Pi*rate*t)) }
 }
@@ -29,8 +28,8 @@ func Step(f0, f1, at float64) Trajectory {
 	}
 }
 
-// Intonation declines from f Hz by the factor exp(−decline·t) and moves round
-// that by two sines of slow and fast Hz, whose amplitudes are in semitones.
+// Intonation falls from f Hz as exp(−decline·t), with decline in 1/s. Two sines of slow and
+// fast Hz modulate it, with amplitudes of semitones and fastSemitones.
 func Intonation(f, decline, semitones, slow, fastSemitones, fast float64) Trajectory {
 	return func(t float64) float64 {
 		s := semitones*math.Sin(2*math.Pi*slow*t) + fastSemitones*math.Sin(2*math.Pi*fast*t+1)
@@ -47,19 +46,19 @@ func IntonationFemale() Trajectory { return Intonation(215, 0.10, 3, 0.8, 1.5, 2
 // A Resonance is a formant: its frequency and bandwidth in Hz.
 type Resonance struct{ F, B float64 }
 
-// neutral are the resonances that shape [Harmonic].
+// neutral are the resonances of [Harmonic], of a neutral vowel.
 var neutral = []Resonance{{600, 90}, {1300, 110}, {2500, 170}, {3500, 250}}
 
 const (
-	harmonicTop   = 8000.0 // Hz, no partial lies above
-	harmonicEdge  = 200.0  // Hz over which the partials fade out below harmonicTop
-	harmonicPhase = 0.37   // rad, partial k starts at harmonicPhase·k²: neither a pulse nor all in phase
+	harmonicTop   = 8000.0 // Hz, the upper limit of the partials
+	harmonicEdge  = 200.0  // Hz, the width of the fade-out below harmonicTop
+	harmonicPhase = 0.37   // rad; partial k starts at harmonicPhase·k², so that the partials are not in phase
 	gainStep      = 0.25   // Hz between the entries of the gain table
 )
 
-// Harmonic returns a harmonic complex whose F0 follows f0 exactly. Partials go
-// up to 8 kHz (and 0.45·sr), fall by 3 dB per octave and pass four
-// resonances of a neutral vowel (zero phase), peak 1.
+// Harmonic returns a harmonic complex of peak 1 whose F0 is exactly f0, for dur seconds. Its
+// partials reach up to the lower of 8 kHz and 0.45·sr, fall by 3 dB per octave, and pass
+// four resonances of a neutral vowel (with zero phase).
 func Harmonic(sr float64, f0 Trajectory, dur float64) []float64 {
 	top := min(harmonicTop, 0.45*sr)
 	gain := make([]float64, int(top/gainStep)+2)
@@ -91,16 +90,15 @@ func Harmonic(sr float64, f0 Trajectory, dur float64) []float64 {
 			w := p - float64(j)
 			x[i] += ((1-w)*gain[j] + w*gain[j+1]) * imag(z*chirp[k-1])
 		}
-		// Simpson's rule over the step to the next sample
+		// Simpson's rule for the integral of f0 to the next sample
 		phase += (f + 4*f0(t+0.5/sr) + f0(t+1/sr)) / (6 * sr)
 		phase -= math.Floor(phase)
 	}
 	return Normalize(x, 1)
 }
 
-// Partials returns Σ amp[k]·sin(2πk·f0·t + 0.7k²), peak 1; k is the index in
-// amp, and amp[0] is ignored. With some partials weak or absent it makes
-// octave-error traps.
+// Partials returns Σ amp[k]·sin(2πk·f0·t + 0.7k²), scaled to peak 1, for k from 1 to
+// len(amp)−1. With weak or missing partials it provokes octave errors.
 func Partials(sr, f0 float64, amp []float64, dur float64) []float64 {
 	x := make([]float64, samples(sr, dur))
 	for k := 1; k < len(amp); k++ {

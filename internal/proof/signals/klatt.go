@@ -2,8 +2,8 @@ package signals
 
 import "math"
 
-// Vowels are the formants and bandwidths in Hz of five vowels of a male voice,
-// after the averages of Peterson and Barney (1952); a is the vowel of "father".
+// Vowels are the formants and bandwidths of five vowels of a male voice, after the averages
+// of Peterson and Barney (1952). The vowel a is that of "father".
 var Vowels = map[string][]Resonance{
 	"a":     {{730, 60}, {1090, 90}, {2440, 120}, {3400, 200}, {4300, 250}},
 	"i":     {{270, 50}, {2290, 90}, {3010, 150}, {3600, 200}, {4500, 250}},
@@ -15,10 +15,10 @@ var Vowels = map[string][]Resonance{
 // FemaleScale is the factor on the formants of [Vowels] for a female voice.
 const FemaleScale = 1.15
 
-// Klatt returns a vowel after Klatt (1980): the derivative of Rosenberg's
-// glottal flow C (1971; rising 40 %, falling 16 % of the period) of f0 Hz
-// through a cascade of resonators, with 10 ms fades, peak 1. The formants are
-// multiplied by scale.
+// Klatt returns a vowel of peak 1 after Klatt (1980), for dur seconds with fades of 10 ms. A
+// cascade of resonators filters the derivative of Rosenberg's glottal flow C (1971) of f0
+// Hz, which rises for 40 % and falls for 16 % of the period. The formants are multiplied by
+// scale.
 func Klatt(sr, f0 float64, vowel []Resonance, scale, dur float64) []float64 {
 	x := rosenberg(sr, f0, dur)
 	for _, r := range vowel {
@@ -27,8 +27,7 @@ func Klatt(sr, f0 float64, vowel []Resonance, scale, dur float64) []float64 {
 	return Fade(Normalize(x, 1), sr, 0.010)
 }
 
-// resonate passes x in place through Klatt's digital resonator (1980, eq. 1
-// and 2).
+// resonate filters x in place with Klatt's digital resonator (1980, eq. 1 and 2).
 func resonate(x []float64, sr, f, b float64) {
 	r := math.Exp(-math.Pi * b / sr)
 	cB, cC := 2*r*math.Cos(2*math.Pi*f/sr), -r*r
@@ -41,8 +40,8 @@ func resonate(x []float64, sr, f, b float64) {
 	}
 }
 
-// rosenberg returns the derivative of Rosenberg's flow C, computed eight times
-// oversampled and low-passed by a windowed sinc so that it does not alias.
+// rosenberg returns the derivative of Rosenberg's flow C. To avoid aliasing it is computed
+// at eight times the rate and low-passed by a windowed sinc.
 func rosenberg(sr, f0, dur float64) []float64 {
 	const (
 		over       = 8

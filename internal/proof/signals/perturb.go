@@ -2,19 +2,18 @@ package signals
 
 import "math"
 
-// A Train is a row of glottal pulses: the times in seconds, and the amplitude
-// of each.
+// A Train is a sequence of glottal pulses: their times in seconds and their amplitudes.
 type Train struct{ Times, Amplitudes []float64 }
 
 const (
-	trainStart = 0.02    // s, time of the first pulse
-	trainEnd   = 0.04    // s before the end within which no pulse starts a period
-	pulseSigma = 0.00012 // s, width of the Gaussian pulse: −20 dB near 2.9 kHz, so that nothing aliases
+	trainStart = 0.02    // s, the time of the first pulse
+	trainEnd   = 0.04    // s, the time before the end in which no period begins
+	pulseSigma = 0.00012 // s, the width of the Gaussian pulse: −20 dB near 2.9 kHz, so that it does not alias
 )
 
-// NewTrain returns a train of dur seconds whose periods and amplitudes are
-// independent Gaussians (cut at 3σ) round 1/f0 and 1, with expected local
-// jitter and shimmer as given (ratios). [Train.Truth] has what came out.
+// NewTrain returns a train of dur seconds. Its periods and amplitudes are independent
+// Gaussians, clipped at 3σ, with means 1/f0 and 1. Jitter and shimmer are the expected
+// local jitter and shimmer, as ratios. [Train.Truth] returns those of the train.
 func NewTrain(f0, dur, jitter, shimmer float64, seed uint64) Train {
 	r := newRand(seed)
 	// E|a−b| = 2σ/√π for independent Gaussians
@@ -29,15 +28,14 @@ func NewTrain(f0, dur, jitter, shimmer float64, seed uint64) Train {
 	return t
 }
 
-// Perturbation is the truth of a [Train], by the definitions of the
-// perturbation measures. All are ratios but JitterAbs, in seconds, and
-// ShimmerDB.
+// Perturbation is the jitter and shimmer of a [Train] by definition. All are ratios except
+// JitterAbs, in seconds, and ShimmerDB, in dB.
 type Perturbation struct {
 	JitterLocal, JitterAbs, JitterRAP, JitterPPQ5                   float64
 	ShimmerLocal, ShimmerDB, ShimmerAPQ3, ShimmerAPQ5, ShimmerAPQ11 float64
 }
 
-// Truth computes the perturbation measures from the pulses themselves.
+// Truth computes the perturbation measures from the times and amplitudes of the pulses.
 func (t Train) Truth() Perturbation {
 	p := make([]float64, len(t.Times)-1)
 	for i := range p {
@@ -64,9 +62,9 @@ func mean(v []float64) float64 {
 	return s / float64(len(v))
 }
 
-// quotient is the perturbation quotient of v over n points: the mean distance
-// of a value from the mean of the n round it, or (n = 0) from the one before,
-// over the mean of all.
+// quotient is the perturbation quotient of v over n points: the mean absolute difference of
+// a value from the mean of the n values around it, divided by the mean of v. For n = 0 it is
+// the difference from the value before.
 func quotient(v []float64, n int) float64 {
 	var s float64
 	var m int
@@ -98,17 +96,18 @@ func (t Train) Pulses(sr, dur float64) []float64 {
 	return x
 }
 
-// formantRing are the damped sinusoids of [Train.Vowel]: F, B and amplitude.
+// formantRing are the damped sinusoids of [Train.Vowel]: frequency and bandwidth in Hz, and
+// amplitude.
 var formantRing = [][3]float64{{700, 90, 1}, {1220, 110, 0.5}, {2600, 160, 0.18}, {3300, 250, 0.08}}
 
 const (
-	ringTime  = 0.030  // s, length of the response
-	ringLead  = 353    // steps of the table (1 ms) before the excitation at which the response starts
-	ringTable = 352800 // Hz, rate of the response table: 40 times its band, so that cubic interpolation is exact to 1e-7
+	ringTime  = 0.030  // s, the length of the response
+	ringLead  = 353    // steps of the table (1 ms) from the start of the response to the excitation
+	ringTable = 352800 // Hz, the rate of the response table: 40 times its band, so that cubic interpolation is exact to 1e-7
 )
 
-// ring returns the response of the vowel to one pulse, ringLead steps before it on,
-// at the rate ringTable: the damped sinusoids low-passed by the Gaussian pulse.
+// ring returns the response of the vowel to one pulse, at the rate ringTable, from ringLead
+// steps before the pulse: the damped sinusoids, low-passed by the Gaussian pulse.
 func ring() []float64 {
 	rate := float64(ringTable)
 	raw := make([]float64, int(ringTime*rate)+1)
@@ -138,8 +137,8 @@ func ring() []float64 {
 	return h
 }
 
-// Vowel renders the train as a vowel: every pulse excites four formants (700,
-// 1220, 2600 and 3300 Hz) at its exact fractional time, and the ringing adds up.
+// Vowel renders the train as a vowel. Every pulse excites four formants (700, 1220, 2600 and
+// 3300 Hz) at its exact fractional time, and the responses add up.
 func (t Train) Vowel(sr, dur float64) []float64 {
 	x := make([]float64, samples(sr, dur))
 	h := ring()
@@ -166,10 +165,10 @@ func cubic(y []float64, w float64) float64 {
 		y[2]*(-(w+1)*w*(w-2)/2) + y[3]*((w+1)*w*(w-1)/6)
 }
 
-// HNR returns a strictly periodic vowel of f0 Hz and peak 0.4 in white noise
-// (over the whole band 0 to sr/2) whose power is hnr dB below the vowel's,
-// scaled down where it would exceed a magnitude of 0.95. The powers are taken
-// without the first and last 0.1 s.
+// HNR returns a strictly periodic vowel of f0 Hz and peak 0.4 in white noise, for dur
+// seconds. The power of the noise, in the whole band 0 to sr/2, is hnr dB below that of the
+// vowel; both exclude the first and last 0.1 s. If the peak would exceed 0.95, the signal is
+// scaled to it.
 func HNR(sr, f0, hnr, dur float64, seed uint64) []float64 {
 	t := Train{}
 	for i := range int((dur - 0.06) * f0) {

@@ -2,7 +2,7 @@ package signals
 
 import "math"
 
-// A PartKind is what one part of a [Sequence] holds.
+// A PartKind is the kind of a part of a [Sequence].
 type PartKind uint8
 
 // The kinds of parts.
@@ -12,8 +12,8 @@ const (
 	Unvoiced                     // high-passed noise like a fricative, 8 ms fades
 )
 
-// A Part is one part of a sequence. F0 and F1 are the F0 in Hz at its start and
-// end, if it is voiced; between them F0 glides exponentially.
+// A Part is one part of a sequence, of Duration seconds. For a voiced part, F0 and F1 are
+// the F0 in Hz at its start and end, between which it changes exponentially.
 type Part struct {
 	Kind     PartKind
 	Duration float64
@@ -57,10 +57,9 @@ func Sequence(sr float64, parts []Part, seed uint64) []float64 {
 	return x
 }
 
-// SequenceF0 is the true F0 in Hz of the parts at the time t, 0 where not
-// voiced.
+// SequenceF0 is the true F0 of the parts at the time t, in Hz; 0 is unvoiced.
 func SequenceF0(parts []Part, t float64) float64 {
-	t += 1e-9 // so that a time that is meant to be a boundary lies in the later part
+	t += 1e-9 // a time at a boundary, which may be rounded down, lies in the later part
 	for _, p := range parts {
 		if t < p.Duration {
 			if p.Kind != Voiced {
@@ -73,8 +72,7 @@ func SequenceF0(parts []Part, t float64) float64 {
 	return 0
 }
 
-// ToEdge is the time in seconds from t to the nearest boundary between parts
-// (or an end).
+// ToEdge is the time in seconds from t to the nearest start or end of a part.
 func ToEdge(parts []Part, t float64) float64 {
 	d, at := math.Abs(t), 0.0
 	for _, p := range parts {

@@ -8,7 +8,7 @@ import (
 
 const sr = 44100.0
 
-// rounding is the relative error allowed to sums of some 1e5 terms.
+// rounding is a bound on the relative rounding error of sums of some 1e5 terms.
 const rounding = 1e-9
 
 func near(t *testing.T, what string, got, want, rel float64) {
@@ -31,8 +31,8 @@ func TestAddNoiseHasTheSNR(t *testing.T) {
 	}
 }
 
-// The partials of a glide stay at multiples of the integral of its trajectory:
-// a complex of constant F0 repeats exactly after a whole number of samples.
+// TestHarmonicIsPeriodic checks that a complex whose period is a whole number of samples
+// repeats exactly.
 func TestHarmonicIsPeriodic(t *testing.T) {
 	x := Harmonic(sr, Constant(sr/400), 0.1)
 	for i := 400; i < len(x); i++ {
@@ -63,8 +63,8 @@ func TestNewTrainMeetsItsTarget(t *testing.T) {
 	}
 }
 
-// One pulse makes the response itself: the damped sinusoids convolved with the
-// Gaussian, here summed directly at a few times.
+// TestVowelAgainstItsDefinition compares the response to one pulse with the convolution of
+// the damped sinusoids and the Gaussian, summed directly at a few times.
 func TestVowelAgainstItsDefinition(t *testing.T) {
 	at := 0.0213337
 	x := Train{Times: []float64{at}, Amplitudes: []float64{1}}.Vowel(sr, 0.06)

@@ -16,18 +16,17 @@ import (
 	"time"
 )
 
-// outcome counts what came of a stretch of load. Its methods are safe for
-// concurrent use.
+// outcome counts the results of a phase of load. Count is safe for concurrent use.
 type outcome struct {
-	mu         sync.Mutex // protects everything
-	status     map[string]map[int]int
-	took       map[string][]time.Duration
-	errors     []string // of the first answers that nobody expected
+	mu         sync.Mutex                 // protects all fields
+	status     map[string]map[int]int     // number of responses by call and status
+	took       map[string][]time.Duration // durations of successful calls
+	errors     []string                   // the first unexpected responses
 	samples    []sample
 	started    int
-	ended      int // flows whose session came to its end
-	unfinished int // flows whose accepted session did not
-	rate       float64
+	ended      int     // flows whose session completed
+	unfinished int     // flows whose session was accepted and did not complete
+	rate       float64 // flows a second wanted
 }
 
 func (o *outcome) count(call string, status int, answer string, took time.Duration) {
@@ -44,8 +43,8 @@ func (o *outcome) count(call string, status int, answer string, took time.Durati
 	}
 }
 
-// flow is what one client does. It says whether its session was accepted, and
-// whether that came to its end.
+// flow makes the calls of one client, and counts them in o. It returns whether its session
+// was accepted, and whether the session completed.
 func (s *service) flow(ctx context.Context, o *outcome) (accepted, ended bool) {
 	call := func(name, method, path, contentType string, body []byte) (int, string) {
 		start := time.Now()
@@ -85,8 +84,8 @@ func newOutcome(rate float64) *outcome {
 	return &outcome{status: map[string]map[int]int{}, took: map[string][]time.Duration{}, rate: rate}
 }
 
-// capacity is how many flows a second are done by clients that each begin the
-// next as soon as one is done.
+// capacity measures how many flows a second are completed by concurrent clients, each of
+// which begins its next flow when one ends.
 func (s *service) capacity(ctx context.Context, d time.Duration) (float64, error) {
 	o := newOutcome(0)
 	start := time.Now()
@@ -104,17 +103,17 @@ func (s *service) capacity(ctx context.Context, d time.Duration) (float64, error
 	}
 	wg.Wait()
 	if o.ended == 0 {
-		return 0, fmt.Errorf("no flow was done: %s", strings.Join(o.errors, "; "))
+		return 0, fmt.Errorf("no flow completed: %s", strings.Join(o.errors, "; "))
 	}
 	return float64(o.ended) / time.Since(start).Seconds(), ctx.Err()
 }
 
-// maxFlows bounds how many flows are under way: what would come on top is not
-// begun, as a client's own pool of connections would not.
+// maxFlows is the limit of concurrent flows. Further flows are dropped, as by a limited
+// connection pool of a client. Chosen.
 const maxFlows = 2000
 
-// drive begins flows at random moments, at the given mean rate, until the time
-// is over, and waits until all have ended. It samples while flows are begun.
+// drive begins flows at random times, at a mean rate a second, for the duration d, and waits
+// until all have ended. It takes samples while it begins flows.
 func (s *service) drive(ctx context.Context, rate float64, d, every time.Duration) *outcome {
 	o := newOutcome(rate)
 	stopped := s.watch(o, every)
@@ -146,8 +145,7 @@ func (s *service) drive(ctx context.Context, rate float64, d, every time.Duratio
 	return o
 }
 
-// watch samples until it is stopped. Levels need three samples, so there are as
-// many however slow the machine is.
+// watch takes samples until it is stopped, and at least the three that outcome.level needs.
 func (s *service) watch(o *outcome, every time.Duration) (stop func()) {
 	stopping := make(chan struct{})
 	var done sync.WaitGroup
@@ -164,7 +162,7 @@ func (s *service) watch(o *outcome, every time.Duration) (stop func()) {
 	return func() { close(stopping); done.Wait() }
 }
 
-// recover waits until nothing is queued, and then as long as rest.
+// recover waits until the queue is empty, and then for the duration rest.
 func (s *service) recover(ctx context.Context, rest time.Duration) error {
 	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
 		n, err := s.engine.Queued(ctx)
@@ -175,19 +173,19 @@ func (s *service) recover(ctx context.Context, rest time.Duration) error {
 			break
 		}
 		if time.Now().After(deadline) {
-			return errors.New("what was accepted is not done after five minutes")
+			return errors.New("the queue is not empty after five minutes")
 		}
 	}
 	time.Sleep(rest)
 	return ctx.Err()
 }
 
-// failed is how many answers were not what a client hopes for.
+// failed is the number of responses other than 2xx.
 func (o *outcome) failed() int {
 	return o.without(func(status int) bool { return status >= 200 && status < 300 })
 }
 
-// unexpected is how many answers were neither that nor a refusal for the load.
+// unexpected is the number of responses other than 2xx, 429 and 503.
 func (o *outcome) unexpected() int {
 	return o.without(func(status int) bool {
 		return status >= 200 && status < 300 || status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable
@@ -206,7 +204,7 @@ func (o *outcome) without(good func(int) bool) int {
 	return n
 }
 
-// quantile is that of the time that a call took, of those that were done.
+// quantile is the quantile p, 0 to 1, of the durations of successful calls.
 func (o *outcome) quantile(call string, p float64) time.Duration {
 	t := o.took[call]
 	if len(t) == 0 {
@@ -218,18 +216,18 @@ func (o *outcome) quantile(call string, p float64) time.Duration {
 
 func (o *outcome) median(call string) time.Duration { return o.quantile(call, 0.5) }
 
-// level says which measure grew from the second third of the samples to the
-// last by more than the share growth.
+// level returns an error that names the measures that grew from the second third of the
+// samples to the last by more than the share growth.
 func (o *outcome) level(growth float64) error {
 	n := len(o.samples) / 3
 	if n == 0 {
-		return fmt.Errorf("%d samples are too few to see a level", len(o.samples))
+		return fmt.Errorf("got %d samples, want at least 3", len(o.samples))
 	}
 	var faults []string
 	for _, m := range []struct {
 		name string
 		of   func(sample) float64
-		free float64 // growth that is never held against it
+		free float64 // growth that is always allowed
 	}{
 		{"memory", func(s sample) float64 { return s.memory }, 16 << 20},
 		{"goroutines", func(s sample) float64 { return s.goroutines }, 20},
@@ -256,7 +254,7 @@ func middle(s []sample, of func(sample) float64) float64 {
 	return x[len(x)/2]
 }
 
-// print prints what was seen.
+// print prints the results.
 func (o *outcome) print(out io.Writer, name string) {
 	fmt.Fprintf(out, "%-9s %.1f flows/s wanted, %d begun, %d ended, %d accepted and not ended\n", name, o.rate, o.started, o.ended, o.unfinished)
 	for _, call := range []string{"initiate", "submit", "result", "feedback", "list", "delete"} {

@@ -20,8 +20,7 @@ import (
 	"github.com/voicescreen/voicescreen/httpadapter"
 )
 
-// queueLimit is small, so that an overload meets it. Chosen: some seconds of
-// work.
+// queueLimit is small, so that the overload exceeds it. Chosen: some seconds of work.
 const queueLimit = 64
 
 // service is the service under load.
@@ -65,7 +64,7 @@ func (s *service) close() error {
 	return errors.Join(s.server.Shutdown(ctx), s.engine.Close(ctx))
 }
 
-// audioLeft counts the files of audio.
+// audioLeft returns the number of audio files in the store.
 func (s *service) audioLeft() (int, error) {
 	entries, err := os.ReadDir(s.path + ".audio")
 	if errors.Is(err, os.ErrNotExist) {
@@ -74,12 +73,11 @@ func (s *service) audioLeft() (int, error) {
 	return len(entries), err
 }
 
-// sample is what the process and the store are like at a moment.
+// sample is a measurement of the process and the store.
 type sample struct {
-	memory     float64 // bytes that are resident; those of the Go heap where the system does not say
+	memory     float64 // resident memory in bytes, or the Go heap where the system does not report it
 	goroutines float64
 	database   float64 // bytes
-	queued     int
 }
 
 func (s *service) sample() sample {
@@ -87,11 +85,11 @@ func (s *service) sample() sample {
 	if info, err := os.Stat(s.path); err == nil {
 		x.database = float64(info.Size())
 	}
-	x.queued, _ = s.engine.Queued(context.Background())
 	return x
 }
 
-// resident is the memory of this process.
+// resident returns the resident memory of this process in bytes, or the size of its Go heap
+// if the system does not report it.
 func resident() float64 {
 	b, err := os.ReadFile("/proc/self/statm")
 	var size, pages float64
@@ -105,7 +103,8 @@ func resident() float64 {
 	return float64(m.HeapInuse)
 }
 
-// do sends a request with a body and returns the status and the answer.
+// do sends a request and returns the status and body of the response. After an error the
+// status is 0 and the body is the error.
 func (s *service) do(ctx context.Context, method, path, contentType string, body []byte) (status int, answer string) {
 	r, err := http.NewRequestWithContext(ctx, method, s.base+path, bytes.NewReader(body))
 	if err != nil {
@@ -115,7 +114,7 @@ func (s *service) do(ctx context.Context, method, path, contentType string, body
 	if contentType != "" {
 		r.Header.Set("Content-Type", contentType)
 	}
-	if method == http.MethodGet { // asking again and again would be a load of its own
+	if method == http.MethodGet { // frequent polling would add to the load
 		r.Header.Set("Prefer", "wait=10")
 	}
 	reply, err := s.client.Do(r)
@@ -130,7 +129,7 @@ func (s *service) do(ctx context.Context, method, path, contentType string, body
 	return reply.StatusCode, string(b)
 }
 
-// recording is a WAV file of bursts of a 120 Hz buzz with pauses, at 44.1 kHz.
+// recording returns a WAV file of 44.1 kHz with bursts of a 120 Hz complex and pauses.
 func recording(seconds float64) []byte {
 	const rate = 44100
 	n := int(seconds * rate)
@@ -158,7 +157,7 @@ func recording(seconds float64) []byte {
 	return b
 }
 
-// form is a submission of the recording.
+// form returns the content type and body of a submission of the recording.
 func (s *service) form(session string) (contentType string, body []byte) {
 	const boundary = "voicescreen-soak"
 	var b strings.Builder

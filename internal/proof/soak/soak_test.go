@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// The whole plan in little. A memory that has hardly begun to fill is allowed to
-// grow, and calls to take what they take beside the tests of other packages.
-func TestPlanInLittle(t *testing.T) {
+// TestShortPlan carries out a plan of a few seconds. Its limits are loose: memory still grows
+// in so short a time, and other tests slow calls down.
+func TestShortPlan(t *testing.T) {
 	var out bytes.Buffer
 	p := plan{
 		dir: t.TempDir(), measure: 500 * time.Millisecond, steady: 2 * time.Second, overload: 400 * time.Millisecond, rest: 500 * time.Millisecond,
@@ -20,8 +20,8 @@ func TestPlanInLittle(t *testing.T) {
 	}
 }
 
-// A leak of each kind is seen: the harness is not blind.
-func TestLeaksAreSeen(t *testing.T) {
+// TestLeaksAreDetected checks outcome.level with a leak of each kind, and without one.
+func TestLeaksAreDetected(t *testing.T) {
 	for name, leak := range map[string]func(i int, s *sample){
 		"memory":     func(i int, s *sample) { s.memory += float64(i) * 5e6 },
 		"goroutines": func(i int, s *sample) { s.goroutines += float64(i) * 10 },
@@ -46,8 +46,8 @@ func TestLeaksAreSeen(t *testing.T) {
 	}
 }
 
-// Whatever must not be makes the plan fail.
-func TestJudge(t *testing.T) {
+// TestCheck checks that each violated condition makes the plan fail.
+func TestCheck(t *testing.T) {
 	good := func() *outcome {
 		o := newOutcome(1)
 		o.ended = 3
@@ -58,8 +58,8 @@ func TestJudge(t *testing.T) {
 		return o
 	}
 	for name, c := range map[string]struct {
-		spoil func(before, over, after *outcome) (left int)
-		bad   bool
+		change func(before, over, after *outcome) (left int)
+		bad    bool
 	}{
 		"all is well":               {func(before, over, after *outcome) int { return 0 }, false},
 		"refusals under overload":   {func(before, over, after *outcome) int { over.count("submit", 503, "", 0); return 0 }, false},
@@ -72,8 +72,8 @@ func TestJudge(t *testing.T) {
 		"an audio file left behind": {func(before, over, after *outcome) int { return 1 }, true},
 	} {
 		before, over, after := good(), good(), good()
-		left := c.spoil(before, over, after)
-		if err := (&plan{growth: 0.1, slack: 3}).judge(before, over, after, left); (err != nil) != c.bad {
+		left := c.change(before, over, after)
+		if err := (&plan{growth: 0.1, slack: 3}).check(before, over, after, left); (err != nil) != c.bad {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}

@@ -15,6 +15,7 @@ CREATE TABLE voicescreen.sessions (
     submitted_at timestamptz,
     audio        text        COLLATE "C" NOT NULL, -- refers to audio.ref, or to nothing
     channel      integer     NOT NULL,
+    duration     double precision NOT NULL, -- of the recording, in s
     fixed_gain   boolean     NOT NULL,
     baseline     boolean     NOT NULL,
     due          timestamptz,
@@ -26,6 +27,7 @@ CREATE TABLE voicescreen.sessions (
     notify       timestamptz,
     notices      integer     NOT NULL,
     analysis     bytea,                 -- scores and features in CBOR: store.AppendAnalysis
+    analysed     double precision NOT NULL, -- how much of the recording was read, in s
     key          bytea,                 -- of an encrypted store: the session's key, sealed
     sealed       bytea                  -- of an encrypted store: what metadata, labels and failure hold otherwise
 ) WITH (

@@ -1,6 +1,6 @@
 #include "textflag.h"
 
-// SPIN12 starts twelve products that do not wait for one another.
+// SPIN12 starts twelve independent products.
 #define SPIN12(A, B, C, D, E, F, G, H, I, J, K, L, x) \
 	VFMADD231PS x, x, A \
 	VFMADD231PS x, x, B \

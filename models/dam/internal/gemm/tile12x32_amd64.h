@@ -1,11 +1,11 @@
 // A tile of 12 × 32 in AVX-512, once for float32 and once for pairs of bfloat16.
-// The files that include this name the function and define ROW0 to ROW11, which
-// broadcast A's number at an address and add its products with Z24 and Z25 to a
-// row of C.
+// The files that include it name the function and define ROW0 to ROW11, which
+// broadcast the number of A at an address and add its products with Z24 and Z25 to
+// a row of C.
 //
-// C stays in registers, two for each row, and k is walked along: a row of both
-// panels of B is loaded, and the numbers of a column of A pass by. Rows of A are
-// reached from one register for three: base, base+lda, base+2·lda.
+// C stays in registers, two for each row. For each k, a row of both panels of B is
+// loaded and multiplied with the numbers of a column of A. One register addresses
+// three rows of A: base, base+lda, base+2·lda.
 
 #define STEP12(da, db) \
 	VMOVUPS db(DI), Z24 \

@@ -8,7 +8,7 @@
 	VFMLA   V26.S4, t.S4, acc2.S4 \
 	VFMLA   V27.S4, t.S4, acc3.S4
 
-// STEP goes one step along k.
+// STEP adds the products of one k to all rows.
 #define STEP \
 	VLD1.P 64(R7), [V24.S4, V25.S4, V26.S4, V27.S4] \
 	ROW(R1, V28, V0, V1, V2, V3)     \
@@ -18,7 +18,7 @@
 	ROW(R5, V28, V16, V17, V18, V19) \
 	ROW(R6, V29, V20, V21, V22, V23)
 
-// ADDROW adds V24 to V27 to a row: 1 times them, which rounds like a sum.
+// ADDROW adds V24 to V27 to a row, as a fused product with 1, which rounds like a sum.
 #define ADDROW(acc0, acc1, acc2, acc3) \
 	VFMLA V24.S4, V31.S4, acc0.S4 \
 	VFMLA V25.S4, V31.S4, acc1.S4 \

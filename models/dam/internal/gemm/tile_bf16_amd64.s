@@ -2,9 +2,8 @@
 
 #define TILE ·tile12x32BF16
 
-// VDPBF16PS t, Z24, acc adds the products of two pairs of bfloat16 to each
-// number of acc. Go's assembler does not know it, so that it is written as the
-// bytes that GNU as gives.
+// VDPBF16PS t, Z24, acc adds the products of two pairs of bfloat16 to each number of acc.
+// Go's assembler does not have it, so it is written as the bytes that GNU as produces.
 
 #define ROW0(addr) \
 	VBROADCASTSS addr, Z26 \

@@ -1,10 +1,10 @@
-// The loops, once for AVX2 and once for AVX-512: the files that include this
-// name the registers V0 to V9, their LENGTH in numbers and SIZE in bytes, and
-// the functions. n is a multiple of LENGTH, at least LENGTH. Tables hold every
-// constant 16 times, 64 bytes apart.
+// The loops, once for AVX2 and once for AVX-512. The files that include this one
+// name the registers V0 to V9, their LENGTH in numbers and SIZE in bytes, and the
+// functions. n is a multiple of LENGTH, at least LENGTH. In tables each constant is
+// repeated 16 times and takes 64 bytes.
 
-// EXP2 replaces y, at least -125, by 2^y: y = n + f with |f| ≤ 1/2, and a
-// polynomial of f whose exponent n is added to. CX is the table of exp2Table.
+// EXP2 replaces y, at least -125, by 2^y: y = n + f with |f| ≤ 1/2, and n is added
+// to the exponent of a polynomial of f. CX points to exp2Table.
 #define EXP2(y, n, f) \
 	VCVTPS2DQ   y, n           \
 	VCVTDQ2PS   n, f           \

@@ -1,17 +1,16 @@
 #include "textflag.h"
 
-// The loops of vector_amd64.h for registers of four numbers, of which n is a
-// multiple, at least 4. Go's assembler has no sum of vectors, but a product that
-// is added: V31 is 1 in all, and 1 times a number is exact. What it does not
-// have at all is written in the words that llvm-mc gives. Sums come back in four
-// parts.
+// The loops of vector_amd64.h for registers of four numbers. n is a multiple of 4, at
+// least 4. Go's assembler has no vector addition, but has fused multiply-add: V31 is 1 in
+// all lanes, and the product with 1 is exact. Other missing instructions are written as
+// the words that llvm-mc produces. Sums are returned in four parts.
 
 #define ONE \
 	FMOVS $1.0, F31 \
 	VDUP  V31.S[0], V31.S4
 
-// EXP2 replaces V0, at least -125, by 2 to its power: adding 1.5·2^23, in V29,
-// rounds to an integer and leaves it in the lower bits. V16 to V22 are the
+// EXP2 replaces each number x of V0, at least -125, by 2^x. Adding 1.5·2^23, in V29,
+// rounds x to an integer in the lower bits. V16 to V22 are the coefficients of the
 // polynomial. It changes V1, V2 and V3.
 #define EXP2 \
 	VMOV  V29.B16, V1.B16        \
@@ -33,7 +32,7 @@
 	VFMLA V1.S4, V0.S4, V2.S4    \
 	VADD  V3.S4, V2.S4, V0.S4
 
-// LOADEXP2 fills V16 to V22, -125 in V23, log2(e) in V24 and V29 from the table at R2.
+// LOADEXP2 loads V16 to V22, V23 (-125), V24 (log2(e)) and V29 from the table at R2.
 #define LOADEXP2 \
 	VLD1 (R2), [V16.S4] \
 	ADD  $64, R2              \

@@ -13,7 +13,7 @@
 #define LENGTH 8
 #define SIZE 32
 
-// FOLD leaves halves of four numbers each of what V9 holds in X9 and X8.
+// FOLD splits V9 into halves of four numbers, in X9 and X8.
 #define FOLD(op) \
 	VEXTRACTF128 $1, Y9, X8
 

@@ -13,7 +13,7 @@
 #define LENGTH 16
 #define SIZE 64
 
-// FOLD leaves halves of four numbers each of what V9 holds in X9 and X8.
+// FOLD reduces V9 to eight numbers, in X9 and X8.
 #define FOLD(op) \
 	VEXTRACTF64X4 $1, Z9, Y8 \
 	op            Y8, Y9, Y9 \

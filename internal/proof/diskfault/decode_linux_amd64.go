@@ -10,8 +10,9 @@ import (
 	"syscall"
 )
 
-// understand says what a system call does.
-func (t *tracee) understand(u *underway) error {
+// decode sets call, opened and appends of u from the number and arguments of the system
+// call.
+func (t *tracee) decode(u *pending) error {
 	fd := int(int32(u.args[0]))
 	h, isOpen := t.open[fd]
 	switch u.nr {
@@ -34,10 +35,10 @@ func (t *tracee) understand(u *underway) error {
 		}
 	case syscall.SYS_LSEEK, syscall.SYS_WRITEV, syscall.SYS_PWRITEV, syscall.SYS_FALLOCATE, sysCopyFileRange, syscall.SYS_SENDFILE, syscall.SYS_DUP, syscall.SYS_DUP3:
 		if isOpen && t.isFile(h) && u.nr != syscall.SYS_LSEEK {
-			return fmt.Errorf("system call %d on %s: it is none that can be recorded", u.nr, h.name)
+			return fmt.Errorf("system call %d on %s cannot be recorded", u.nr, h.name)
 		}
 	default:
-		return t.understandName(u)
+		return t.decodeName(u)
 	}
 	return nil
 }
@@ -47,17 +48,17 @@ const (
 	sysRenameat2     = 316
 )
 
-// isFile says whether a handle is of something below the directory.
+// isFile reports whether a handle is of a file below the directory.
 func (t *tracee) isFile(h handle) bool { return h.name != "" }
 
-func (t *tracee) write(u *underway, h handle, isOpen bool, at int64) error {
+func (t *tracee) write(u *pending, h handle, isOpen bool, at int64) error {
 	if !isOpen {
 		return nil
 	}
 	if h.appends {
 		info, err := os.Stat(fmt.Sprintf("/proc/%d/fd/%d", t.pid, int32(u.args[0])))
 		if err != nil {
-			return fmt.Errorf("where to append to %s: %w", h.name, err)
+			return fmt.Errorf("size of %s, to append to it: %w", h.name, err)
 		}
 		at = info.Size()
 	}
@@ -66,9 +67,9 @@ func (t *tracee) write(u *underway, h handle, isOpen bool, at int64) error {
 	return err
 }
 
-// understandName says what a system call does that names a file.
-func (t *tracee) understandName(u *underway) error {
-	var at [2]int // where the names stand among the arguments, behind their directories
+// decodeName is decode for system calls that name a file.
+func (t *tracee) decodeName(u *pending) error {
+	var at [2]int // positions of the names among the arguments, each after its directory
 	switch u.nr {
 	case syscall.SYS_OPENAT, syscall.SYS_MKDIRAT, syscall.SYS_UNLINKAT:
 		at = [2]int{1, -1}
@@ -84,7 +85,7 @@ func (t *tracee) understandName(u *underway) error {
 	number := t.names[name]
 	switch u.nr {
 	case syscall.SYS_OPENAT:
-		return t.understandOpen(u, name)
+		return t.decodeOpen(u, name)
 	case syscall.SYS_MKDIRAT:
 		u.call = &Call{Kind: Mkdir, Name: name}
 	case syscall.SYS_UNLINKAT:
@@ -101,15 +102,15 @@ func (t *tracee) understandName(u *underway) error {
 			return err
 		}
 		if !inside || filepath.Dir(to) != filepath.Dir(name) {
-			return fmt.Errorf("%v from %s to another directory: it cannot be recorded", u.call.Kind, name)
+			return fmt.Errorf("%v from %s to another directory cannot be recorded", u.call.Kind, name)
 		}
 		u.call.To = to
 	}
 	return nil
 }
 
-// understandOpen says what an open does.
-func (t *tracee) understandOpen(u *underway, name string) error {
+// decodeOpen is decode for calls that open a file.
+func (t *tracee) decodeOpen(u *pending, name string) error {
 	flags := u.args[2]
 	_, there := t.names[name]
 	switch {
@@ -118,13 +119,14 @@ func (t *tracee) understandOpen(u *underway, name string) error {
 	case !there:
 		u.call = &Call{Kind: Create, Name: name, Dir: t.names[filepath.Dir(name)]}
 	case flags&syscall.O_TRUNC != 0:
-		return fmt.Errorf("open %s to truncate it: it cannot be recorded", name)
+		return fmt.Errorf("open of %s with O_TRUNC cannot be recorded", name)
 	}
 	u.opened, u.appends = name, flags&syscall.O_APPEND != 0
 	return nil
 }
 
-// name returns a name relative to the directory, and whether it is below it.
+// name returns a file name in the program's memory, relative to the directory. Inside
+// reports whether it lies below the directory.
 func (t *tracee) name(dir, addr uint64) (name string, inside bool, err error) {
 	if name, err = t.text(addr); err != nil {
 		return "", false, err
@@ -149,7 +151,7 @@ func (t *tracee) bytes(addr, n uint64) ([]byte, error) {
 	return b, nil
 }
 
-// text reads a string that ends with a zero.
+// text reads a zero-terminated string from the program's memory.
 func (t *tracee) text(addr uint64) (string, error) {
 	var b [syscall.PathMax]byte
 	n, err := t.mem.ReadAt(b[:], int64(addr))
@@ -157,7 +159,7 @@ func (t *tracee) text(addr uint64) (string, error) {
 		return s, nil
 	}
 	if err == nil || err == io.EOF {
-		err = errors.New("a name without an end")
+		err = errors.New("a name is not terminated")
 	}
 	return "", fmt.Errorf("read the program's memory: %w", err)
 }

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"math"
+	"regexp"
+
+	"github.com/voicescreen/voicescreen/screen"
+)
+
+// measureWords say in words how a measure is above or below what is usual: lead, then
+// more or less, then "than usual".
+type measureWords struct{ lead, more, less string }
+
+// wordsOf has the words of every feature that a shipped model uses. # stands for any
+// number; a name without one comes first. Features that differ in how they are
+// computed, and not in what a listener would hear, have the same words.
+var wordsOf = map[string]measureWords{
+	// Depression and anxiety: schema voice/1.
+	"speech.rate_syl_s":       {"the person speaks", "faster", "slower"},
+	"articulation.rate_syl_s": {"the syllables follow each other", "faster", "slower"},
+	"pause.mean_s":            {"pauses are", "longer", "shorter"},
+	"pause.sd_s":              {"pauses vary", "more", "less"},
+	"pause.ratio":             {"pauses take", "more of the time", "less of the time"},
+	"loudness.peak_gap_sd_s":  {"the rhythm of loud syllables varies", "more", "less"},
+	"f0.median_hz":            {"the voice is", "higher", "lower"},
+	"f0.sd_st":                {"the pitch varies", "more", "less"},
+	"f0.range_st":             {"the pitch covers", "a wider range", "a narrower range"},
+	"level.mean_dbfs":         {"the voice is", "louder", "quieter"},
+	"level.sd_db":             {"the loudness varies", "more", "less"},
+	"level.range_db":          {"the loudness covers", "a wider range", "a narrower range"},
+	"jitter.local":            {"the pitch trembles", "more from cycle to cycle", "less from cycle to cycle"},
+	"shimmer.local_db":        {"the loudness trembles", "more from cycle to cycle", "less from cycle to cycle"},
+	"hnr.mean_db":             {"the voice is", "clearer, with less breath in it", "breathier or hoarser"},
+	"formant.f1.median_hz":    {"the vowels are", "more open", "more closed"},
+	"formant.f2.median_hz":    {"the vowels are", "formed further forward", "formed further back"},
+	"vowel.space":             {"the vowels differ", "more from each other", "less from each other"},
+	"spectral.alpha_db":       {"the voice is", "darker, with more of its energy in the low tones", "brighter, with more of its energy in the high tones"},
+	"mfcc.1.delta_sd":         {"the balance of low and high tones changes", "more from moment to moment", "less from moment to moment"},
+	"mfcc.3.delta_sd":         {"the broad colour of the voice changes", "more from moment to moment", "less from moment to moment"},
+	"mfcc.7.delta_sd":         {"the fine colour of the voice changes", "more from moment to moment", "less from moment to moment"},
+	"mfcc.#.delta_sd":         {"the sound of the voice changes", "more from moment to moment", "less from moment to moment"},
+
+	// Deepfake: schema spoof/2.
+	"lfcc.#.sd":              {"the spectrum varies", "more", "less"},
+	"lfcc.#.delta_sd":        {"the spectrum changes", "more from moment to moment", "less from moment to moment"},
+	"pitch.sd_oct":           {"the pitch varies", "more", "less"},
+	"pitch.range_oct":        {"the pitch covers", "a wider range", "a narrower range"},
+	"pitch.step_mean_oct":    {"the pitch moves", "more from moment to moment", "less from moment to moment"},
+	"pitch.step_median_oct":  {"the pitch moves", "more from moment to moment", "less from moment to moment"},
+	"pitch.step_p90_oct":     {"the pitch makes", "larger jumps", "smaller jumps"},
+	"pitch.bend_mean_oct":    {"the pitch bends", "more sharply", "less sharply"},
+	"pitch.bend_median_oct":  {"the pitch bends", "more sharply", "less sharply"},
+	"pitch.bend_p90_oct":     {"the sharpest bends of the pitch are", "sharper", "less sharp"},
+	"amplitude.step_mean_db": {"the loudness moves", "more from moment to moment", "less from moment to moment"},
+	"amplitude.step_sd_db":   {"the steps of the loudness vary", "more", "less"},
+	"periodicity.mean_db":    {"the voice repeats itself", "more exactly from cycle to cycle", "less exactly from cycle to cycle"},
+	"periodicity.sd_db":      {"the regularity of the voice varies", "more", "less"},
+	"periodicity.p10_db":     {"the least regular parts of the voice are", "more regular", "less regular"},
+	"periodicity.p90_db":     {"the most regular parts of the voice are", "more regular", "less regular"},
+
+	"periodicity.voiced_ratio": {"voiced sounds take", "more of the speech", "less of the speech"},
+	"periodicity.turns_frame":  {"voiced and unvoiced sounds change places", "more often", "less often"},
+	"periodicity.band#.mean":   {"a band of the voice repeats itself", "more exactly", "less exactly"},
+	"periodicity.band#.sd":     {"the regularity of a band of the voice varies", "more", "less"},
+	"periodicity.band#.p#":     {"the least regular parts of a band of the voice are", "more regular", "less regular"},
+
+	"lpc.gain_log.mean":              {"the sound is", "easier to predict from one moment to the next", "harder to predict from one moment to the next"},
+	"lpc.gain_log.sd":                {"how predictable the sound is varies", "more", "less"},
+	"lpc.kurtosis_log.mean":          {"the pulses of the voice are", "sharper", "flatter"},
+	"lpc.kurtosis_log.sd":            {"the sharpness of the pulses varies", "more", "less"},
+	"lpc.skew_abs.mean":              {"the pulses of the voice are", "more one-sided", "less one-sided"},
+	"lpc.skew_abs.sd":                {"the one-sidedness of the pulses varies", "more", "less"},
+	"lpc.peak_log.mean":              {"the pulses of the voice are", "higher", "lower"},
+	"lpc.peak_log.sd":                {"the height of the pulses varies", "more", "less"},
+	"lpc.unvoiced.kurtosis_log.mean": {"unvoiced sounds are", "rougher", "smoother"},
+	"lpc.unvoiced.kurtosis_log.sd":   {"the roughness of unvoiced sounds varies", "more", "less"},
+	"lpc.unvoiced.peak_log.mean":     {"unvoiced sounds have", "higher peaks", "lower peaks"},
+	"lpc.unvoiced.peak_log.sd":       {"the peaks of unvoiced sounds vary", "more", "less"},
+
+	"fine.band#.sd":               {"the average spectrum is", "more uneven", "more even"},
+	"fine.band#.max":              {"the average spectrum has", "a higher peak", "a lower peak"},
+	"fine.band#.top#":             {"the average spectrum has", "higher peaks", "lower peaks"},
+	"fine.band#.skew":             {"the peaks of the average spectrum stand out", "more", "less"},
+	"modulation.#.band#_log":      {"the loudness of a band swings", "more in its rhythm", "less in its rhythm"},
+	"texture.band#.flatness_mean": {"a band of the voice is", "noisier", "less noisy"},
+	"texture.band#.flatness_sd":   {"the noise in a band of the voice varies", "more", "less"},
+
+	"perturbation.jitter_local_log":        {"the pitch trembles", "more from cycle to cycle", "less from cycle to cycle"},
+	"perturbation.jitter_rap_log":          {"the pitch trembles", "more over three cycles", "less over three cycles"},
+	"perturbation.jitter_ppq5_log":         {"the pitch trembles", "more over five cycles", "less over five cycles"},
+	"perturbation.jitter_rap_local_log":    {"the trembling of the pitch is", "rougher", "smoother"},
+	"perturbation.jitter_ppq5_rap_log":     {"the trembling of the pitch lasts", "longer", "shorter"},
+	"perturbation.shimmer_local_db_log":    {"the loudness trembles", "more from cycle to cycle", "less from cycle to cycle"},
+	"perturbation.shimmer_apq3_log":        {"the loudness trembles", "more over three cycles", "less over three cycles"},
+	"perturbation.shimmer_apq5_log":        {"the loudness trembles", "more over five cycles", "less over five cycles"},
+	"perturbation.shimmer_apq11_log":       {"the loudness trembles", "more over eleven cycles", "less over eleven cycles"},
+	"perturbation.shimmer_apq3_local_log":  {"the trembling of the loudness is", "rougher", "smoother"},
+	"perturbation.shimmer_apq11_local_log": {"the trembling of the loudness lasts", "longer", "shorter"},
+	"perturbation.hnr_mean_db":             {"the voice is", "clearer", "breathier or hoarser"},
+	"perturbation.hnr_sd_db":               {"the clearness of the voice varies", "more", "less"},
+	"perturbation.hnr_p10_db":              {"the least clear parts of the voice are", "clearer", "less clear"},
+	"perturbation.hnr_p90_db":              {"the clearest parts of the voice are", "clearer", "less clear"},
+	"perturbation.cpps_db":                 {"the tone of the voice stands out", "more", "less"},
+
+	"quefrency.band#.mean_log":   {"the spectrum has", "stronger ripples", "weaker ripples"},
+	"quefrency.band#.sd_log":     {"the ripples of the spectrum vary", "more", "less"},
+	"quefrency.band#.change":     {"the ripples of the spectrum change", "more from moment to moment", "less from moment to moment"},
+	"quefrency.band#.low_change": {"the ripples of the lower spectrum change", "more from moment to moment", "less from moment to moment"},
+
+	"envelope.unvoiced.band#.step_skew": {"unvoiced sounds begin", "more abruptly", "less abruptly"},
+	"envelope.voiced.band#.bend_skew":   {"the peaks of the loudness of a band are", "sharper", "less sharp"},
+	"envelope.voiced.band#.correlation": {"the loudness of a band moves", "more steadily", "less steadily"},
+	"envelope.voiced.band#.step_sd_log": {"the steps in the loudness of a band vary", "more", "less"},
+}
+
+var digits = regexp.MustCompile(`[0-9]+`)
+
+// wordsFor returns the words of a feature; ok is false if there are none.
+func wordsFor(feature string) (w measureWords, ok bool) {
+	if w, ok = wordsOf[feature]; !ok {
+		w, ok = wordsOf[digits.ReplaceAllString(feature, "#")]
+	}
+	return w, ok
+}
+
+// Deviations below little, and from far on, are said to be so. Chosen: of people as the
+// norms have them, two in five are below and one in twenty is beyond.
+const (
+	little = 0.5 // standard deviations
+	far    = 2.0
+)
+
+// inWords says in words how a measure differs from what is usual; its name if it has
+// no words or the deviation is not known.
+func inWords(c screen.Contribution) string {
+	w, ok := wordsFor(c.Feature)
+	if !ok || c.Deviation == 0 || math.IsNaN(float64(c.Deviation)) {
+		return c.Feature
+	}
+	text := w.lead + " " + w.more + " than usual"
+	if c.Deviation < 0 {
+		text = w.lead + " " + w.less + " than usual"
+	}
+	switch size := math.Abs(float64(c.Deviation)); {
+	case size < little:
+		return text + ", by little"
+	case size >= far:
+		return text + ", by far"
+	}
+	return text
+}

@@ -1,0 +1,117 @@
+package voicescreen
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
+)
+
+// complete checks the scores of a scorer against what [models.Scorer] promises, and
+// derives what the scorer left empty. Scores are stored and shown as they are then.
+// The error names the fault; the session fails with internal_error after its last
+// attempt.
+func complete(info models.Info, all []screen.Score) error {
+	if len(all) != len(info.Categories) {
+		return fmt.Errorf("got %d scores, want %d", len(all), len(info.Categories))
+	}
+	for i, c := range info.Categories {
+		s := &all[i]
+		if s.Category != c {
+			return fmt.Errorf("score %d is of %v, want %v", i, s.Category, c)
+		}
+		if err := checkScore(s); err != nil {
+			return fmt.Errorf("the score of %v: %w", c, err)
+		}
+		if s.Model == "" {
+			s.Model, s.Version = info.Name, info.Version
+		}
+		if s.Low == 0 && s.High == 0 && s.Probability > 0 { // left empty
+			s.Low, s.High = math.NaN(), math.NaN()
+		}
+		deriveDecision(s)
+		deriveSeverity(s)
+		if err := checkAgreement(s); err != nil {
+			return fmt.Errorf("the score of %v: %w", c, err)
+		}
+	}
+	return nil
+}
+
+// checkScore returns an error for a score whose parts cannot be right, each alone.
+func checkScore(s *screen.Score) error {
+	isShare := func(x float64) bool { return x >= 0 && x <= 1 } // not NaN
+	switch {
+	case !isShare(s.Probability):
+		return fmt.Errorf("the probability is %v, want 0 to 1", s.Probability)
+	case !isShare(s.Low) && !math.IsNaN(s.Low), !isShare(s.High) && !math.IsNaN(s.High), s.Low > s.High:
+		return fmt.Errorf("the interval is %v to %v, want 0 ≤ low ≤ high ≤ 1, or NaN", s.Low, s.High)
+	case !isShare(s.Coverage):
+		return fmt.Errorf("the coverage is %v, want 0 to 1", s.Coverage)
+	case !(s.Prior >= 0 && s.Prior < 1):
+		return fmt.Errorf("the prior is %v, want 0 or more and less than 1", s.Prior)
+	case !(0 <= s.Band.Low && s.Band.Low <= s.Band.High && s.Band.High <= 1):
+		return fmt.Errorf("the band is %v to %v, want 0 ≤ low ≤ high ≤ 1", s.Band.Low, s.Band.High)
+	case s.Decision != 0 && !s.Decision.Valid():
+		return fmt.Errorf("the decision is %v", s.Decision)
+	case s.Severity != 0 && !slices.Contains(s.Category.Severities(), s.Severity):
+		return fmt.Errorf("the class %v is of another category", s.Severity)
+	}
+	return nil
+}
+
+// deriveDecision lets the band decide. Without a band it sets a decision that is
+// empty: by the class, or else by one half. A deepfake score without a band gets the
+// one of its decision, so that a prior decides anew.
+func deriveDecision(s *screen.Score) {
+	half := screen.Band{Low: screen.Half, High: screen.Half}
+	switch {
+	case s.Band != screen.Band{}:
+		s.Decide(s.Band.Of(s.Category))
+	case s.Category == screen.Deepfake && s.Decision == screen.Indeterminate && !s.Doubtful():
+		s.Decide(screen.Open)
+	case s.Category == screen.Deepfake && (s.Decision == screen.Indeterminate || s.Decision == 0):
+		s.Decide(half)
+	case s.Category == screen.Deepfake:
+		s.Band = half
+	case s.Decision != 0:
+	case s.Doubtful():
+		s.Decision = screen.Indeterminate
+	case s.Severity == 0:
+		s.Decide(half)
+	case s.Severity >= screen.SeverityOf(s.Category, screen.PositiveTotal):
+		s.Decision = screen.Positive
+	default:
+		s.Decision = screen.Negative
+	}
+}
+
+// deriveSeverity sets a class that is empty to the lowest that agrees with decision
+// and probability.
+func deriveSeverity(s *screen.Score) {
+	if s.Severity != 0 || len(s.Category.Severities()) == 0 {
+		return
+	}
+	s.Severity = s.Category.Severities()[0]
+	if s.Decision == screen.Positive {
+		s.Severity = screen.SeverityOf(s.Category, screen.PositiveTotal)
+	}
+	s.Severity = s.Category.AtLeast(s.Severity, s.Probability)
+}
+
+// checkAgreement returns an error for a score whose probability, decision and class
+// contradict each other.
+func checkAgreement(s *screen.Score) error {
+	p := s.Probability
+	switch {
+	case s.Decision == screen.Negative && p > screen.Half:
+		return fmt.Errorf("the decision is negative at a probability of %v, want positive or indeterminate above one half", p)
+	case s.Category == screen.Deepfake && s.Decision == screen.Positive && p < s.Band.High:
+		return fmt.Errorf("the decision is positive at a probability of %v, want it from %v on; a lower threshold belongs in ScoringOptions.Thresholds", p, s.Band.High)
+	case s.Severity != 0 && p > screen.Half && s.Severity < screen.SeverityOf(s.Category, screen.PositiveTotal):
+		return fmt.Errorf("the class is %v at a probability of %v, want at least %v above one half", s.Severity, p, screen.SeverityOf(s.Category, screen.PositiveTotal))
+	}
+	return nil
+}
