@@ -19,7 +19,7 @@ import (
 
 // one makes one call.
 func (c *concurrent) one(client int, r *rand.Rand) {
-	e := c.engines[r.IntN(2)].Tenant("clinic")
+	e := c.engines[r.IntN(len(c.engines))].Tenant("clinic")
 	c.mu.Lock()
 	recent := c.sessions[max(0, len(c.sessions)-linearWindow):]
 	id := ""

@@ -166,7 +166,8 @@ func see(r *voicescreen.Result) (s seenSession) {
 type concurrent struct {
 	t       *testing.T
 	st      store.Store
-	engines [2]*voicescreen.Engine
+	stores  []store.Store // one for each engine; in memory and bolt the same
+	engines []*voicescreen.Engine
 	began   time.Time
 
 	mu       sync.Mutex // protects what follows
@@ -218,7 +219,7 @@ func TestLinearizable(t *testing.T) {
 			if plant := concurrentFaults[*fault]; plant != nil {
 				st = plant(st)
 			}
-			c := &concurrent{t: t, st: st, began: time.Now(), users: map[string]string{}, made: map[string]int64{}, history: map[string][]porcupine.Operation{}}
+			c := &concurrent{t: t, st: st, stores: []store.Store{st, st}, began: time.Now(), users: map[string]string{}, made: map[string]int64{}, history: map[string][]porcupine.Operation{}}
 			c.run(*linearOps, rand.New(rand.NewPCG(7, uint64(run))))
 			c.check()
 		})
@@ -254,8 +255,8 @@ func (c *concurrent) run(ops int, rnd *rand.Rand) {
 		c.mu.Unlock()
 		c.record(linearClients, r.SessionID, call{name: "finish"}, from, answer{seen: seenSession{stage: see(r).stage}})
 	}
-	for i := range c.engines {
-		c.engines[i] = newEngine(c.t, c.st, opts)
+	for _, st := range c.stores {
+		c.engines = append(c.engines, newEngine(c.t, st, opts))
 	}
 	dying := make(chan struct{})
 	var all, rogue sync.WaitGroup

@@ -42,6 +42,7 @@ var order = map[string][]string{
 	"internal/proof/cost":      {},                                           // bounds on what an input may cost, for fuzz targets
 	"internal/proof/diskfault": {},                                           // power failures and failing calls
 	"internal/proof/s3server":  {},                                           // an S3 server of a test
+	"internal/proof/pgserver":  {},                                           // a PostgreSQL server of a test
 	"internal/proof/shared":    {},                                           // the files beside the repository
 	"internal/proof/signals":   {},                                           // signals whose truth is known
 	"internal/proof/soak":      {".", "httpadapter", "screen"},               // a long load on the whole service
@@ -64,6 +65,7 @@ var order = map[string][]string{
 	"store/audio/s3":  {"store", "store/audio"}, // apart, so that programs without S3 do not link its client
 	"store/bolt":      {"internal/durable", "internal/stream", "screen", "store", "store/audio"},
 	"store/memory":    {"screen", "store"},
+	"store/postgres":  {"internal/stream", "screen", "store", "store/audio"},
 	"audit":           {"internal/durable"},
 
 	".": {
@@ -81,7 +83,7 @@ var order = map[string][]string{
 	"internal/command": {".", "dsp/wav", "features", "models", "models/dam", "models/shipped", "screen"}, // what the programs share
 	"cmd/voicescreen": {
 		".", "audit", "dsp", "features", "httpadapter", "httpadapter/webhook", "internal/command", "internal/durable", "internal/stats",
-		"models/learn", "screen", "store", "store/bolt", "store/memory",
+		"models/learn", "screen", "store", "store/bolt", "store/memory", "store/postgres",
 	},
 	"cmd/voicelab": {
 		".", "dsp", "features", "internal/command", "internal/durable", "internal/stats",

@@ -227,6 +227,9 @@ func withDB(path string, opts *bolt.Options, f func(*bolt.Store) error) error {
 
 // mustExist says that there is no database, which bolt.Open would make.
 func mustExist(path string) error {
+	if isPostgres(path) {
+		return command.Usagef("this command is for database files, and not for PostgreSQL")
+	}
 	_, err := os.Stat(path)
 	return err
 }

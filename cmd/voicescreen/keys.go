@@ -20,28 +20,26 @@ func newKeys() *cobra.Command {
 	cmd := command.Group(&cobra.Command{
 		Use:   "keys",
 		Short: "Create, list and revoke API keys",
-		Long: `Keep the API keys of "voicescreen serve" in a file. The file holds the SHA-256 of
-each key, and no key. A running server reads changes within a second.`,
-		Example: "  voicescreen keys create --keys keys.json --account clinic-a",
+		Long: `Keep the API keys of "voicescreen serve" in a file, or in its PostgreSQL database.
+It holds the SHA-256 of each key, and no key. A running server reads changes within a
+second.`,
+		Example: "  voicescreen keys create --keys keys.json --account clinic-a\n" +
+			"  voicescreen keys create --db postgres://voicescreen@db.example/voicescreen --account clinic-a",
 	})
 	cmd.AddCommand(newKeysCreate(), newKeysList(), newKeysRevoke())
 	return cmd
 }
 
 // keyFlags are the flags that the commands on keys share.
-type keyFlags struct{ file, account string }
-
-func (k *keyFlags) add(cmd *cobra.Command, account string) {
-	cmd.Flags().StringVar(&k.file, "keys", "", "the key file (required)")
-	cmd.Flags().StringVar(&k.account, "account", "", account)
-	command.NoValues(cmd, "account")
+type keyFlags struct {
+	keyStore
+	account string
 }
 
-func (k *keyFlags) check() error {
-	if k.file == "" {
-		return command.Usagef("--keys is missing, want the path of the key file")
-	}
-	return nil
+func (k *keyFlags) add(cmd *cobra.Command, account string) {
+	k.keyStore.add(cmd)
+	cmd.Flags().StringVar(&k.account, "account", "", account)
+	command.NoValues(cmd, "account")
 }
 
 func newKeysCreate() *cobra.Command {
@@ -52,7 +50,7 @@ func newKeysCreate() *cobra.Command {
 		expires time.Duration
 	)
 	cmd := &cobra.Command{
-		Use:   "create --keys FILE --account NAME",
+		Use:   "create (--keys FILE | --db URL) --account NAME",
 		Short: "Create a key and print it, once",
 		Long: `Create a key for an account, and a missing file. The key is printed once, alone on
 standard output; the file keeps its SHA-256. Keys of one account see the same
@@ -85,17 +83,15 @@ sessions, and none of other accounts.`,
 			if expires > 0 {
 				until = time.Now().Add(expires)
 			}
-			keys, err := httpadapter.CreateKeys(k.file)
-			if err != nil {
+			return k.use(cmd.Context(), true, func(keys *httpadapter.Keys) error {
+				key, err := createKey(keys, until, k.account, parsed, &trail)
+				if err != nil {
+					return usageIfInvalid(err)
+				}
+				fmt.Fprintf(cmd.ErrOrStderr(), "A key for account %s, which is not shown again:\n", k.account)
+				_, err = fmt.Fprintln(cmd.OutOrStdout(), key)
 				return err
-			}
-			key, err := createKey(keys, until, k.account, parsed, &trail)
-			if err != nil {
-				return usageIfInvalid(err)
-			}
-			fmt.Fprintf(cmd.ErrOrStderr(), "A key for account %s, which is not shown again:\n", k.account)
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), key)
-			return err
+			})
 		},
 	}
 	k.add(cmd, "the account that the key works in (required)")
@@ -149,7 +145,7 @@ func openKeys(path string) (*httpadapter.Keys, error) {
 func newKeysList() *cobra.Command {
 	var k keyFlags
 	cmd := &cobra.Command{
-		Use:   "list --keys FILE [--account NAME]",
+		Use:   "list (--keys FILE | --db URL) [--account NAME]",
 		Short: "List keys by their IDs",
 		Long: `List the keys of all accounts, or of one, expired and revoked ones included. The ID
 of a key is the part between its underscores.`,
@@ -159,16 +155,14 @@ of a key is the part between its underscores.`,
 			if err := k.check(); err != nil {
 				return err
 			}
-			keys, err := openKeys(k.file)
-			if err != nil {
-				return err
-			}
-			warnReadable(cmd.ErrOrStderr(), k.file)
-			list, err := keys.List()
-			if err != nil {
-				return err
-			}
-			return printKeys(cmd.OutOrStdout(), list, k.account)
+			return k.use(cmd.Context(), false, func(keys *httpadapter.Keys) error {
+				warnReadable(cmd.ErrOrStderr(), k.file)
+				list, err := keys.List()
+				if err != nil {
+					return err
+				}
+				return printKeys(cmd.OutOrStdout(), list, k.account)
+			})
 		},
 	}
 	k.add(cmd, "only the keys of this account")
@@ -207,7 +201,7 @@ func newKeysRevoke() *cobra.Command {
 		id    string
 	)
 	cmd := &cobra.Command{
-		Use:   "revoke --keys FILE (--account NAME | --id ID)",
+		Use:   "revoke (--keys FILE | --db URL) (--account NAME | --id ID)",
 		Short: "Revoke all keys of an account, or one key",
 		Long: `Revoke all keys of an account, or one key by its ID. Running servers refuse requests
 with a revoked key within a second.`,
@@ -221,27 +215,25 @@ with a revoked key within a second.`,
 			if (k.account == "") == (id == "") {
 				return command.Usagef("want --account or --id, and not both")
 			}
-			keys, err := openKeys(k.file)
-			if err != nil {
-				return err
-			}
-			if err := trail.check(); err != nil {
-				return err
-			}
-			l, err := trail.openQuiet()
-			if err != nil {
-				return err
-			}
-			said, err := revokeKeys(keys, id, k.account)
-			e := audit.Event{Action: "keys revoke", Outcome: "failed"}
-			if err == nil { // only then are the two what they should be
-				e.Account, e.Key, e.Outcome = k.account, keyID(id), "done"
-			}
-			if err := errors.Join(err, note(l, e)); err != nil {
-				return err
-			}
-			fmt.Fprintln(cmd.ErrOrStderr(), said)
-			return nil
+			return k.use(cmd.Context(), false, func(keys *httpadapter.Keys) error {
+				if err := trail.check(); err != nil {
+					return err
+				}
+				l, err := trail.openQuiet()
+				if err != nil {
+					return err
+				}
+				said, err := revokeKeys(keys, id, k.account)
+				e := audit.Event{Action: "keys revoke", Outcome: "failed"}
+				if err == nil { // only then are the two what they should be
+					e.Account, e.Key, e.Outcome = k.account, keyID(id), "done"
+				}
+				if err := errors.Join(err, note(l, e)); err != nil {
+					return err
+				}
+				fmt.Fprintln(cmd.ErrOrStderr(), said)
+				return nil
+			})
 		},
 	}
 	trail.add(cmd)

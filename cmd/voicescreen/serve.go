@@ -63,6 +63,12 @@ output is the address that the server listens on; with port 0 the system chooses
 one. After an interrupt or SIGTERM the server finishes the requests and analyses
 under way, and ends. Queued recordings are analysed after the next start.
 
+With --db postgres://… sessions, recordings, keys and learned models are kept in a
+PostgreSQL database, and any number of servers on any number of machines may use it.
+Make keys with "voicescreen keys create --db postgres://…". Give a password in
+PGPASSWORD or a file that PGPASSFILE names, and not in the address, which others see
+in the list of processes.
+
 With --dev the server creates a key and prints how to call the service with it. The
 database is then temporary unless --db is given, and the key is kept in memory unless
 --keys is given.
@@ -70,7 +76,8 @@ database is then temporary unless --db is given, and the key is kept in memory u
 With a store key, a new database and its recordings are encrypted. The key is 64
 hexadecimal digits, such as "openssl rand -hex 32" prints, in the file that
 --store-key names or in the environment variable VOICESCREEN_STORE_KEY. Every later
-start needs it. Without the key the data are lost.
+start needs it. Without the key the data are lost. The first command that opens a
+PostgreSQL database, "keys create" too, decides whether it is encrypted.
 
 With --backup DIR and --backup-every 24h the server backs up the database at each
 midnight UTC, while calls and analyses go on. The backup is DIR/20261122T000000Z.db,
@@ -95,14 +102,15 @@ The connection is not encrypted: put a proxy that speaks TLS before it.`
 func newServe() *cobra.Command {
 	var o serveOptions
 	cmd := &cobra.Command{
-		Use:   "serve --db PATH --keys FILE [--addr HOST:PORT]",
+		Use:   "serve --db (PATH --keys FILE | URL) [--addr HOST:PORT]",
 		Short: "Serve the screening service over HTTP",
 		Long:  serveHelp,
 		Example: "  voicescreen serve --dev\n" +
 			"  voicescreen keys create --keys keys.json --account clinic-a\n" +
 			"  voicescreen serve --addr 127.0.0.1:8080 --db clinic.db --keys keys.json\n" +
 			"  voicescreen serve --db clinic.db --keys keys.json --backup /backup --backup-every 24h\n" +
-			"  voicescreen serve --config serve.json --log json",
+			"  voicescreen serve --config serve.json --log json\n" +
+			"  voicescreen serve --db postgres://voicescreen@db.example/voicescreen --addr 10.0.0.1:8080",
 		Args: command.Args(cobra.NoArgs),
 	}
 	o.add(cmd)
@@ -128,7 +136,7 @@ func newServe() *cobra.Command {
 // add adds the flags to a command.
 func (o *serveOptions) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.addr, "addr", defaultAddr, "the address to listen on")
-	cmd.Flags().StringVar(&o.db, "db", "", "the database file")
+	cmd.Flags().StringVar(&o.db, "db", "", "the database file, or postgres://… for a PostgreSQL database")
 	cmd.Flags().StringVar(&o.keys, "keys", "", "the key file, see \"voicescreen keys\"")
 	cmd.Flags().StringArrayVar(&o.models, "model", nil, "a model file that replaces the shipped one of its category (repeatable)")
 	cmd.Flags().StringVar(&o.thresholds, "thresholds", "", "thresholds of the accounts, see \"voicelab thresholds\"")
@@ -151,8 +159,11 @@ func (o *serveOptions) add(cmd *cobra.Command) {
 
 // check returns a usage error for flags that do not fit.
 func (o *serveOptions) check() error {
-	if !o.dev && (o.db == "" || o.keys == "") {
-		return command.Usagef("--db and --keys are needed, or --dev for a trial")
+	if !o.dev && (o.db == "" || o.keys == "" && !isPostgres(o.db)) {
+		return command.Usagef("--db and --keys are needed, or --db postgres://…, or --dev for a trial")
+	}
+	if isPostgres(o.db) && o.backup.dir != "" {
+		return command.Usagef("--backup is for a database file; back up PostgreSQL with its own tools")
 	}
 	if _, _, err := net.SplitHostPort(o.addr); err != nil {
 		return command.Usagef("--addr is %q, want HOST:PORT", o.addr)
@@ -191,7 +202,12 @@ func runServe(ctx context.Context, o serveOptions, stdout io.Writer, logger *slo
 	if sender != nil {
 		defer sender.Close() // after the engine, which sends until it is closed
 	}
-	keys, key, err := serveKeys(o)
+	db, err := openDatabase(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.close()) }() // after the engine
+	keys, key, err := serveKeys(ctx, o, db)
 	if err != nil {
 		return err
 	}
@@ -203,7 +219,7 @@ func runServe(ctx context.Context, o serveOptions, stdout io.Writer, logger *slo
 		defer os.RemoveAll(dir)
 		o.db = filepath.Join(dir, "dev.db")
 	}
-	if err := warnWithoutKey(keys, o.keys, logger); err != nil {
+	if err := warnWithoutKey(keys, o, logger); err != nil {
 		return err
 	}
 	trail, endTrail, err := o.audit.open(logger)
@@ -212,7 +228,7 @@ func runServe(ctx context.Context, o serveOptions, stdout io.Writer, logger *slo
 	}
 	defer func() { err = errors.Join(err, endTrail()) }()
 	var metrics httpadapter.Metrics
-	engine, err := openEngine(o, logger, trail, sender, &metrics)
+	engine, err := openEngine(o, db, logger, trail, sender, &metrics)
 	if err != nil {
 		return err
 	}
@@ -249,7 +265,7 @@ func announceAndServe(ctx context.Context, o serveOptions, on *listeners, key st
 }
 
 // openEngine opens the database as the flags say.
-func openEngine(o serveOptions, logger *slog.Logger, trail *audit.Log, sender *webhook.Sender, metrics *httpadapter.Metrics) (*voicescreen.Engine, error) {
+func openEngine(o serveOptions, db database, logger *slog.Logger, trail *audit.Log, sender *webhook.Sender, metrics *httpadapter.Metrics) (*voicescreen.Engine, error) {
 	storeKey, err := o.storeKey.read()
 	if err != nil {
 		return nil, err
@@ -273,7 +289,7 @@ func openEngine(o serveOptions, logger *slog.Logger, trail *audit.Log, sender *w
 	if trail != nil {
 		opts.Results.Erased = httpadapter.AuditErased(trail)
 	}
-	engine, err := voicescreen.Open(o.db, opts)
+	engine, err := db.engine(o.db, opts)
 	return engine, keyHint(err)
 }
 
@@ -310,8 +326,12 @@ func closeEngine(e *voicescreen.Engine) error {
 const devAccount = "dev"
 
 // serveKeys opens the keys, and makes one for --dev.
-func serveKeys(o serveOptions) (keys *httpadapter.Keys, key string, err error) {
+func serveKeys(ctx context.Context, o serveOptions, db database) (keys *httpadapter.Keys, key string, err error) {
 	switch {
+	case o.keys == "" && db.shared != nil:
+		if keys, err = httpadapter.StoredKeys(ctx, db.shared); err != nil || !o.dev {
+			return keys, "", err
+		}
 	case !o.dev: // keys can come while the server runs, the first one too
 		keys, err = httpadapter.CreateKeys(o.keys)
 		return keys, "", err
@@ -327,10 +347,14 @@ func serveKeys(o serveOptions) (keys *httpadapter.Keys, key string, err error) {
 }
 
 // warnWithoutKey says so if none of the keys of a file is valid now.
-func warnWithoutKey(keys *httpadapter.Keys, file string, logger *slog.Logger) error {
+func warnWithoutKey(keys *httpadapter.Keys, o serveOptions, logger *slog.Logger) error {
+	where := "--keys " + o.keys
+	if o.keys == "" {
+		where = "--db postgres://…" // without a password that may be in it
+	}
 	list, err := keys.List()
 	if err == nil && !slices.ContainsFunc(list, func(k httpadapter.Key) bool { return k.Live(time.Now()) }) {
-		logger.Warn("no key is valid yet", "create", fmt.Sprintf("voicescreen keys create --keys %s --account NAME", file))
+		logger.Warn("no key is valid yet", "create", fmt.Sprintf("voicescreen keys create %s --account NAME", where))
 	}
 	return err
 }

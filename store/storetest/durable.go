@@ -10,23 +10,37 @@ import (
 	"github.com/voicescreen/voicescreen/store"
 )
 
-// RunDurable runs the cases of stores that outlive the process. Open opens the store
-// in a directory, which is empty at the first call, with the clock now. The suite
-// closes the store.
+// RunDurable runs the cases of stores that outlive the process, and that one
+// process holds at a time. Open opens the store in a directory, which is empty
+// the first time, with the clock now.
 func RunDurable(t *testing.T, open func(t *testing.T, dir string, now func() time.Time) store.Store) {
-	for _, c := range []struct {
-		promise string
-		test    func(t *testing.T, st *subject, reopen func(*subject) *subject)
-	}{
-		{"sessions are there after reopening", sessionsSurvive},
-		{"audio is there after reopening", audioSurvives},
-		{"the queue keeps its order after reopening", queueSurvives},
-		{"notices and retention periods are there after reopening", noticesSurvive},
-		{"removed sessions stay removed", removalSurvives},
-		{"documents are there after reopening", documentsSurvive},
+	runReopened(t, open, append([]durableCase{
 		{"sessions that an earlier process leased or postponed are due after reopening", leasesEnd},
-		{"histories with reopening agree with the model", checkHistories},
-	} {
+		{"histories with reopening agree with the model", func(t *testing.T, st *subject, reopen func(*subject) *subject) {
+			checkHistories(t, st, reopen, (*history).release)
+		}},
+	}, durableCases...))
+}
+
+// durableCase shows that one promise is kept by a store that is opened again.
+type durableCase struct {
+	promise string
+	test    func(t *testing.T, st *subject, reopen func(*subject) *subject)
+}
+
+// durableCases are those of all stores that outlive the process.
+var durableCases = []durableCase{
+	{"sessions are there after reopening", sessionsSurvive},
+	{"audio is there after reopening", audioSurvives},
+	{"the queue keeps its order after reopening", queueSurvives},
+	{"notices and retention periods are there after reopening", noticesSurvive},
+	{"removed sessions stay removed", removalSurvives},
+	{"documents are there after reopening", documentsSurvive},
+}
+
+// runReopened runs cases, each on a store of its own.
+func runReopened(t *testing.T, open func(t *testing.T, dir string, now func() time.Time) store.Store, cases []durableCase) {
+	for _, c := range cases {
 		t.Run(c.promise, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()

@@ -24,8 +24,8 @@ var (
 
 // checkHistories compares random histories of calls with a model. The IDs of a call may
 // be those of another account. If reopen is not nil, histories also close the store and
-// open it again.
-func checkHistories(t *testing.T, st *subject, reopen func(*subject) *subject) {
+// open it again, or continue in another process; reopened does the same to the model.
+func checkHistories(t *testing.T, st *subject, reopen func(*subject) *subject, reopened func(*history)) {
 	rapid.Check(t, func(rt *rapid.T) {
 		h := &history{T: rt, t: t, st: st, sessions: map[string]*store.Session{}, audio: map[string]string{}}
 		h.beginDocuments()
@@ -51,7 +51,7 @@ func checkHistories(t *testing.T, st *subject, reopen func(*subject) *subject) {
 		if reopen != nil {
 			actions["reopen"] = func(*rapid.T) {
 				h.st = reopen(h.st)
-				h.release()
+				reopened(h)
 				maps.DeleteFunc(h.audio, func(ref, _ string) bool { // the store may have swept orphans
 					kept := slices.ContainsFunc(slices.Collect(maps.Values(h.sessions)), func(s *store.Session) bool { return s.Audio == ref })
 					if !kept {

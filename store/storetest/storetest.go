@@ -40,7 +40,7 @@ func Run(t *testing.T, open func(t *testing.T, now func() time.Time) store.Store
 	}
 	t.Run("histories agree with the model", func(t *testing.T) {
 		t.Parallel() // histories take long, and mostly wait for the disk
-		checkHistories(t, opened(t, open), nil)
+		checkHistories(t, opened(t, open), nil, nil)
 	})
 }
 

@@ -1,0 +1,88 @@
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/voicescreen/voicescreen/internal/command"
+	"github.com/voicescreen/voicescreen/internal/proof/pgserver"
+)
+
+// Two servers on one PostgreSQL database are replicas of one service: a session
+// goes from the one to the other, and keys hold in both.
+func TestServeOnPostgreSQL(t *testing.T) {
+	pg, err := pgserver.Start()
+	if errors.Is(err, pgserver.ErrNotInstalled) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := pg.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	url := pg.URL("postgres")
+	t.Setenv(envStoreKey, strings.Repeat("c3", secretSize))
+	key := strings.TrimSpace(ok(t, "keys", "create", "--db", url, "--account", "clinic-a").stdout)
+	var replicas [2]*server
+	for i := range replicas {
+		replicas[i] = startServer(t, "--db", url)
+	}
+	one, other := replicas[0], replicas[1]
+	one.call("GET", "/readyz", "", "", nil, http.StatusOK)
+	id := one.initiate("/initiate", key, js, `{"user_id":"patient-31","is_initiated":true}`)
+	other.submit("/predict", key, id, read(t, short), http.StatusAccepted)
+	one.submit("/predict", key, id, read(t, short), http.StatusConflict)
+	one.result("/predict/sessions/"+id, key, http.StatusOK).want(t, "status", "success")
+	other.result("/predict/sessions/"+id, key, http.StatusOK).want(t, "status", "success")
+	if n, err := pg.SQL(t.Context(), "postgres", "SELECT count(*) FROM voicescreen.audio"); n != "0" || err != nil {
+		t.Errorf("got %s recordings and error %v after the result, want 0", n, err)
+	}
+	if list := ok(t, "keys", "list", "--db", url).stdout; !strings.Contains(list, "clinic-a") || strings.Contains(list, key) {
+		t.Errorf("got list\n%s, want the account and not the key", list)
+	}
+	ok(t, "keys", "revoke", "--db", url, "--account", "clinic-a")
+	time.Sleep(time.Second) // by then each replica has read it
+	for _, s := range replicas {
+		s.call("GET", "/predict/sessions/"+id, key, "", nil, http.StatusForbidden)
+		s.stop()
+		if text := s.stderr.String(); strings.Contains(text, key) || strings.Contains(text, "patient-31") {
+			t.Errorf("the log holds the key or the user:\n%s", text)
+		}
+	}
+	t.Setenv(envStoreKey, "")
+	if o := cli(t, "keys", "list", "--db", url); o.code != command.ExitError || !strings.Contains(o.stderr, "encrypted") {
+		t.Errorf("without the store key: got %+v, want an error that says so", o)
+	}
+}
+
+func TestPostgreSQLFlagsThatDoNotFit(t *testing.T) {
+	const url = "postgres://user:secret@nowhere.invalid/db"
+	for name, args := range map[string][]string{
+		"a backup":                 {"serve", "--db", url, "--backup", t.TempDir(), "--backup-every", "24h"},
+		"keys in two places":       {"keys", "list", "--db", url, "--keys", "keys.json"},
+		"keys nowhere":             {"keys", "list"},
+		"keys in a database file":  {"keys", "list", "--db", "clinic.db"},
+		"an encrypted key file":    {"keys", "list", "--keys", "keys.json", "--store-key", "x"},
+		"a command for files only": {"db", "check", url},
+	} {
+		if o := cli(t, args...); o.code != command.ExitUsage || o.stderr == "" || strings.Contains(o.stderr, "secret") {
+			t.Errorf("%s: got %+v, want a usage error without the password", name, o)
+		}
+	}
+	for name, args := range map[string][]string{
+		"a server that is not there": {"serve", "--addr", "127.0.0.1:0", "--db", url},
+		"keys there":                 {"keys", "list", "--db", url},
+	} {
+		if o := cli(t, args...); o.code != command.ExitError || o.stderr == "" || strings.Contains(o.stderr, "secret") {
+			t.Errorf("%s: got %+v, want an error without the password", name, o)
+		}
+	}
+}

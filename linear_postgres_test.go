@@ -1,0 +1,71 @@
+package voicescreen_test
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+
+	"github.com/voicescreen/voicescreen/internal/proof/pgserver"
+	"github.com/voicescreen/voicescreen/store/postgres"
+)
+
+var linearPostgresRuns = flag.Int("linear.postgres", 1, "how many histories are checked on PostgreSQL")
+
+// TestLinearizableOnPostgreSQL checks histories of clients that call three
+// engines, each on a store of its own in one database, as replicas are.
+func TestLinearizableOnPostgreSQL(t *testing.T) {
+	s, err := pgserver.Start()
+	if errors.Is(err, pgserver.ErrNotInstalled) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	for run := range *linearPostgresRuns {
+		t.Run(fmt.Sprint(run), func(t *testing.T) {
+			c := &concurrent{t: t, began: time.Now(), users: map[string]string{}, made: map[string]int64{}, history: map[string][]porcupine.Operation{}}
+			for range 3 {
+				st, err := postgres.Open(t.Context(), s.URL("postgres"), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() {
+					if err := st.Close(); err != nil {
+						t.Error(err)
+					}
+				})
+				c.st = st
+				if plant := concurrentFaults[*fault]; plant != nil {
+					c.st = plant(st)
+				}
+				c.stores = append(c.stores, c.st)
+			}
+			c.run(*linearOps, rand.New(rand.NewPCG(7, uint64(run))))
+			c.check()
+		})
+	}
+}
+
+func TestFaultsAreFoundOnPostgreSQL(t *testing.T) {
+	if *fault != "" {
+		return // this is a process that looks for one
+	}
+	if err := pgserver.Installed(); err != nil {
+		t.Skip(err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(concurrentFaults)) {
+		t.Run(name, func(t *testing.T) { wantFault(t, "TestLinearizableOnPostgreSQL", name) })
+	}
+}

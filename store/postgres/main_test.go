@@ -1,0 +1,161 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/voicescreen/voicescreen/internal/proof/pgserver"
+	"github.com/voicescreen/voicescreen/store"
+	"github.com/voicescreen/voicescreen/store/postgres"
+)
+
+// server is that of all tests that do not kill it. stopServer stops it, if it was
+// started.
+var (
+	stopServer = func() error { return nil }
+	server     = sync.OnceValues(func() (*pgserver.Server, error) {
+		s, err := pgserver.Start()
+		if err == nil {
+			stopServer = s.Stop
+		}
+		return s, err
+	})
+)
+
+// template is a database with the tables, of which tests make copies.
+var template = sync.OnceValue(func() error {
+	s, err := server()
+	if err != nil {
+		return err
+	}
+	if _, err := s.SQL(context.Background(), "postgres", "CREATE DATABASE template_of_tests"); err != nil {
+		return err
+	}
+	st, err := postgres.Open(context.Background(), s.URL("template_of_tests"), nil)
+	if err != nil {
+		return err
+	}
+	if err := st.Close(); err != nil {
+		return err
+	}
+	_, err = s.SQL(context.Background(), "template_of_tests", "DELETE FROM voicescreen.encryption") // the copies are new stores
+	return err
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := stopServer(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	if code == 0 {
+		if err := goleak.Find(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// started returns the server of the tests.
+func started(t testing.TB) *pgserver.Server {
+	t.Helper()
+	s, err := server()
+	if errors.Is(err, pgserver.ErrNotInstalled) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// databases counts those that were made.
+var databases atomic.Int32
+
+// free holds the names of databases that tests have used and left empty: another
+// one takes long to make.
+var free struct {
+	mu    sync.Mutex // protects names
+	names []string
+}
+
+// database returns the connection string of an empty database, which has the
+// tables.
+func database(t testing.TB) string {
+	t.Helper()
+	s := started(t)
+	if err := template(); err != nil {
+		t.Fatal(err)
+	}
+	free.mu.Lock()
+	name := ""
+	if n := len(free.names); n > 0 {
+		name, free.names = free.names[n-1], free.names[:n-1]
+	}
+	free.mu.Unlock()
+	if name == "" {
+		name = create(t, s, "TEMPLATE template_of_tests")
+	}
+	t.Cleanup(func() {
+		_, err := s.SQL(context.Background(), name, "DELETE FROM voicescreen.sessions; DELETE FROM voicescreen.audio; DELETE FROM voicescreen.documents; DELETE FROM voicescreen.encryption")
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		free.mu.Lock()
+		defer free.mu.Unlock()
+		free.names = append(free.names, name)
+	})
+	return s.URL(name)
+}
+
+// create makes a database and returns its name.
+func create(t testing.TB, s *pgserver.Server, with string) string {
+	t.Helper()
+	name := fmt.Sprintf("test_%d", databases.Add(1))
+	if _, err := s.SQL(context.Background(), "postgres", "CREATE DATABASE "+name+" "+with); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// open opens the store of a test, which the test closes.
+func open(t testing.TB, url string, opts *postgres.Options) *postgres.Store {
+	t.Helper()
+	st, err := postgres.Open(context.Background(), url, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+// opened opens the store of a test in a new database, and closes it at the end.
+func opened(t testing.TB, opts *postgres.Options) *postgres.Store {
+	t.Helper()
+	st := open(t, database(t), opts)
+	t.Cleanup(func() {
+		if err := st.Close(); err != nil && !errors.Is(err, store.ErrClosed) {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return st
+}
+
+// at is the clock of a test.
+func at(now func() time.Time) *postgres.Options { return &postgres.Options{Now: now} }
+
+// databaseName returns the name of the database of a connection string.
+func databaseName(url string) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(url, "postgres:///"), "?")
+	return name
+}
