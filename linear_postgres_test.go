@@ -36,8 +36,12 @@ func TestLinearizableOnPostgreSQL(t *testing.T) {
 	for run := range *linearPostgresRuns {
 		t.Run(fmt.Sprint(run), func(t *testing.T) {
 			c := &concurrent{t: t, began: time.Now(), users: map[string]string{}, made: map[string]int64{}, history: map[string][]porcupine.Operation{}}
+			name := fmt.Sprint("history_", run)
+			if _, err := s.SQL(t.Context(), "postgres", "CREATE DATABASE "+name); err != nil {
+				t.Fatal(err)
+			}
 			for range 3 {
-				st, err := postgres.Open(t.Context(), s.URL("postgres"), nil)
+				st, err := postgres.Open(t.Context(), s.URL(name), nil)
 				if err != nil {
 					t.Fatal(err)
 				}
