@@ -81,7 +81,7 @@ func waiting(id string, due time.Time) *store.Session {
 
 // bareColumns are those that a bare program reads and writes: all but the analysis.
 const bareColumns = `id, account, user_id, metadata, status, created_at, updated_at, product, submitted_at, audio,
-	channel, fixed_gain, baseline, due, owner, token, attempts, failure, labels, notify, notices, duration, analysed`
+	channel, fixed_gain, baseline, due, owner, token, attempts, failure, labels, notify, notices, duration, analysed, speech`
 
 func BenchmarkCreate(b *testing.B) {
 	url := database(b)
@@ -94,7 +94,7 @@ func BenchmarkCreate(b *testing.B) {
 				s := waiting(fmt.Sprint("bare ", i), time.Time{})
 				_, err := pool.Exec(ctx, `
 					INSERT INTO voicescreen.sessions (`+bareColumns+`)
-					VALUES ($1, $2, $3, $4, $5, clock_timestamp(), clock_timestamp(), $6, NULL, '', 0, false, false, NULL, '', 0, 0, NULL, NULL, NULL, 0, 0, 0)
+					VALUES ($1, $2, $3, $4, $5, clock_timestamp(), clock_timestamp(), $6, NULL, '', 0, false, false, NULL, '', 0, 0, NULL, NULL, NULL, 0, 0, 0, '')
 					ON CONFLICT (id) DO NOTHING`,
 					s.ID, s.Account, s.UserID, `{"age": 42, "gender": "Female"}`, s.Status.String(), s.Product.String())
 				return err
@@ -104,14 +104,14 @@ func BenchmarkCreate(b *testing.B) {
 
 // scanned reads the columns of bareColumns.
 func scanned(row pgx.Row) (id string, attempts int, err error) {
-	var text [7]string
+	var text [8]string
 	var metadata, failure, labels []byte
 	var times [6]*time.Time
 	var numbers [3]int
 	var flags [2]bool
 	var seconds [2]float64
 	err = row.Scan(&id, &text[0], &text[1], &metadata, &text[2], &times[0], &times[1], &text[3], &times[2], &text[4],
-		&numbers[0], &flags[0], &flags[1], &times[3], &text[5], &numbers[1], &attempts, &failure, &labels, &times[4], &numbers[2], &seconds[0], &seconds[1])
+		&numbers[0], &flags[0], &flags[1], &times[3], &text[5], &numbers[1], &attempts, &failure, &labels, &times[4], &numbers[2], &seconds[0], &seconds[1], &text[7])
 	return id, attempts, err
 }
 

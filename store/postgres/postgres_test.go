@@ -72,7 +72,7 @@ func TestADamagedRowIsAnErrorAndHoldsUpNobody(t *testing.T) {
 	defer st.Close()
 	long := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	broken := map[string]string{
-		"state": "status = 'lost'", "product": "product = 'x'", "metadata": `metadata = '{"age": -1}'`, "labels": `labels = '[]'`,
+		"state": "status = 'lost'", "product": "product = 'x'", "speech": "speech = 'x'", "metadata": `metadata = '{"age": -1}'`, "labels": `labels = '[]'`,
 		"failure": `failure = '7'`, "time": "updated_at = 'infinity'", "attempts": "attempts = -1", "analysis": `analysis = '\x00'`,
 	}
 	for i, name := range append(slices.Sorted(maps.Keys(broken)), "whole") {

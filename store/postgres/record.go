@@ -8,7 +8,6 @@ import (
 
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -17,7 +16,7 @@ import (
 type row struct {
 	stored                    store.Session
 	metadata, failure, labels []byte // JSON; nil if NULL
-	status, product           string
+	status, product, speech   string
 	analysis                  []byte // nil if NULL, or not read
 	key, sealed               []byte // nil if the store is not encrypted
 	now                       time.Time
@@ -30,7 +29,7 @@ func (r *row) head() []any {
 	s := &r.stored
 	return []any{
 		&s.ID, &s.Account, &s.UserID, &r.metadata, &r.status, &r.createdAt, &r.updatedAt, &r.product, &r.submittedAt, &s.Audio,
-		&s.Channel, &s.FixedGain, &s.Baseline, &r.due, &s.Owner, &s.Token, &s.Attempts, &r.failure, &r.labels, &r.notify, &s.Notices, &r.key, &r.sealed, &s.Duration, &s.Analysed,
+		&s.Channel, &s.FixedGain, &s.Baseline, &r.due, &s.Owner, &s.Token, &s.Attempts, &r.failure, &r.labels, &r.notify, &s.Notices, &r.key, &r.sealed, &s.Duration, &s.Analysed, &r.speech,
 	}
 }
 
@@ -43,6 +42,9 @@ func (r *row) session(v *vault) (*store.Session, error) {
 	err := s.Status.UnmarshalText([]byte(r.status))
 	if err == nil && r.product != "" {
 		err = s.Product.UnmarshalText([]byte(r.product))
+	}
+	if err == nil && r.speech != "" {
+		err = s.Speech.UnmarshalText([]byte(r.speech))
 	}
 	if v != nil && err == nil {
 		var p private
@@ -93,9 +95,9 @@ func (v *vault) mutable(s *store.Session, key []byte) (values []any, err error) 
 		err = errors.Join(errs[:]...)
 	}
 	return []any{
-		metadata, s.Status.String(), moment(s.UpdatedAt), productName(s.Product), moment(s.SubmittedAt), s.Audio,
+		metadata, s.Status.String(), moment(s.UpdatedAt), nameOf(s.Product), moment(s.SubmittedAt), s.Audio,
 		s.Channel, s.FixedGain, s.Baseline, moment(s.Due), s.Owner, int64(s.Token), s.Attempts, failure,
-		labels, moment(s.Notify), s.Notices, sealed, s.Duration, s.Analysed, analysed,
+		labels, moment(s.Notify), s.Notices, sealed, s.Duration, s.Analysed, nameOf(s.Speech), analysed,
 	}, err
 }
 
@@ -107,12 +109,15 @@ func analysis(s *store.Session) ([]byte, error) {
 	return store.AppendAnalysis(nil, s)
 }
 
-// productName returns "" where there is none.
-func productName(p screen.Product) string {
-	if p == 0 {
+// nameOf returns the name of a product or a way of speaking, "" where there is none.
+func nameOf[T interface {
+	~uint8
+	fmt.Stringer
+}](v T) string {
+	if v == 0 {
 		return ""
 	}
-	return p.String()
+	return v.String()
 }
 
 // jsonOf returns the encoding of metadata, labels or a failure, nil if nothing is

@@ -30,10 +30,9 @@ func (s *Store) Create(ctx context.Context, session *store.Session) error {
 	if err != nil {
 		return err
 	}
-	rest, analysed := values[2:len(values)-4], values[len(values)-1]
-	sealed, duration, read := values[len(values)-4], values[len(values)-3], values[len(values)-2]
+	rest, last := values[2:len(values)-5], values[len(values)-5:] // sqlCreate has the key between them
 	args := s.clock.creationArgs(session.ID, session.Account, session.UserID, values[0], values[1], moment(session.CreatedAt))
-	args = append(append(args, rest...), key, sealed, duration, read, analysed)
+	args = append(append(append(args, rest...), key), last...)
 	s.since.lower(session.Due, session.Notify)
 	var created bool
 	err = s.do(ctx, "create a session", func(ctx context.Context, c *pgx.Conn) error {

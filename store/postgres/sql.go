@@ -11,7 +11,7 @@ const now = `coalesce($1::timestamptz, greatest($2::timestamptz, clock_timestamp
 // head are the columns of a session but scores and features, in the order of
 // row.head.
 const head = `id, account, user_id, metadata, status, created_at, updated_at, product, submitted_at, audio,
-	channel, fixed_gain, baseline, due, owner, token, attempts, failure, labels, notify, notices, key, sealed, duration, analysed`
+	channel, fixed_gain, baseline, due, owner, token, attempts, failure, labels, notify, notices, key, sealed, duration, analysed, speech`
 
 // Sessions.
 const (
@@ -19,7 +19,7 @@ const (
 		INSERT INTO voicescreen.sessions (` + head + `, analysis)
 		SELECT $3::text, $4::text, $5::text, $6::jsonb, $7::text, coalesce($8::timestamptz, clock.now), coalesce($9::timestamptz, $8, clock.now),
 			$10::text, $11::timestamptz, $12::text, $13::integer, $14::boolean, $15::boolean, $16::timestamptz, $17::text, $18::bigint,
-			$19::integer, $20::json, $21::jsonb, $22::timestamptz, $23::integer, $24::bytea, $25::bytea, $26::double precision, $27::double precision, $28::bytea
+			$19::integer, $20::json, $21::jsonb, $22::timestamptz, $23::integer, $24::bytea, $25::bytea, $26::double precision, $27::double precision, $28::text, $29::bytea
 		FROM (SELECT ` + now + ` AS now) clock
 		ON CONFLICT (id) DO NOTHING RETURNING created_at`
 
@@ -68,9 +68,9 @@ const (
 	replace = `
 		UPDATE voicescreen.sessions SET metadata = $2, status = $3, updated_at = $4, product = $5, submitted_at = $6, audio = $7,
 			channel = $8, fixed_gain = $9, baseline = $10, due = $11, owner = $12, token = $13, attempts = $14, failure = $15,
-			labels = $16, notify = $17, notices = $18, sealed = $19, duration = $20, analysed = $21`
+			labels = $16, notify = $17, notices = $18, sealed = $19, duration = $20, analysed = $21, speech = $22`
 	sqlReplace         = replace + ` WHERE id = $1`
-	sqlReplaceAnalyzed = replace + `, analysis = $22 WHERE id = $1`
+	sqlReplaceAnalyzed = replace + `, analysis = $23 WHERE id = $1`
 )
 
 // Removal, of the audio too.

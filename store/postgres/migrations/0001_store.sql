@@ -15,6 +15,7 @@ CREATE TABLE voicescreen.sessions (
     submitted_at timestamptz,
     audio        text        COLLATE "C" NOT NULL, -- refers to audio.ref, or to nothing
     channel      integer     NOT NULL,
+    speech       text        NOT NULL, -- the way of speaking; '' if it is not known
     duration     double precision NOT NULL, -- of the recording, in s
     fixed_gain   boolean     NOT NULL,
     baseline     boolean     NOT NULL,
