@@ -43,6 +43,10 @@ type Options struct {
 	Data     string // what the recordings are, in words; default "the manifest"
 	Seed     uint64 // of channels, folds and bootstraps
 	Workers  int    // goroutines; default GOMAXPROCS
+
+	// Nested measures and calibrates the deepfake model by nested
+	// cross-validation, and chooses its recipe by the inner cells; see [Nested].
+	Nested bool
 }
 
 const (
@@ -91,10 +95,31 @@ const (
 // A recording that cannot be read ends the training with its error. ctx stops
 // it between recordings and between fits.
 func Fit(ctx context.Context, task screen.Category, rows []manifest.Row, opts *Options) (*models.File, error) {
+	t, err := newTrainer(task, rows, opts)
+	if err != nil {
+		return nil, err
+	}
+	if t.nested = opts.Nested; t.nested {
+		if task != screen.Deepfake {
+			return nil, errors.New("train: Options.Nested is for the deepfake task")
+		}
+		if err := nestable(t.train); err != nil {
+			return nil, err
+		}
+	}
+	t.folds = manifest.Folds(t.train, numFolds, opts.Seed)
+	if err := t.read(ctx); err != nil {
+		return nil, err
+	}
+	return t.file(ctx)
+}
+
+// newTrainer sorts the rows by use.
+func newTrainer(task screen.Category, rows []manifest.Row, opts *Options) (*trainer, error) {
 	if opts == nil || opts.Decode == nil {
 		return nil, errors.New("train: Fit needs Options.Decode")
 	}
-	t := &trainer{task: task, opts: *opts, schema: features.VoiceSchema()}
+	t := &trainer{task: task, opts: *opts, schema: features.VoiceSchema(), recipe: &recipe{penalty: penalty}}
 	if task == screen.Deepfake {
 		t.schema, t.copies, t.kernel = spoof.Schema(), copies, true
 	}
@@ -108,11 +133,7 @@ func Fit(ctx context.Context, task screen.Category, rows []manifest.Row, opts *O
 	if len(t.train) == 0 {
 		return nil, fmt.Errorf("%w: no row is for training", manifest.ErrInvalid)
 	}
-	t.folds = manifest.Folds(t.train, numFolds, opts.Seed)
-	if err := t.read(ctx); err != nil {
-		return nil, err
-	}
-	return t.file(ctx)
+	return t, nil
 }
 
 // trainer is one call of Fit.
@@ -122,6 +143,8 @@ type trainer struct {
 	schema *features.Schema
 	copies int
 	kernel bool // whether the model has one
+	nested bool
+	recipe *recipe // of the model
 
 	train, held []manifest.Row
 	folds       []stats.Fold
@@ -177,7 +200,14 @@ func (t *trainer) advance() {
 
 // steps is how often advance will be called.
 func (t *trainer) steps() int {
-	return len(t.train) + len(t.held) + len(t.folds) + refits
+	n := len(t.train) + len(t.held)
+	if len(t.folds) > 0 { // a model is fitted
+		n += len(t.folds) + refits
+	}
+	if t.nested {
+		n += nestedSteps
+	}
+	return n
 }
 
 func (t *trainer) workers() int {
@@ -265,22 +295,35 @@ func (r *reader) extract(x []float64, rate int) []features.Vector {
 
 // fitRows fits the training rows with the given indices, which may repeat.
 func (t *trainer) fitRows(index []int) (*predictor, error) {
+	m := &predictor{Design: t.design(index, t.recipe)}
+	if len(m.features) == 0 {
+		return nil, fmt.Errorf("%w: no feature varies", learn.ErrFit)
+	}
+	x, y, w := t.examples(m, index)
+	var err error
+	if m.linear, err = learn.Logistic(x, y, w, t.recipe.penalty); err != nil || !t.kernel {
+		return m, err
+	}
+	return m, m.addKernel(x, y, w, t.workers())
+}
+
+// design is that of the training rows with the given indices, of the features that
+// the recipe takes.
+func (t *trainer) design(index []int, r *recipe) *Design {
 	var vectors []features.Vector
 	for _, i := range index {
 		for _, segments := range t.vectors[i] {
 			vectors = append(vectors, segments...)
 		}
 	}
-	m := &predictor{Design: NewDesign(t.schema, vectors, clip)}
-	if len(m.features) == 0 {
-		return nil, fmt.Errorf("%w: no feature varies", learn.ErrFit)
+	d := NewDesign(t.schema, vectors, clip)
+	part := &Design{clip: d.clip}
+	for k, f := range d.features {
+		if r.takes(f.Name) {
+			part.features, part.columns = append(part.features, f), append(part.columns, d.columns[k])
+		}
 	}
-	x, y, w := t.examples(m, index)
-	var err error
-	if m.linear, err = learn.Logistic(x, y, w, penalty); err != nil || !t.kernel {
-		return m, err
-	}
-	return m, m.addKernel(x, y, w, t.workers())
+	return part
 }
 
 // examples returns the designs, classes and weights of the training rows with
