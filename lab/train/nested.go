@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"path"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/voicescreen/voicescreen/dsp"
@@ -35,21 +35,27 @@ const (
 // measures and the penalty of the regression.
 type recipe struct {
 	name    string
-	without []string // features whose names begin so are left out
+	without []string // patterns of [path.Match]; features with such a name are left out
 	penalty float64
 }
 
 // takes says whether the recipe has a feature.
 func (r *recipe) takes(feature string) bool {
-	return !slices.ContainsFunc(r.without, func(prefix string) bool { return strings.HasPrefix(feature, prefix) })
+	return !slices.ContainsFunc(r.without, func(pattern string) bool {
+		out, err := path.Match(pattern, feature)
+		if err != nil {
+			panic("train: " + err.Error())
+		}
+		return out
+	})
 }
 
 // recipes are the designs of the deepfake task.
 var recipes = []recipe{
-	{"all measures, penalty 50", nil, 50},
-	{"all measures, penalty 150", nil, 150},
-	{"without lfcc and modulation, penalty 50", []string{"lfcc.", "modulation."}, 50},
-	{"without lfcc and modulation, penalty 150", []string{"lfcc.", "modulation."}, 150},
+	{"all measures", nil, penalty},
+	{"without modulation", []string{"modulation.*"}, penalty},
+	{"without modulation and bends of envelopes", []string{"modulation.*", "envelope.*.bend_skew"}, penalty},
+	{"measures of spoof/2", []string{"lpc.skew_mean_abs", "lpc.skew_sd", "lpc.a*", "fine.whole.*", "fine.floor.*", "pulse.*", "coherence.*"}, penalty},
 }
 
 // A held is what a nested cross-validation says of one row: scores by models that

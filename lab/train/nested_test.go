@@ -64,7 +64,7 @@ func TestNestedFigureIsThatOfNewDecoders(t *testing.T) {
 		if !r.Positive {
 			return
 		}
-		for k := range 8 { // of 260
+		for k := range 8 { // of more than 300
 			v[50+10*len(r.Family())+k] += 4 // the names of the decoders differ in length
 		}
 	})
@@ -179,5 +179,25 @@ func TestNestedRefuses(t *testing.T) {
 	}
 	if _, err := Nested(t.Context(), few, nil); err == nil {
 		t.Error("no options: got no error")
+	}
+}
+
+// Each pattern of a recipe leaves out a feature of the schema.
+func TestRecipesLeaveOutFeatures(t *testing.T) {
+	for _, r := range recipes {
+		for _, pattern := range r.without {
+			one := recipe{without: []string{pattern}}
+			found := false
+			for i := range spoof.Schema().Len() {
+				name, _ := spoof.Schema().Feature(i)
+				found = found || !one.takes(name)
+			}
+			if !found {
+				t.Errorf("%s: no feature matches %q", r.name, pattern)
+			}
+		}
+		if !r.takes("pitch.sd_oct") {
+			t.Errorf("%s: leaves out pitch.sd_oct", r.name)
+		}
 	}
 }

@@ -79,7 +79,7 @@ const (
 // measured figures: a logistic regression, and for the deepfake task a support
 // vector machine besides, summed. Rows with use "train" or "" are
 // trained on; rows with any other use are scored by the finished model and
-// reported apart. The deepfake model is fitted on schema spoof/2 and on each
+// reported apart. The deepfake model is fitted on schema spoof/3 and on each
 // training recording also through random channels and, if it is bona fide, on
 // synthetic voices made of it, depression and anxiety on
 // schema voice/1.
