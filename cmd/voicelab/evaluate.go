@@ -27,7 +27,7 @@ import (
 // evaluateOptions are the flags of "evaluate".
 type evaluateOptions struct {
 	task, manifest, model, scores, use, report string
-	json, gate                                 bool
+	json, gate, nested                         bool
 	threshold                                  float64
 	corpus                                     corpusOptions
 	prior                                      float64
@@ -57,6 +57,11 @@ it: train, dev or test.
 Every recording is scored, however short or poor. --gate leaves out the recordings
 that the quality gate of the service refuses, and counts them.
 
+--nested, for deepfake, measures no model but how the design of the shipped one does
+on systems that it never heard: it trains many models on the rows with use train,
+each without the source, the speaker and the decoder of what it is tested on.
+Besides, it holds out whole kinds of synthesis, and systems from 2023 on.
+
 --scores writes the scores as CSV, in the order of the manifest. The columns are
 path, label and score, the probability of the positive class from 0 to 1. Where
 known, the columns total, the sum of the questionnaire, and group, the speaker or
@@ -83,6 +88,12 @@ flags, score with the same flags.`,
 			if err := command.CheckPrior(cmd, o.prior); err != nil {
 				return err
 			}
+			if err := checkNested(o.nested, task, o.corpus.name); err != nil {
+				return err
+			}
+			if o.nested {
+				return evaluateNested(cmd, o)
+			}
 			return runEvaluate(cmd, task, o)
 		},
 	}
@@ -94,6 +105,7 @@ flags, score with the same flags.`,
 	cmd.Flags().StringVar(&o.report, "report", "", "write a page with plots to this file")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the figures as JSON")
 	cmd.Flags().BoolVar(&o.gate, "gate", false, "leave out recordings that the quality gate refuses")
+	cmd.Flags().BoolVar(&o.nested, "nested", false, "deepfake: measure the design by nested cross-validation")
 	command.AddPrior(cmd, &o.prior)
 	o.scoring.Add(cmd)
 	cmd.Flags().Float64Var(&o.threshold, "threshold", 0, "probability from which a recording counts as positive without the band (default: the class of the model, or 0.5 if it has none)")

@@ -1,4 +1,4 @@
-// Package spoof measures the features of schema spoof/2 (see [Schema]), which the
+// Package spoof measures the features of schema spoof/3 (see [Schema]), which the
 // deepfake scorer reads. They were chosen because synthetic and recorded speech
 // differ in them also for systems and speakers that were not in the training
 // data.
@@ -13,9 +13,13 @@
 //     pitch of 40 ms frames ([dsp.Autocorrelation]), and of the peak's height
 //   - periodicity.band*: normalised autocorrelation of five bands at that lag
 //   - lpc.*: statistics of the residual of linear prediction of order 18
-//     ([dsp.LPC])
+//     ([dsp.LPC]), and of some coefficients of the predictor (lpc.a*)
+//   - pulse.*: the residual round each glottal pulse ([dsp.Pulses]): how narrow
+//     and how symmetric it is, and how like the one before
+//   - coherence.*: how strictly the envelopes of bands follow the pitch
 //   - fine.*: the long-term log spectrum less its running median: tones and
-//     checkerboards that upsampling leaves
+//     checkerboards that upsampling leaves; of blocks, of the whole (fine.whole.*),
+//     and of the 10th percentile over time (fine.floor.*)
 //   - modulation.*: log share of bands of the spectrum of the log band energies
 //   - perturbation.*: jitter, shimmer, harmonics-to-noise ratio and CPPS, by
 //     [dsp.MeasureJitter], [dsp.MeasureShimmer], [dsp.HNR] and [dsp.CPPS]

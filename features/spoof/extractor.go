@@ -7,7 +7,7 @@ import (
 	"github.com/voicescreen/voicescreen/features"
 )
 
-// An Extractor measures the features of schema spoof/2, of one recording after
+// An Extractor measures the features of schema spoof/3, of one recording after
 // another. It owns its scratch memory. After a recording of some length and rate,
 // a shorter one at the same rate allocates nothing but the results for which the
 // caller gives no memory. It is not safe for concurrent use.
@@ -20,6 +20,8 @@ type Extractor struct {
 	voice     *voicing
 	quefrency *quefrencies
 	envelope  *envelopes
+	pulse     excitations
+	coherence *coherences
 	vector    vector
 
 	// Of the latest recording.
@@ -31,7 +33,7 @@ type Extractor struct {
 func NewExtractor() *Extractor {
 	return &Extractor{
 		front: newFront(), filters: newFilters(), periods: newPeriods(), residual: newResiduals(),
-		fine: newFineSums(), voice: newVoicing(), quefrency: newQuefrencies(), envelope: newEnvelopes(),
+		fine: newFineSums(), voice: newVoicing(), quefrency: newQuefrencies(), envelope: newEnvelopes(), coherence: newCoherences(),
 	}
 }
 
@@ -53,11 +55,13 @@ func (e *Extractor) Track(x []float64, rate int) {
 	}
 	e.filters.measure(e.x)
 	e.periods.measure(e.x)
-	e.residual.measure(e.x)
+	e.residual.measure(e.x, &e.pulse)
 	e.fine.measure(e.x)
 	e.voice.measure(e.x)
 	e.quefrency.measure(e.x, e.voice.f0)
 	e.envelope.measure(e.x, e.voice.f0)
+	e.pulse.measure(e.voice.pulses)
+	e.coherence.measure(e.x, e.voice.f0)
 }
 
 // Duration is the length of the latest recording in seconds.
@@ -97,6 +101,10 @@ func (e *Extractor) Vector(dst []float64, from, to float64) features.Vector {
 	v.perturbation(e.x, e.voice)
 	v.quefrency(e.quefrency)
 	v.envelope(e.envelope)
+	v.predictor(e.residual)
+	v.floor(e.fine)
+	v.excitation(&e.pulse, e.voice.pulses)
+	v.coherence(e.coherence)
 	v.out = nil
 	for i, value := range dst {
 		if !dsp.Finite(value) {

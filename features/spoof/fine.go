@@ -23,6 +23,7 @@ type fineSums struct {
 	spectrum logSpectrum
 	sums     table // one row a chunk
 	frames   []float64
+	floors   floors
 
 	mean, flat, sorted []float64 // scratch: a spectrum, less its trend, and a band of that
 }
@@ -41,6 +42,7 @@ func (f *fineSums) measure(x []float64) {
 	f.sums.reset(chunks, fineBins)
 	f.frames = sized(f.frames, chunks)
 	clear(f.frames)
+	f.floors.reset(n)
 	for t := range n {
 		f.spectrum.measure(x, t*fineHop)
 		sum := f.sums.tracks[t/fineChunk]
@@ -48,6 +50,7 @@ func (f *fineSums) measure(x []float64) {
 			sum[k] += b
 		}
 		f.frames[t/fineChunk]++
+		f.floors.add(f.spectrum.logs, t, n)
 	}
 }
 

@@ -23,6 +23,8 @@ type residuals struct {
 	pad, frame []float64
 	error      []float64 // the residual of a frame
 	measures   table
+	taps       table    // the coefficients of predictorTaps, then the skewness
+	skew       float64  // of the residual of the latest frame
 	active     activity // on says whether the frame was measured
 }
 
@@ -34,11 +36,13 @@ func newResiduals() *residuals {
 	}
 }
 
-// measure measures the active frames of x.
-func (r *residuals) measure(x []float64) {
+// measure measures the active frames of x, and gives their residual to e.
+func (r *residuals) measure(x []float64, e *excitations) {
 	n := frameCount(len(x), lpcHop, lpcFrame)
 	r.measures.reset(len(residualMeasures), n)
+	r.taps.reset(len(predictorTaps)+1, n)
 	r.active.reset(n)
+	e.begin(len(x))
 	for t := range n {
 		dsp.Multiply(r.frame, frameAt(r.pad, x, t*lpcHop), r.window)
 		r.active.power[t] = dsp.Dot(r.frame, r.frame)
@@ -55,6 +59,12 @@ func (r *residuals) measure(x []float64) {
 		for i, v := range r.measureFrame() {
 			r.measures.tracks[i][t] = v
 		}
+		a := r.lpc.Coefficients()
+		for i, k := range predictorTaps {
+			r.taps.tracks[i][t] = -a[k]
+		}
+		r.taps.tracks[len(predictorTaps)][t] = r.skew
+		e.add(x, t*lpcHop, a)
 	}
 }
 
@@ -67,6 +77,7 @@ func (r *residuals) measureFrame() [4]float64 {
 		peak = max(peak, math.Abs(v))
 	}
 	dev := math.Sqrt(m2)
+	r.skew = m3 / (m2 * dev)
 	return [4]float64{
 		math.Log(r.lpc.Power() / dsp.Dot(e, e)), math.Log(m4 / (m2 * m2)), math.Abs(m3) / (m2 * dev), math.Log(peak / dev),
 	}
@@ -92,5 +103,20 @@ func (v *vector) residual(r *residuals, f0 []float64) {
 	}
 	for _, i := range [...]int{kurtosisMeasure, peakMeasure} {
 		v.put(v.enough(r.measures.tracks[i][lo:hi], v.unvoiced))
+	}
+}
+
+// predictor fills lpc.skew_* and lpc.a*: of the skewness of the residual the
+// magnitude of the mean, since its sign is the polarity of the microphone, and the
+// standard deviation; of some coefficients of the predictor x[n] ≈ Σ a[k]·x[n−k]
+// mean and standard deviation.
+func (v *vector) predictor(r *residuals) {
+	lo, hi := v.frames(len(r.active.on), lpcHop, lpcFrame)
+	on := r.active.on[lo:hi]
+	v.from("lpc.skew_mean_abs")
+	mean, dev := v.enough(r.taps.tracks[len(predictorTaps)][lo:hi], on)
+	v.put(math.Abs(mean), dev)
+	for _, track := range r.taps.tracks[:len(predictorTaps)] {
+		v.put(v.enough(track[lo:hi], on))
 	}
 }

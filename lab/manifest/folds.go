@@ -54,13 +54,19 @@ func Known(value string) bool {
 // apart returns the training rows of a fold that share nothing with its test
 // rows.
 func apart(rows []Row, f stats.Fold) []int {
+	return apartBy(rows, f, "source", "system", "speaker")
+}
+
+// apartBy returns the training rows of a fold that share none of the named keys
+// with its test rows.
+func apartBy(rows []Row, f stats.Fold, names ...string) []int {
 	taken := map[[2]string]bool{}
 	for _, i := range f.Test {
 		for _, key := range rows[i].keys() {
-			taken[key] = true
+			taken[key] = slices.Contains(names, key[0])
 		}
 	}
-	return slices.DeleteFunc(f.Train, func(i int) bool {
+	return slices.DeleteFunc(slices.Clone(f.Train), func(i int) bool {
 		return slices.ContainsFunc(rows[i].keys(), func(k [2]string) bool { return taken[k] })
 	})
 }

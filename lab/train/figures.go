@@ -20,6 +20,10 @@ import (
 
 // file fits, cross-validates, calibrates and measures.
 func (t *trainer) file(ctx context.Context) (*models.File, error) {
+	n, err := t.nest(ctx)
+	if err != nil {
+		return nil, err
+	}
 	final, err := t.fitRows(stats.Indices(len(t.train)))
 	if err != nil {
 		return nil, err
@@ -30,7 +34,11 @@ func (t *trainer) file(ctx context.Context) (*models.File, error) {
 	}
 	positive := classes(t.train)
 	weights := rowWeights(t.train, stats.Indices(len(t.train)))
-	a, b, err := learn.Platt(clean, positive, weights)
+	known, on := clean, "cross-validated scores of the training rows"
+	if n != nil {
+		known, weights, on = n.raws(), balanced(positive, n.weight), "nested held-out scores of the training rows"
+	}
+	a, b, err := learn.Platt(known, positive, weights)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +56,7 @@ func (t *trainer) file(ctx context.Context) (*models.File, error) {
 		Description: "Logistic regression. The probability supposes that half of the recordings are positive. A screening signal, not proof.",
 		Link:        models.Link{Kind: models.Logit}, Intercept: stats.Significant(final.linear.Intercept, 5), LogitSD: stats.Significant(deviation, 5), Clip: clip,
 		Calibration: &models.Calibration{A: stats.Significant(a, 5), B: stats.Significant(b, 5)},
-		Prior:       0.5, IsCalibrated: true, CalibratedOn: cmp.Or(o.Data, "the manifest") + "; cross-validated scores of the training rows",
+		Prior:       0.5, IsCalibrated: true, CalibratedOn: cmp.Or(o.Data, "the manifest") + "; " + on,
 		Licence: cmp.Or(o.Licence, "MIT"), TrainedOn: t.origins(), Features: final.features,
 	}
 	for i := range f.Features {
@@ -59,9 +67,28 @@ func (t *trainer) file(ctx context.Context) (*models.File, error) {
 		f.Description = "Logistic regression and support vector machine with a Gaussian kernel, in equal parts. The probability supposes that half of the recordings are positive. A screening signal, not proof."
 		f.Kernel.Familiar = stats.Significant(t.familiar, 5)
 	}
-	f.Indeterminate = undecidedBand(clean, weights, a, b, positive)
-	f.Metrics = t.metrics(clean, heard, final)
+	f.Indeterminate = undecidedBand(known, weights, a, b, positive)
+	if n != nil {
+		if f.Metrics, err = n.figures(ctx); err != nil {
+			return nil, err
+		}
+	}
+	f.Metrics = append(f.Metrics, t.metrics(clean, heard, final)...)
 	return f, f.Check()
+}
+
+// nest runs the nested cross-validation, if there is to be one, and sets the recipe
+// to what it chose.
+func (t *trainer) nest(ctx context.Context) (*nest, error) {
+	if !t.nested {
+		return nil, nil
+	}
+	n := newNest(t)
+	if err := n.settle(ctx); err != nil {
+		return nil, err
+	}
+	t.recipe = &recipes[n.chosen]
+	return n, nil
 }
 
 func classes(rows []manifest.Row) []bool {

@@ -13,7 +13,6 @@ import (
 	"math"
 	"runtime"
 	"slices"
-	"sync"
 
 	"math/rand/v2"
 
@@ -21,7 +20,6 @@ import (
 	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/features/spoof"
 	"github.com/voicescreen/voicescreen/internal/stats"
-	"github.com/voicescreen/voicescreen/lab/augment"
 	"github.com/voicescreen/voicescreen/lab/manifest"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/models/learn"
@@ -43,6 +41,10 @@ type Options struct {
 	Data     string // what the recordings are, in words; default "the manifest"
 	Seed     uint64 // of channels, folds and bootstraps
 	Workers  int    // goroutines; default GOMAXPROCS
+
+	// Nested measures and calibrates the deepfake model by nested
+	// cross-validation, and chooses its recipe by the inner cells; see [Nested].
+	Nested bool
 }
 
 const (
@@ -77,7 +79,7 @@ const (
 // measured figures: a logistic regression, and for the deepfake task a support
 // vector machine besides, summed. Rows with use "train" or "" are
 // trained on; rows with any other use are scored by the finished model and
-// reported apart. The deepfake model is fitted on schema spoof/2 and on each
+// reported apart. The deepfake model is fitted on schema spoof/3 and on each
 // training recording also through random channels and, if it is bona fide, on
 // synthetic voices made of it, depression and anxiety on
 // schema voice/1.
@@ -91,10 +93,31 @@ const (
 // A recording that cannot be read ends the training with its error. ctx stops
 // it between recordings and between fits.
 func Fit(ctx context.Context, task screen.Category, rows []manifest.Row, opts *Options) (*models.File, error) {
+	t, err := newTrainer(task, rows, opts)
+	if err != nil {
+		return nil, err
+	}
+	if t.nested = opts.Nested; t.nested {
+		if task != screen.Deepfake {
+			return nil, errors.New("train: Options.Nested is for the deepfake task")
+		}
+		if err := nestable(t.train); err != nil {
+			return nil, err
+		}
+	}
+	t.folds = manifest.Folds(t.train, numFolds, opts.Seed)
+	if err := t.read(ctx); err != nil {
+		return nil, err
+	}
+	return t.file(ctx)
+}
+
+// newTrainer sorts the rows by use.
+func newTrainer(task screen.Category, rows []manifest.Row, opts *Options) (*trainer, error) {
 	if opts == nil || opts.Decode == nil {
 		return nil, errors.New("train: Fit needs Options.Decode")
 	}
-	t := &trainer{task: task, opts: *opts, schema: features.VoiceSchema()}
+	t := &trainer{task: task, opts: *opts, schema: features.VoiceSchema(), recipe: &recipe{penalty: penalty}}
 	if task == screen.Deepfake {
 		t.schema, t.copies, t.kernel = spoof.Schema(), copies, true
 	}
@@ -108,11 +131,7 @@ func Fit(ctx context.Context, task screen.Category, rows []manifest.Row, opts *O
 	if len(t.train) == 0 {
 		return nil, fmt.Errorf("%w: no row is for training", manifest.ErrInvalid)
 	}
-	t.folds = manifest.Folds(t.train, numFolds, opts.Seed)
-	if err := t.read(ctx); err != nil {
-		return nil, err
-	}
-	return t.file(ctx)
+	return t, nil
 }
 
 // trainer is one call of Fit.
@@ -122,6 +141,8 @@ type trainer struct {
 	schema *features.Schema
 	copies int
 	kernel bool // whether the model has one
+	nested bool
+	recipe *recipe // of the model
 
 	train, held []manifest.Row
 	folds       []stats.Fold
@@ -131,40 +152,6 @@ type trainer struct {
 	familiar    float64 // see models.Kernel
 
 	done int // steps of the progress; see advance
-}
-
-// read extracts the features of all rows, in parallel.
-func (t *trainer) read(ctx context.Context) error {
-	t.vectors = make([][][]features.Vector, len(t.train))
-	t.made = make([][][]features.Vector, len(t.train))
-	t.heldVectors = make([][]features.Vector, len(t.held))
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var (
-		wg   sync.WaitGroup
-		mu   sync.Mutex // protects t.done and the order of Progress
-		jobs = make(chan int)
-	)
-	for range t.workers() {
-		wg.Go(func() {
-			w := &reader{trainer: t}
-			for i := range jobs {
-				if err := w.row(i); err != nil {
-					cancel(err)
-					continue
-				}
-				mu.Lock()
-				t.advance()
-				mu.Unlock()
-			}
-		})
-	}
-	for i := 0; i < len(t.train)+len(t.held) && ctx.Err() == nil; i++ {
-		jobs <- i
-	}
-	close(jobs)
-	wg.Wait()
-	return context.Cause(ctx)
 }
 
 // advance reports one more step: a row read, a fold or a refit.
@@ -177,7 +164,14 @@ func (t *trainer) advance() {
 
 // steps is how often advance will be called.
 func (t *trainer) steps() int {
-	return len(t.train) + len(t.held) + len(t.folds) + refits
+	n := len(t.train) + len(t.held)
+	if len(t.folds) > 0 { // a model is fitted
+		n += len(t.folds) + refits
+	}
+	if t.nested {
+		n += nestedSteps
+	}
+	return n
 }
 
 func (t *trainer) workers() int {
@@ -187,100 +181,37 @@ func (t *trainer) workers() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// reader is one goroutine's means of extraction.
-type reader struct {
-	*trainer
-	analyzer  *dsp.Analyzer
-	resampler *dsp.Resampler
-	rate      int
-	extractor *spoof.Extractor
-}
-
-// row extracts row i, counting the training rows first.
-func (r *reader) row(i int) error {
-	held := i >= len(r.train)
-	var row manifest.Row
-	if held {
-		row = r.held[i-len(r.train)]
-	} else {
-		row = r.train[i]
-	}
-	x, rate, err := r.opts.Decode(row.Path)
-	if err != nil {
-		return fmt.Errorf("train: read %s: %w", row.Path, err)
-	}
-	if rate < dsp.MinResampleRate || rate > dsp.MaxResampleRate {
-		return fmt.Errorf("train: read %s: rate of %d Hz", row.Path, rate)
-	}
-	if held {
-		r.heldVectors[i-len(r.train)] = r.extract(x, rate)
-		return nil
-	}
-	r.vectors[i] = [][]features.Vector{r.extract(x, rate)}
-	rng := rand.New(rand.NewPCG(r.opts.Seed, uint64(i)))
-	for range r.copies {
-		r.vectors[i] = append(r.vectors[i], r.extract(augment.Channel(x, rate, rng), rate))
-	}
-	if r.copies > 0 && !row.Positive {
-		r.made[i] = r.spoofsOf(x, rate, i)
-	}
-	return nil
-}
-
-// spoofsOf makes synthetic voices of the real one of row i, every second one
-// through a channel.
-func (r *reader) spoofsOf(x []float64, rate, i int) [][]features.Vector {
-	var out [][]features.Vector
-	rng := rand.New(rand.NewPCG(r.opts.Seed, uint64(len(r.train)+i))) // not that of its channels
-	for k := range spoofs {
-		y, method := augment.Spoof(x, rate, rng)
-		if method == "" {
-			break // too short, see [augment.Spoof]
-		}
-		if k%2 == 1 {
-			y = augment.Channel(y, rate, rng)
-		}
-		out = append(out, r.extract(y, rate))
-	}
-	return out
-}
-
-// extract computes the features of the task's schema: of the segments that a
-// model of it scores.
-func (r *reader) extract(x []float64, rate int) []features.Vector {
-	if r.schema == spoof.Schema() {
-		if r.extractor == nil {
-			r.extractor = spoof.NewExtractor()
-		}
-		return r.extractor.Segments(x, rate)
-	}
-	if r.analyzer == nil {
-		r.analyzer = dsp.NewAnalyzer()
-	}
-	if r.rate != rate {
-		r.resampler, r.rate = dsp.NewResampler(rate, dsp.SampleRate), rate
-	}
-	return []features.Vector{features.Extract(r.analyzer.Analyze(r.resampler.Resample(nil, x)))}
-}
-
 // fitRows fits the training rows with the given indices, which may repeat.
 func (t *trainer) fitRows(index []int) (*predictor, error) {
+	m := &predictor{Design: t.design(index, t.recipe)}
+	if len(m.features) == 0 {
+		return nil, fmt.Errorf("%w: no feature varies", learn.ErrFit)
+	}
+	x, y, w := t.examples(m, index)
+	var err error
+	if m.linear, err = learn.Logistic(x, y, w, t.recipe.penalty); err != nil || !t.kernel {
+		return m, err
+	}
+	return m, m.addKernel(x, y, w, t.workers())
+}
+
+// design is that of the training rows with the given indices, of the features that
+// the recipe takes.
+func (t *trainer) design(index []int, r *recipe) *Design {
 	var vectors []features.Vector
 	for _, i := range index {
 		for _, segments := range t.vectors[i] {
 			vectors = append(vectors, segments...)
 		}
 	}
-	m := &predictor{Design: NewDesign(t.schema, vectors, clip)}
-	if len(m.features) == 0 {
-		return nil, fmt.Errorf("%w: no feature varies", learn.ErrFit)
+	d := NewDesign(t.schema, vectors, clip)
+	part := &Design{clip: d.clip}
+	for k, f := range d.features {
+		if r.takes(f.Name) {
+			part.features, part.columns = append(part.features, f), append(part.columns, d.columns[k])
+		}
 	}
-	x, y, w := t.examples(m, index)
-	var err error
-	if m.linear, err = learn.Logistic(x, y, w, penalty); err != nil || !t.kernel {
-		return m, err
-	}
-	return m, m.addKernel(x, y, w, t.workers())
+	return part
 }
 
 // examples returns the designs, classes and weights of the training rows with

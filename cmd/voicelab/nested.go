@@ -1,0 +1,90 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/voicescreen/voicescreen/internal/command"
+	"github.com/voicescreen/voicescreen/lab/manifest"
+	"github.com/voicescreen/voicescreen/lab/train"
+	"github.com/voicescreen/voicescreen/screen"
+)
+
+// checkNested refuses --nested where it has no meaning.
+func checkNested(nested bool, task screen.Category, corpus string) error {
+	if nested && (task != screen.Deepfake || corpus != "") {
+		return command.Usagef("--nested is for --task deepfake with --manifest")
+	}
+	return nil
+}
+
+// evaluateNested prints the figures of a nested cross-validation.
+func evaluateNested(cmd *cobra.Command, o evaluateOptions) error {
+	for _, name := range []string{"model", "scores", "report", "use", "gate", "threshold", command.FlagPrior} {
+		if command.Given(cmd, name) != "" {
+			return command.Usagef("--%s does not go with --nested, which scores by models of its own", name)
+		}
+	}
+	m, err := openManifest(cmd, o.manifest, screen.Deepfake)
+	if err != nil {
+		return err
+	}
+	bar := &trainingBar{cmd: cmd}
+	defer bar.finish()
+	metrics, err := train.Nested(cmd.Context(), m.Rows, bar.options(m))
+	bar.finish()
+	if err != nil {
+		return err
+	}
+	if o.json {
+		e := json.NewEncoder(cmd.OutOrStdout())
+		e.SetIndent("", "  ")
+		return e.Encode(metrics)
+	}
+	p := &command.Printer{W: cmd.OutOrStdout()}
+	printMetrics(p, metrics)
+	return p.Err
+}
+
+// A trainingBar shows how far a training is.
+type trainingBar struct {
+	cmd *cobra.Command
+	mu  sync.Mutex        // protects the bar and what is written above it
+	bar *command.Progress // of the first step on: only then is it known how many there are
+}
+
+func (b *trainingBar) finish() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.bar.Finish()
+}
+
+// options read the recordings of a manifest and report to the bar.
+func (b *trainingBar) options(m *manifest.File) *train.Options {
+	return &train.Options{
+		Decode: func(path string) ([]float64, int, error) {
+			c, err := command.ReadFile(b.cmd.Context(), m.Path(path), nil, 0)
+			if err != nil {
+				return nil, 0, err
+			}
+			for _, w := range command.Warnings(c) {
+				b.mu.Lock()
+				b.bar.Hide()
+				fmt.Fprintf(b.cmd.ErrOrStderr(), "%s: warning: %s: %s\n", b.cmd.Root().Name(), path, w)
+				b.mu.Unlock()
+			}
+			return c.Samples, c.Rate, nil
+		},
+		Progress: func(done, total int) {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			if done == 1 {
+				b.bar = command.NewProgress(b.cmd.ErrOrStderr(), total, "training")
+			}
+			b.bar.Step()
+		},
+	}
+}

@@ -1,0 +1,28 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestNestedRefusesWhatHasNoMeaning(t *testing.T) {
+	rows := labelled(t, 4, "bonafide", "spoof")
+	out := filepath.Join(t.TempDir(), "m.json")
+	for _, c := range []struct {
+		name, want string
+		args       []string
+	}{
+		{"another task", "--nested is for --task deepfake", []string{"train", "--task", "depression", "--manifest", rows, "--out", out}},
+		{"another task to evaluate", "--nested is for --task deepfake", []string{"evaluate", "--task", "anxiety", "--manifest", rows}},
+		{"a model", "--model does not go with --nested", []string{"evaluate", "--task", "deepfake", "--manifest", rows, "--model", out}},
+		{"a threshold", "--threshold does not go with --nested", []string{"evaluate", "--task", "deepfake", "--manifest", rows, "--threshold", "0.4"}},
+		{"few rows", "nested cross-validation needs 100 training rows of each class and 20 sources, got 2, 2 and 4", []string{"evaluate", "--task", "deepfake", "--manifest", rows}},
+		{"few rows to train", "nested cross-validation needs 100 training rows", []string{"train", "--task", "deepfake", "--manifest", rows, "--out", out}},
+	} {
+		o := cli(t, append(c.args, "--nested")...)
+		if o.code == 0 || !strings.Contains(o.stderr, c.want) {
+			t.Errorf("%s: got code %d and %q, want an error with %q", c.name, o.code, o.stderr, c.want)
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package spoof
+
+import "math"
+
+// floorLeast is how many of the lowest values of a bin are kept: a tenth of the
+// frames of a block, so that the last is the 10th percentile.
+const floorLeast = 5
+
+// floors holds of each block of fineBlock chunks the 10th percentile of the log
+// power of each bin: the spectrum between the sounds of a voice.
+type floors struct {
+	blocks table                 // one row a block
+	least  [][floorLeast]float64 // of each bin, ascending
+	last   []float64             // the largest of them
+}
+
+const floorBlock = fineBlock * fineChunk // frames
+
+// reset makes room for n frames.
+func (f *floors) reset(n int) {
+	f.blocks.reset((n+floorBlock-1)/floorBlock, fineBins)
+	f.least, f.last = sized(f.least, fineBins), sized(f.last, fineBins)
+}
+
+// add takes the log power spectrum of frame t of n, the frames in order.
+func (f *floors) add(logs []float64, t, n int) {
+	if t%floorBlock == 0 {
+		for k := range f.least {
+			for i := range floorLeast {
+				f.least[k][i] = math.Inf(1)
+			}
+			f.last[k] = math.Inf(1)
+		}
+	}
+	for k, b := range logs {
+		if b >= f.last[k] {
+			continue
+		}
+		l := &f.least[k]
+		i := floorLeast - 1
+		for ; i > 0 && b < l[i-1]; i-- {
+			l[i] = l[i-1]
+		}
+		l[i] = b
+		f.last[k] = l[floorLeast-1]
+	}
+	if t%floorBlock == floorBlock-1 || t == n-1 {
+		rank := t % floorBlock / 10
+		row := f.blocks.tracks[t/floorBlock]
+		for k := range row {
+			row[k] = f.least[k][rank]
+		}
+	}
+}
+
+// floor fills fine.whole.* and fine.floor.*: the measures of fine.*, of the mean
+// log power spectrum of the whole part, and of the mean of the blocks' 10th
+// percentiles.
+func (v *vector) floor(f *fineSums) {
+	lo, hi := v.frames(len(f.frames), fineChunk*fineHop, fineChunk*fineHop)
+	clear(f.mean)
+	n := 0.0
+	for c := lo; c < hi; c++ {
+		for k, s := range f.sums.tracks[c] {
+			f.mean[k] += s
+		}
+		n += f.frames[c]
+	}
+	v.from("fine.whole.band1.sd")
+	v.shapes(f, n)
+	const size = floorBlock * fineHop
+	lo, hi = v.frames(len(f.floors.blocks.tracks), size, size)
+	clear(f.mean)
+	for _, row := range f.floors.blocks.tracks[lo:hi] {
+		for k, s := range row {
+			f.mean[k] += s
+		}
+	}
+	v.shapes(f, float64(hi-lo))
+}
+
+// shapes puts the measures of the bands of mean over n, which may be 0.
+func (v *vector) shapes(f *fineSums, n float64) {
+	if n == 0 {
+		v.next += 4 * (len(fineBands) - 1)
+		return
+	}
+	for k := range f.mean {
+		f.mean[k] /= n
+	}
+	detrend(f.flat, f.mean)
+	for b := range len(fineBands) - 1 {
+		s := f.band(b)
+		v.put(s[:]...)
+	}
+}

@@ -1,0 +1,265 @@
+package train
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/voicescreen/voicescreen/internal/stats"
+	"github.com/voicescreen/voicescreen/lab/evaluate"
+	"github.com/voicescreen/voicescreen/lab/manifest"
+	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/screen"
+)
+
+// calibrationBins are the bins of the calibration error, as wide as each other.
+const calibrationBins = 10
+
+// Nested measures the design of the deepfake task on rows by nested
+// cross-validation and writes no model. Rows with use "train" or "" take part. For
+// the cells see [manifest.Crossed]; everything that is chosen, measures, penalty and
+// calibration, is chosen within the training rows of a cell. Two more figures stand
+// beside it: with whole kinds of synthesis held out, and of a model of systems from
+// before 2023 on those since. Equal rows and options give equal figures.
+func Nested(ctx context.Context, rows []manifest.Row, opts *Options) ([]models.Metric, error) {
+	t, err := newTrainer(screen.Deepfake, rows, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := nestable(t.train); err != nil {
+		return nil, err
+	}
+	t.held, t.nested = nil, true
+	if err := t.read(ctx); err != nil {
+		return nil, err
+	}
+	n := newNest(t)
+	if err := n.settle(ctx); err != nil {
+		return nil, err
+	}
+	return n.figures(ctx)
+}
+
+// settle runs the nested cross-validation and chooses the recipe by all rows.
+func (n *nest) settle(ctx context.Context) (err error) {
+	if n.rows, n.counts, err = n.run(ctx); err != nil {
+		return err
+	}
+	n.chosen = n.choose(n.benches(len(recipes)), stats.Indices(len(n.train)))
+	n.step()
+	return ctx.Err()
+}
+
+// figures measures the held-out scores, then those of the two harder hold-outs.
+func (n *nest) figures(ctx context.Context) ([]models.Metric, error) {
+	split := fmt.Sprintf("nested, %d folds of sources and speakers by %d parts of decoders; each decoder and each source counts once; %s",
+		outerFolds, outerParts, n.choices())
+	all := n.scored(func(h held) float64 { return h.logit })
+	out := n.measureAll(all, n.weight, split)
+	out = append(out, n.measureAll(n.scored(func(h held) float64 { return h.heard }), n.weight, "nested, each recording through one random channel")...)
+	groups := func(name string, of func(r *manifest.Row) string) {
+		out = append(out, n.group(all, name, of)...)
+	}
+	groups("kind", func(r *manifest.Row) string { return r.Kind })
+	groups("decoder", (*manifest.Row).Family)
+	out = append(out, n.languages(all)...)
+
+	kinds := n.joined(n.single(ctx, n.chosen, n.usable(manifest.ByKind(n.train, outerFolds, n.opts.Seed))))
+	out = append(out, n.ranks(kinds, n.weight, "whole kinds held out, besides sources and speakers")...)
+	n.step()
+	since, err := n.since(ctx)
+	n.step()
+	return append(out, since...), cmp.Or(err, ctx.Err())
+}
+
+// choices says how often each recipe was chosen.
+func (n *nest) choices() string {
+	text := "chosen within the cells:"
+	for k, c := range n.counts {
+		if c > 0 {
+			text += fmt.Sprintf(" %s (%d)", recipes[k].name, c)
+		}
+	}
+	return text
+}
+
+// usable are the cells with both classes on both sides.
+func (n *nest) usable(cells []manifest.Cell) []manifest.Cell {
+	return slices.DeleteFunc(cells, func(c manifest.Cell) bool { return !n.bothClasses(c.Train) || !n.bothClasses(c.Test) })
+}
+
+// scored are the rows that have the score.
+func (n *nest) scored(of func(held) float64) (s scoredRows) {
+	for i, h := range n.rows {
+		if v := of(h); !math.IsNaN(v) {
+			s.index, s.score = append(s.index, i), append(s.score, v)
+		}
+	}
+	return s
+}
+
+// joined are the rows of several cells, each with the mean of its scores.
+func (n *nest) joined(parts []scoredRows) (s scoredRows) {
+	sum, count := make([]float64, len(n.train)), make([]float64, len(n.train))
+	for _, p := range parts {
+		for k, i := range p.index {
+			sum[i] += p.score[k]
+			count[i]++
+		}
+	}
+	for i := range sum {
+		if count[i] > 0 {
+			s.index, s.score = append(s.index, i), append(s.score, sum[i]/count[i])
+		}
+	}
+	return s
+}
+
+// since trains on systems from before sinceYear and is tested on those since, each
+// recording counting once.
+func (n *nest) since(ctx context.Context) ([]models.Metric, error) {
+	c := manifest.Since(n.train, sinceYear, n.opts.Seed)
+	if len(n.usable([]manifest.Cell{c})) == 0 || ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	b := n.benches(n.chosen + 1)[n.chosen]
+	b.prepare(n.workers())
+	a, offset, err := n.platt(n.inner(b, c.Train, true))
+	if err != nil {
+		return nil, fmt.Errorf("train: systems since %d: %w", sinceYear, err)
+	}
+	f := b.fit(c.Train, true)
+	var s scoredRows
+	for _, i := range c.Test {
+		s.index, s.score = append(s.index, i), append(s.score, a*f.row(i, 0)+offset)
+	}
+	once := slices.Repeat([]float64{1}, len(n.train))
+	return n.measureAll(s, once, fmt.Sprintf("trained on systems of before %d, tested on those since; each recording counts once, voices of more than a tenth of the rows are left out", sinceYear)), nil
+}
+
+// figure is one figure of scores of some rows.
+type figure struct {
+	name string
+	of   func(s []float64, y []bool, w []float64, page []string) float64
+}
+
+var rankFigures = []figure{
+	{"auc", func(s []float64, y []bool, w []float64, _ []string) float64 { return evaluate.WeightedAUC(s, y, w) }},
+	{"eer", func(s []float64, y []bool, w []float64, _ []string) float64 { return evaluate.WeightedEER(s, y, w) }},
+	{"within_source_auc", func(s []float64, y []bool, _ []float64, page []string) float64 { return evaluate.WithinAUC(s, y, page) }},
+}
+
+// logitFigures need calibrated logits.
+var logitFigures = []figure{
+	{"calibration_error", func(s []float64, y []bool, w []float64, _ []string) float64 {
+		return evaluate.WeightedECE(probabilities(s), y, balanced(y, w), calibrationBins)
+	}},
+	{"found_at_half", func(s []float64, y []bool, w []float64, _ []string) float64 { return shareAbove(s, y, w, true) }},
+	{"false_alarms_at_half", func(s []float64, y []bool, w []float64, _ []string) float64 { return shareAbove(s, y, w, false) }},
+}
+
+// shareAbove is the share of one class with a logit of 0 or more.
+func shareAbove(s []float64, y []bool, w []float64, class bool) float64 {
+	var above, all float64
+	for i, v := range s {
+		if y[i] == class {
+			all += w[i]
+			if v >= 0 {
+				above += w[i]
+			}
+		}
+	}
+	return above / all // 0/0 is NaN
+}
+
+func (n *nest) measureAll(s scoredRows, weight []float64, split string) []models.Metric {
+	return n.measureBy(s, weight, split, slices.Concat(rankFigures, logitFigures))
+}
+
+func (n *nest) ranks(s scoredRows, weight []float64, split string) []models.Metric {
+	return n.measureBy(s, weight, split, rankFigures)
+}
+
+// measureBy returns those of the figures that are defined, with their intervals.
+func (n *nest) measureBy(s scoredRows, weight []float64, split string, figures []figure) []models.Metric {
+	y, _, page := n.pick(s.index)
+	w, cluster := make([]float64, len(s.index)), make([]string, len(s.index))
+	for k, i := range s.index {
+		w[k], cluster[k] = weight[i], n.units[i]
+		if y[k] {
+			cluster[k] += "\x00" + n.train[i].Family()
+		}
+	}
+	var out []models.Metric
+	for _, f := range figures {
+		value := f.of(s.score, y, w, page)
+		ci := stats.BootstrapClusters(y, cluster, 0.95, stats.Resamples, n.opts.Seed, func(index []int) float64 {
+			var ss, ww []float64
+			var yy []bool
+			var pp []string
+			for _, k := range index {
+				ss, yy, ww, pp = append(ss, s.score[k]), append(yy, y[k]), append(ww, w[k]), append(pp, page[k])
+			}
+			return f.of(ss, yy, ww, pp)
+		})
+		if math.IsNaN(value) || math.IsNaN(ci.Low) {
+			continue
+		}
+		out = append(out, models.Metric{
+			Name: f.name, Value: stats.Decimals(value, 4), Low: stats.Decimals(min(ci.Low, value), 4), High: stats.Decimals(max(ci.High, value), 4),
+			Interval: "95 %, bootstrap by source and decoder", Data: cmp.Or(n.opts.Data, "the manifest"), Split: split, N: len(s.index),
+		})
+	}
+	return out
+}
+
+// group measures the AUC of the synthetic rows of each value of a key against all
+// recordings of people, of values with at least rareFamily rows.
+func (n *nest) group(s scoredRows, name string, of func(r *manifest.Row) string) []models.Metric {
+	index := map[string]scoredRows{}
+	var people scoredRows
+	for k, i := range s.index {
+		r := &n.train[i]
+		if !r.Positive {
+			people.index, people.score = append(people.index, i), append(people.score, s.score[k])
+		} else if v := of(r); manifest.Known(v) && v[0] != 0 {
+			g := index[v]
+			g.index, g.score = append(g.index, i), append(g.score, s.score[k])
+			index[v] = g
+		}
+	}
+	var out []models.Metric
+	for _, v := range slices.Sorted(maps.Keys(index)) {
+		g := index[v]
+		if len(g.index) < rareFamily {
+			continue
+		}
+		both := scoredRows{slices.Concat(people.index, g.index), slices.Concat(people.score, g.score)}
+		out = append(out, n.measureBy(both, n.weight, fmt.Sprintf("nested, %s %s, %d synthetic recordings", name, v, len(g.index)), rankFigures[:1])...)
+	}
+	return out
+}
+
+// languages measures the AUC within each language with at least leastOfKind rows of
+// each class.
+func (n *nest) languages(s scoredRows) []models.Metric {
+	index := map[string]scoredRows{}
+	class := map[string][2]int{}
+	for k, i := range s.index {
+		r := &n.train[i]
+		g, c := index[r.Language], class[r.Language]
+		g.index, g.score = append(g.index, i), append(g.score, s.score[k])
+		c[stats.Indicator(r.Positive)]++
+		index[r.Language], class[r.Language] = g, c
+	}
+	var out []models.Metric
+	for _, l := range slices.Sorted(maps.Keys(index)) {
+		if c := class[l]; manifest.Known(l) && min(c[0], c[1]) >= leastOfKind {
+			out = append(out, n.measureBy(index[l], n.weight, "nested, language "+l, rankFigures[:1])...)
+		}
+	}
+	return out
+}

@@ -1,0 +1,203 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/features/spoof"
+	"github.com/voicescreen/voicescreen/internal/stats"
+	"github.com/voicescreen/voicescreen/lab/manifest"
+	"github.com/voicescreen/voicescreen/screen"
+)
+
+// nestedTrainer has rows of 40 pages, systems of four decoders and features of
+// chance, to which shift adds.
+func nestedTrainer(shift func(r *manifest.Row, values []float64, rng *rand.Rand)) *trainer {
+	systems := []string{"VITS", "WaveGlow", "MelGAN", "WORLD-vocoder", "PWG", "Matcha-TTS"}
+	kinds := []string{"tts", "vocoder", "vocoder", "classical", "vocoder", "tts"}
+	t := &trainer{task: screen.Deepfake, schema: spoof.Schema(), copies: 1, kernel: true, nested: true, recipe: &recipes[0], opts: Options{Workers: 2}}
+	rng := rand.New(rand.NewPCG(4, 4))
+	for page := range 40 {
+		for k := range 6 {
+			r := manifest.Row{Path: fmt.Sprint(page, ".", k), Source: fmt.Sprint("page", page), Speaker: fmt.Sprint("voice", page), Label: "bonafide", Language: "en"}
+			if k%2 == 1 {
+				s := (page + k) % len(systems)
+				r.Label, r.Positive, r.System, r.Kind = "spoof", true, systems[s], kinds[s]
+			}
+			var copies [][]features.Vector
+			for range 2 {
+				v := make([]float64, t.schema.Len())
+				for j := range v {
+					v[j] = rng.NormFloat64()
+				}
+				shift(&r, v, rng)
+				copies = append(copies, []features.Vector{{Schema: t.schema, Values: v}})
+			}
+			t.train, t.vectors = append(t.train, r), append(t.vectors, copies)
+		}
+	}
+	t.made = make([][][]features.Vector, len(t.train))
+	return t
+}
+
+func runNested(t *testing.T, tr *trainer) *nest {
+	t.Helper()
+	n := newNest(tr)
+	if err := n.settle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// Features that mark each decoder in its own way are of no use for a decoder that
+// was held out: the nested figure is chance, where folds by source and speaker
+// have a high one. Features that mark all decoders alike have a high one in
+// both.
+func TestNestedFigureIsThatOfNewDecoders(t *testing.T) {
+	t.Parallel()
+	own := nestedTrainer(func(r *manifest.Row, v []float64, _ *rand.Rand) {
+		if !r.Positive {
+			return
+		}
+		for k := range 8 { // of more than 300
+			v[50+10*len(r.Family())+k] += 4 // the names of the decoders differ in length
+		}
+	})
+	n := runNested(t, own)
+	auc, _ := n.rank(n.scored(func(h held) float64 { return h.logit }))
+	own.folds = stats.Folds(n.units, 5, 0) // the systems of a page are on others too
+	clean, _, err := own.crossValidate(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	former := stats.AUC(clean, classes(own.train))
+	if !(auc < 0.7 && former > 0.9) {
+		t.Errorf("marks of single decoders: got the nested AUC %.3f and %.3f by sources, want below 0.7 and above 0.9", auc, former)
+	}
+	all := nestedTrainer(func(r *manifest.Row, v []float64, _ *rand.Rand) {
+		for k := range 8 {
+			v[50+k] += 2 * float64(stats.Indicator(r.Positive))
+		}
+	})
+	n = runNested(t, all)
+	if auc, _ := n.rank(n.scored(func(h held) float64 { return h.logit })); !(auc > 0.9) {
+		t.Errorf("a mark of all decoders: got the nested AUC %.3f, want above 0.9", auc)
+	}
+	figures, err := n.figures(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]bool{"nested, 5 folds": false, "nested, each": false, "nested, kind vocoder": false, "nested, decoder flow": false,
+		"nested, language en": false, "whole kinds": false, "trained on systems of before 2023": false}
+	for _, m := range figures {
+		if !(m.Low <= m.Value && m.Value <= m.High) {
+			t.Errorf("%s of %s: got %v in %v to %v", m.Name, m.Split, m.Value, m.Low, m.High)
+		}
+		for prefix := range want {
+			if strings.HasPrefix(m.Split, prefix) {
+				want[prefix] = true
+			}
+		}
+	}
+	for prefix, found := range want {
+		if !found {
+			t.Errorf("no figure of %q", prefix)
+		}
+	}
+}
+
+// Features that say nothing have a nested AUC of one half, although the recipe that
+// ranks best is chosen: it is chosen on other rows.
+func TestNestedFigureOfChance(t *testing.T) {
+	t.Parallel()
+	n := runNested(t, nestedTrainer(func(*manifest.Row, []float64, *rand.Rand) {}))
+	const most = 0.1 // three standard errors of an AUC of 120 and 120
+	if auc, _ := n.rank(n.scored(func(h held) float64 { return h.logit })); !(math.Abs(auc-0.5) < most) {
+		t.Errorf("got the AUC %.3f, want 0.5", auc)
+	}
+}
+
+// The fast fit of a bench scores as the model that the trainer writes does.
+func TestBenchFitsTheModelOfTheTrainer(t *testing.T) {
+	t.Parallel()
+	tr := nestedTrainer(func(r *manifest.Row, v []float64, _ *rand.Rand) {
+		for k := range 20 {
+			v[k] += 0.5 * float64(stats.Indicator(r.Positive))
+		}
+	})
+	all := stats.Indices(len(tr.train))
+	want, err := tr.fitRows(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newNest(tr).bench(recipes[0])
+	b.prepare(2)
+	got := b.fit(all, true)
+	const tolerance = 0.01 // of scores with a deviation of 2: the file rounds weights to 5 digits
+	for i := range tr.train {
+		for copy := range 2 {
+			if d := math.Abs(got.row(i, copy) - want.score(tr.vectors[i][copy])); !(d < tolerance) {
+				t.Fatalf("row %d, copy %d: differs by %v", i, copy, d)
+			}
+		}
+	}
+}
+
+func TestFigureWeights(t *testing.T) {
+	tr := nestedTrainer(func(*manifest.Row, []float64, *rand.Rand) {})
+	sum := map[string]float64{}
+	for i, w := range newNest(tr).weight {
+		if r := &tr.train[i]; r.Positive {
+			sum[r.Family()] += w
+		} else {
+			sum[r.Source] += w
+		}
+	}
+	for name, w := range sum {
+		if math.Abs(w-1) > 1e-12 {
+			t.Errorf("%s: got the weight %v, want 1", name, w)
+		}
+	}
+}
+
+func TestNestedRefuses(t *testing.T) {
+	t.Parallel()
+	few := testRows(24)
+	if _, err := Nested(t.Context(), few, &Options{Decode: voiceOf}); !errors.Is(err, manifest.ErrInvalid) || !strings.Contains(err.Error(), "100 training rows") {
+		t.Errorf("few rows: got %v", err)
+	}
+	if _, err := Fit(t.Context(), screen.Deepfake, few, &Options{Decode: voiceOf, Nested: true}); !errors.Is(err, manifest.ErrInvalid) {
+		t.Errorf("few rows of Fit: got %v", err)
+	}
+	if _, err := Fit(t.Context(), screen.Depression, few, &Options{Decode: voiceOf, Nested: true}); err == nil {
+		t.Error("depression: got no error")
+	}
+	if _, err := Nested(t.Context(), few, nil); err == nil {
+		t.Error("no options: got no error")
+	}
+}
+
+// Each pattern of a recipe leaves out a feature of the schema.
+func TestRecipesLeaveOutFeatures(t *testing.T) {
+	for _, r := range recipes {
+		for _, pattern := range r.without {
+			one := recipe{without: []string{pattern}}
+			found := false
+			for i := range spoof.Schema().Len() {
+				name, _ := spoof.Schema().Feature(i)
+				found = found || !one.takes(name)
+			}
+			if !found {
+				t.Errorf("%s: no feature matches %q", r.name, pattern)
+			}
+		}
+		if !r.takes("pitch.sd_oct") {
+			t.Errorf("%s: leaves out pitch.sd_oct", r.name)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+
+	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/features/spoof"
+	"github.com/voicescreen/voicescreen/lab/augment"
+	"github.com/voicescreen/voicescreen/lab/manifest"
+)
+
+// read extracts the features of all rows, in parallel.
+func (t *trainer) read(ctx context.Context) error {
+	t.vectors = make([][][]features.Vector, len(t.train))
+	t.made = make([][][]features.Vector, len(t.train))
+	t.heldVectors = make([][]features.Vector, len(t.held))
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var (
+		wg   sync.WaitGroup
+		mu   sync.Mutex // protects t.done and the order of Progress
+		jobs = make(chan int)
+	)
+	for range t.workers() {
+		wg.Go(func() {
+			w := &reader{trainer: t}
+			for i := range jobs {
+				if err := w.row(i); err != nil {
+					cancel(err)
+					continue
+				}
+				mu.Lock()
+				t.advance()
+				mu.Unlock()
+			}
+		})
+	}
+	for i := 0; i < len(t.train)+len(t.held) && ctx.Err() == nil; i++ {
+		jobs <- i
+	}
+	close(jobs)
+	wg.Wait()
+	return context.Cause(ctx)
+}
+
+// reader is one goroutine's means of extraction.
+type reader struct {
+	*trainer
+	analyzer  *dsp.Analyzer
+	resampler *dsp.Resampler
+	rate      int
+	extractor *spoof.Extractor
+}
+
+// row extracts row i, counting the training rows first.
+func (r *reader) row(i int) error {
+	held := i >= len(r.train)
+	var row manifest.Row
+	if held {
+		row = r.held[i-len(r.train)]
+	} else {
+		row = r.train[i]
+	}
+	x, rate, err := r.opts.Decode(row.Path)
+	if err != nil {
+		return fmt.Errorf("train: read %s: %w", row.Path, err)
+	}
+	if rate < dsp.MinResampleRate || rate > dsp.MaxResampleRate {
+		return fmt.Errorf("train: read %s: rate of %d Hz", row.Path, rate)
+	}
+	if held {
+		r.heldVectors[i-len(r.train)] = r.extract(x, rate)
+		return nil
+	}
+	r.vectors[i] = [][]features.Vector{r.extract(x, rate)}
+	rng := rand.New(rand.NewPCG(r.opts.Seed, uint64(i)))
+	for range r.copies {
+		r.vectors[i] = append(r.vectors[i], r.extract(augment.Channel(x, rate, rng), rate))
+	}
+	if r.copies > 0 && !row.Positive {
+		r.made[i] = r.spoofsOf(x, rate, i)
+	}
+	return nil
+}
+
+// spoofsOf makes synthetic voices of the real one of row i, every second one
+// through a channel.
+func (r *reader) spoofsOf(x []float64, rate, i int) [][]features.Vector {
+	var out [][]features.Vector
+	rng := rand.New(rand.NewPCG(r.opts.Seed, uint64(len(r.train)+i))) // not that of its channels
+	for k := range spoofs {
+		y, method := augment.Spoof(x, rate, rng)
+		if method == "" {
+			break // too short, see [augment.Spoof]
+		}
+		if k%2 == 1 {
+			y = augment.Channel(y, rate, rng)
+		}
+		out = append(out, r.extract(y, rate))
+	}
+	return out
+}
+
+// extract computes the features of the task's schema: of the segments that a
+// model of it scores.
+func (r *reader) extract(x []float64, rate int) []features.Vector {
+	if r.schema == spoof.Schema() {
+		if r.extractor == nil {
+			r.extractor = spoof.NewExtractor()
+		}
+		return r.extractor.Segments(x, rate)
+	}
+	if r.analyzer == nil {
+		r.analyzer = dsp.NewAnalyzer()
+	}
+	if r.rate != rate {
+		r.resampler, r.rate = dsp.NewResampler(rate, dsp.SampleRate), rate
+	}
+	return []features.Vector{features.Extract(r.analyzer.Analyze(r.resampler.Resample(nil, x)))}
+}
