@@ -80,7 +80,7 @@ func TestAnOldTransactionDoesNotSlowTheQueue(t *testing.T) {
 	n := churned(t)
 	exec(`INSERT INTO voicescreen.sessions (`+bareColumns+`)
 		SELECT 'churn ' || i, 'clinic', 'patient', NULL, 'processing', $1, $1, '', NULL, '', 0, false, false,
-			$1::timestamptz + i * interval '1 hour' / $2::integer, '', 0, 0, NULL, NULL, NULL, 0, 0, 0
+			$1::timestamptz + i * interval '1 hour' / $2::integer, '', 0, 0, NULL, NULL, NULL, 0, 0, 0, ''
 		FROM generate_series(1, $2::integer) i`, begin.Add(2*time.Second), n)
 	exec(`UPDATE voicescreen.sessions SET due = due + interval '1 minute' WHERE id LIKE 'churn%'`)
 	exec(`UPDATE voicescreen.sessions SET due = NULL, status = 'success' WHERE id LIKE 'churn%'`)

@@ -49,7 +49,7 @@ func TestNoStatementReadsAllSessions(t *testing.T) {
 	if _, err := db.Exec(t.Context(), `
 		INSERT INTO voicescreen.sessions (`+bareColumns+`)
 		SELECT 'session ' || i, 'clinic', 'patient ' || i % ($1::integer / 50), NULL, 'success', clock_timestamp(), clock_timestamp(), '', NULL, '', 0,
-			false, false, NULL, '', 0, 0, NULL, NULL, NULL, 0, 0, 0
+			false, false, NULL, '', 0, 0, NULL, NULL, NULL, 0, 0, 0, ''
 		FROM generate_series(1, $1::integer) i`, n); err != nil {
 		t.Fatal(err)
 	}

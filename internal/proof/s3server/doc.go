@@ -3,6 +3,6 @@
 //
 //	go install github.com/versity/versitygw/cmd/versitygw@v1.8.0
 //
-// The program is looked for under the name that VOICESCREEN_TEST_VERSITYGW contains, on
+// The program is looked for under the name that VERSITYGW contains, on
 // PATH, and where go install puts it.
 package s3server

@@ -70,7 +70,7 @@ func Start(options ...string) (*Server, error) {
 
 // find returns the name of the program.
 func find() (string, error) {
-	if name := os.Getenv("VOICESCREEN_TEST_VERSITYGW"); name != "" {
+	if name := os.Getenv("VERSITYGW"); name != "" {
 		return name, nil
 	}
 	if name, err := exec.LookPath("versitygw"); err == nil {
