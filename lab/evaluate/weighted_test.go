@@ -11,14 +11,14 @@ import (
 // A row of weight n counts as n rows of weight 1, which the plain figures measure.
 func TestWeightedFiguresCountARowSeveralTimes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	var scores, weight, one, plain []float64
+	var scores, weight, plain []float64
 	var y, many []bool
 	for range 60 {
 		positive, n := rng.IntN(2) == 1, 1+rng.IntN(3)
 		s := math.Round(10*(rng.Float64()+0.2*float64(stats.Indicator(positive)))) / 12
 		scores, weight, y = append(scores, s), append(weight, float64(n)), append(y, positive)
 		for range n {
-			plain, one, many = append(plain, s), append(one, 1), append(many, positive)
+			plain, many = append(plain, s), append(many, positive)
 		}
 	}
 	const tolerance = 1e-12 // rounding
