@@ -73,6 +73,8 @@ var order = map[string][]string{
 		"models", "models/learn", "models/shipped", "screen", "store", "store/bolt",
 	},
 
+	"report": {".", "dsp", "features", "screen"}, // an analysis in words and pictures
+
 	"httpadapter":                   {".", "audit", "internal/document", "internal/durable", "internal/stream", "screen", "store"},
 	"httpadapter/webhook":           {".", "internal/document", "internal/durable", "screen", "store"},
 	"httpadapter/internal/docspage": {},         // writes the page of the API
@@ -83,7 +85,7 @@ var order = map[string][]string{
 	"internal/command": {".", "dsp/wav", "features", "models", "models/dam", "models/shipped", "screen"}, // what the programs share
 	"cmd/voicescreen": {
 		".", "audit", "dsp", "features", "httpadapter", "httpadapter/webhook", "internal/command", "internal/durable", "internal/stats",
-		"models/learn", "screen", "store", "store/bolt", "store/memory", "store/postgres",
+		"models/learn", "report", "screen", "store", "store/bolt", "store/memory", "store/postgres",
 	},
 	"cmd/voicelab": {
 		".", "dsp", "features", "internal/command", "internal/durable", "internal/stats",

@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"math"
@@ -162,9 +162,10 @@ const (
 	far    = 2.0
 )
 
-// inWords says in words how a measure differs from what is usual; its name if it has
-// no words or the deviation is not known.
-func inWords(c screen.Contribution) string {
+// InWords says in words how a measure differs from what is usual, such as "pauses vary
+// more than usual, by little". It returns the name of a feature that has no words, or
+// whose deviation is 0 or NaN, which means that it is not known.
+func InWords(c screen.Contribution) string {
 	w, ok := wordsFor(c.Feature)
 	if !ok || c.Deviation == 0 || math.IsNaN(float64(c.Deviation)) {
 		return c.Feature

@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"math"
@@ -40,8 +40,8 @@ func shippedFeatures(t *testing.T) (names []string) {
 // Every feature of a shipped model has words, in both directions, without its name.
 func TestEveryShippedFeatureHasWords(t *testing.T) {
 	for _, name := range shippedFeatures(t) {
-		above := inWords(screen.Contribution{Feature: name, Deviation: 1})
-		below := inWords(screen.Contribution{Feature: name, Deviation: -1})
+		above := InWords(screen.Contribution{Feature: name, Deviation: 1})
+		below := InWords(screen.Contribution{Feature: name, Deviation: -1})
 		if !strings.HasSuffix(above, " than usual") || !strings.HasSuffix(below, " than usual") || above == below {
 			t.Errorf("%s: got %q and %q, want words that end in \"than usual\" for each", name, above, below)
 		}
@@ -66,7 +66,7 @@ func TestMeasuresInWords(t *testing.T) {
 		{"pause.sd_s", screen.SD(math.NaN()), "pause.sd_s"},
 		{"dam.depression", 1, "dam.depression"},
 	} {
-		if got := inWords(screen.Contribution{Feature: c.feature, Deviation: c.deviation}); got != c.want {
+		if got := InWords(screen.Contribution{Feature: c.feature, Deviation: c.deviation}); got != c.want {
 			t.Errorf("%s by %v: got %q, want %q", c.feature, c.deviation, got, c.want)
 		}
 	}

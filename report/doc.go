@@ -1,0 +1,3 @@
+// Package report says what an analysis found: scores, decisions, cautions and measures
+// in plain sentences.
+package report
