@@ -147,4 +147,3 @@ var cautions = map[screen.Caution]string{
 	screen.Unfamiliar:    "unlike every recording that the model knows",
 	screen.SeveralVoices: "perhaps more than one person speaks",
 }
-
