@@ -29,7 +29,7 @@ func newRoot() *cobra.Command {
 		Example: "  voicescreen analyze testdata/interview_en.wav",
 	})
 	root.AddCommand(
-		newAnalyze(), newFeatures(),
+		newAnalyze(), newFeatures(), newReport(),
 		newServe(), newKeys(), newDB(), newWebhooks(), newAudit(),
 		newCalibrate(),
 		newAdapt(),
