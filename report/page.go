@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -26,10 +27,7 @@ type Page struct {
 // script, for the screen and for paper. It is valid XML too. The error is w's, or
 // internal.
 func (p *Page) Write(w io.Writer) error {
-	v := view{Page: p, Disclaimer: screen.Disclaimer, Quality: quality(p.Analysis), Style: template.CSS(style)}
-	if v.Title == "" {
-		v.Title = "Recording"
-	}
+	v := view{Page: p, Title: cmp.Or(p.Title, "Recording"), Disclaimer: screen.Disclaimer, Quality: quality(p.Analysis), Style: template.CSS(style)}
 	if !p.Made.IsZero() {
 		v.Date = p.Made.Format("2006-01-02 15:04")
 	}
@@ -103,7 +101,7 @@ func (p *Page) section(c screen.Category) section {
 	if s == nil {
 		sec.Reason = "no score was asked for"
 		if f := p.Analysis.Failures[c]; f != nil {
-			sec.Reason = Reason(f, p.Analysis.SpeechSeconds)
+			sec.Reason = Reason(c, f, p.Analysis.SpeechSeconds)
 		}
 		return sec
 	}
@@ -166,13 +164,17 @@ var about = map[screen.Category]struct{ heading, means, meansNot string }{
 		"It does not prove who spoke or that a recording is genuine. Systems that the model has never heard are missed more often; telephones and compression change the score."},
 }
 
-// Reason says for people why there is no score of a recording with so many seconds
-// of speech.
-func Reason(f *screen.Failure, speechSeconds float64) string {
-	if f.Code == screen.CodeAudioLength {
-		return fmt.Sprintf("%.0f s of speech are needed, the recording has %.1f s", f.Data["minimum_length"], speechSeconds)
+// Reason says for people why there is no score of a category for a recording with so
+// many seconds of speech.
+func Reason(c screen.Category, f *screen.Failure, speechSeconds float64) string {
+	if f.Code != screen.CodeAudioLength {
+		return f.Message
 	}
-	return f.Message
+	text := fmt.Sprintf("%.0f s of speech are needed, the recording has %.1f s", f.Data["minimum_length"], speechSeconds)
+	if c != screen.Deepfake {
+		text += fmt.Sprintf("; %.0f to %.0f s are recommended", screen.RecommendedSpeech[0], screen.RecommendedSpeech[1])
+	}
+	return text
 }
 
 // quality says how good the recording is, and what that means.
@@ -184,8 +186,9 @@ func quality(a *voicescreen.Analysis) []fact {
 	case a.Partial:
 		length += "; the recording goes on, and the rest was not analysed"
 	}
-	speech := "Longer speech makes the scores of depression and anxiety more certain: 60 to 90 s are recommended."
-	if a.SpeechSeconds >= recommended {
+	speech := fmt.Sprintf("Longer speech makes the scores of depression and anxiety more certain: %.0f to %.0f s are recommended.",
+		screen.RecommendedSpeech[0], screen.RecommendedSpeech[1])
+	if a.SpeechSeconds >= screen.RecommendedSpeech[0] {
 		speech = "As long as recommended."
 	}
 	level := math.NaN()
@@ -201,10 +204,6 @@ func quality(a *voicescreen.Analysis) []fact {
 		{"Bandwidth", unit(a.Quality.Bandwidth, "%.0f Hz"), band(a.Quality.Bandwidth)},
 	}
 }
-
-// recommended is how much speech a recording should have, in seconds: see the cards of
-// the models.
-const recommended = 60.0
 
 // What is said of the quality. The bounds of noise and band are those of the cautions
 // of package features; 30 dB is chosen, a quiet room.

@@ -56,7 +56,6 @@ func (s *Signal) drawWave(d *drawing, top float64) {
 	}
 	d.add(`<path class="wave" d="%s"/>`, path.String())
 	d.text("end", leftMargin-6, top+12, "wave")
-	d.text("end", leftMargin-6, top+waveHeight-4, "grey: speech")
 }
 
 func (s *Signal) drawSpectrogram(d *drawing, top float64) error {

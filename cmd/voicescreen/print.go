@@ -28,7 +28,7 @@ func writeAnalysis(w io.Writer, file string, a *voicescreen.Analysis, verbose bo
 			}
 		}
 		if f := a.Failures[c]; f != nil {
-			p.Printf("\n  %-10s  no score: %s\n", c, report.Reason(f, a.SpeechSeconds))
+			p.Printf("\n  %-10s  no score: %s\n", c, report.Reason(c, f, a.SpeechSeconds))
 		}
 	}
 	p.Printf("\n  %s\n\n", screen.Disclaimer)
