@@ -142,6 +142,8 @@ func internal(doing string, err error) error {
 		return ErrClosed
 	case store.IsFull(err):
 		return fmt.Errorf("%w: %s: %w", ErrFull, doing, err)
+	case errors.Is(err, store.ErrUnavailable):
+		return fmt.Errorf("%w: %s: %w", ErrUnavailable, doing, err)
 	}
 	return fmt.Errorf("voicescreen: %s: %w", doing, err)
 }

@@ -148,6 +148,11 @@ func (w *worker) attempt(ctx context.Context, s *store.Session) (out outcome, er
 	return w.analyze(ctx, s)
 }
 
+// unavailableDelays is how many times QueueOptions.RetryDelay a session waits whose
+// recording could not be read because a server does not answer. Chosen: with the
+// default the queue asks a server that is down for each recording every 4 s.
+const unavailableDelays = 4
+
 // complete stores the outcome of an attempt under the token of the lease. If
 // another worker has leased the session since, nothing is stored.
 func (w *worker) complete(ctx context.Context, s *store.Session, out outcome, failed error) {
@@ -165,6 +170,10 @@ func (w *worker) complete(ctx context.Context, s *store.Session, out outcome, fa
 		case failed == nil:
 			w.fail(r, now, out.failure)
 			r.Analysed = out.analysed
+		case errors.Is(failed, store.ErrUnavailable): // no attempt: nothing was found out about the recording
+			r.Owner = ""
+			r.Attempts--
+			r.Due = now.Add(unavailableDelays * w.opts.RetryDelay)
 		case r.Attempts >= w.opts.Attempts:
 			w.fail(r, now, internalFailure())
 		default:
