@@ -109,7 +109,9 @@ func (e *Engine) start() {
 	e.life.run(e.sweeper.Run)
 	e.life.run(e.learner.Run)
 	if st, ok := store.As[store.Watcher](e.store); ok {
-		e.life.run(func(ctx context.Context, stop <-chan struct{}) { e.waiters.watch(ctx, stop, st, e.opts.Logger) })
+		e.life.run(func(ctx context.Context, stop <-chan struct{}) {
+			e.waiters.watch(ctx, stop, st, e.opts.Logger, e.worker.Hint)
+		})
 	}
 }
 
