@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,7 +25,7 @@ func isPostgres(db string) bool {
 type database struct{ shared *postgres.Store }
 
 // openDatabase opens the database if it is one of PostgreSQL.
-func openDatabase(ctx context.Context, o *engineFlags) (database, error) {
+func openDatabase(ctx context.Context, o *engineFlags, logger *slog.Logger) (database, error) {
 	if !isPostgres(o.db) {
 		return database{}, nil
 	}
@@ -32,7 +33,11 @@ func openDatabase(ctx context.Context, o *engineFlags) (database, error) {
 	if err != nil {
 		return database{}, err
 	}
-	st, err := postgres.Open(ctx, o.db, &postgres.Options{Key: key})
+	recordings, err := o.audio.open(ctx, logger)
+	if err != nil {
+		return database{}, err
+	}
+	st, err := postgres.Open(ctx, o.db, &postgres.Options{Key: key, Audio: recordings})
 	return database{st}, keyHint(err)
 }
 

@@ -25,6 +25,7 @@ type engineFlags struct {
 	thresholds string // file; "" for none
 	prior      float64
 	storeKey   storeKeyFlag
+	audio      audioFlags
 	results    resultFlags
 	scoring    command.ScoringFlags
 	baseline   bool
@@ -44,6 +45,7 @@ func (o *engineFlags) add(cmd *cobra.Command, db, workers string) {
 	cmd.Flags().StringVar(&o.thresholds, "thresholds", "", "thresholds of the accounts, see \"voicelab thresholds\"")
 	command.AddPrior(cmd, &o.prior)
 	o.storeKey.add(cmd)
+	o.audio.add(cmd)
 	o.results.add(cmd)
 	o.scoring.Add(cmd)
 	cmd.Flags().BoolVar(&o.baseline, "baseline", false, "compare each recording with the same user's earlier ones")
@@ -59,7 +61,7 @@ func (o *engineFlags) check() error {
 	if o.calibrate < 0 {
 		return command.Usagef("--calibrate cannot be less than 0")
 	}
-	return o.results.check()
+	return errors.Join(o.audio.check(o.db), o.results.check())
 }
 
 // logged runs a command that goes on until a signal, with the log that the flags ask

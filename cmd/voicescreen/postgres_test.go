@@ -104,6 +104,11 @@ func TestPostgreSQLFlagsThatDoNotFit(t *testing.T) {
 		"too many workers":         {"serve", "--db", url, "--workers", "2000"},
 		"no workers for a file":    {"serve", "--db", "clinic.db", "--keys", "keys.json", "--workers", "0"},
 		"less than no workers":     {"serve", "--db", url, "--workers", "-1"},
+		"audio for a file":         {"serve", "--db", "clinic.db", "--keys", "keys.json", "--audio", "s3://recordings"},
+		"audio nowhere":            {"work", "--db", url, "--audio", "/nowhere/at/all"},
+		"audio by FTP":             {"work", "--db", url, "--audio", "ftp://user:secret@host"},
+		"a bucket with a secret":   {"work", "--db", url, "--audio", "s3://user:secret@bucket"},
+		"a key without a bucket":   {"work", "--db", url, "--s3-customer-key", "x"},
 	} {
 		if o := cli(t, args...); o.code != command.ExitUsage || o.stderr == "" || strings.Contains(o.stderr, "secret") {
 			t.Errorf("%s: got %+v, want a usage error without the password", name, o)

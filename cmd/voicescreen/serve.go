@@ -48,6 +48,11 @@ analyses nothing, and "voicescreen work" does it on other machines. Give a passw
 PGPASSWORD or a file that PGPASSFILE names, and not in the address, which others see
 in the list of processes.
 
+Recordings wait in the database until they are analysed, or where --audio says: a
+directory that all machines share, or a bucket, with the credentials of the environment,
+of ~/.aws or of the machine's role. Give it to every server and worker alike. With a
+store key recordings are encrypted before they are sent there.
+
 With --dev the server creates a key and prints how to call the service with it. The
 database is then temporary unless --db is given, and the key is kept in memory unless
 --keys is given.
@@ -107,7 +112,7 @@ func runServe(ctx context.Context, o serveOptions, stdout io.Writer, logger *slo
 		return err
 	}
 	defer on.Close()
-	for _, w := range exposed(o.keys, o.storeKey.file, o.audit.key, o.results.webhooks) {
+	for _, w := range exposed(o.keys, o.storeKey.file, o.audio.key, o.audit.key, o.results.webhooks) {
 		logger.Warn(w)
 	}
 	sender, err := o.results.sender(logger)
@@ -117,7 +122,7 @@ func runServe(ctx context.Context, o serveOptions, stdout io.Writer, logger *slo
 	if sender != nil {
 		defer sender.Close() // after the engine, which sends until it is closed
 	}
-	db, err := openDatabase(ctx, &o.engineFlags)
+	db, err := openDatabase(ctx, &o.engineFlags, logger)
 	if err != nil {
 		return err
 	}

@@ -78,7 +78,7 @@ func runWork(ctx context.Context, o workOptions, stdout io.Writer, logger *slog.
 	if l != nil {
 		defer l.Close()
 	}
-	for _, w := range exposed(o.storeKey.file, o.results.webhooks) {
+	for _, w := range exposed(o.storeKey.file, o.audio.key, o.results.webhooks) {
 		logger.Warn(w)
 	}
 	sender, err := o.results.sender(logger)
@@ -88,7 +88,7 @@ func runWork(ctx context.Context, o workOptions, stdout io.Writer, logger *slog.
 	if sender != nil {
 		defer sender.Close() // after the engine, which sends until it is closed
 	}
-	db, err := openDatabase(ctx, &o.engineFlags)
+	db, err := openDatabase(ctx, &o.engineFlags, logger)
 	if err != nil {
 		return err
 	}
