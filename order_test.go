@@ -85,7 +85,7 @@ var order = map[string][]string{
 	"internal/command": {".", "dsp/wav", "features", "models", "models/dam", "models/shipped", "screen"}, // what the programs share
 	"cmd/voicescreen": {
 		".", "audit", "dsp", "features", "httpadapter", "httpadapter/webhook", "internal/command", "internal/durable", "internal/stats",
-		"models/learn", "report", "screen", "store", "store/bolt", "store/memory", "store/postgres",
+		"models/learn", "report", "screen", "store", "store/audio", "store/audio/s3", "store/bolt", "store/memory", "store/postgres",
 	},
 	"cmd/voicelab": {
 		".", "dsp", "features", "internal/command", "internal/durable", "internal/stats",
