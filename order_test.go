@@ -85,7 +85,7 @@ var order = map[string][]string{
 	"internal/command": {".", "dsp/wav", "features", "models", "models/dam", "models/shipped", "screen"}, // what the programs share
 	"cmd/voicescreen": {
 		".", "audit", "dsp", "features", "httpadapter", "httpadapter/webhook", "internal/command", "internal/durable", "internal/stats",
-		"models/learn", "report", "screen", "store", "store/bolt", "store/memory", "store/postgres",
+		"models/learn", "report", "screen", "store", "store/audio", "store/audio/s3", "store/bolt", "store/memory", "store/postgres",
 	},
 	"cmd/voicelab": {
 		".", "dsp", "features", "internal/command", "internal/durable", "internal/stats",
@@ -100,8 +100,8 @@ func TestImportOrder(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && d.Name() == "testdata" {
-			return fs.SkipDir
+		if d.IsDir() && (d.Name() == "testdata" || len(file) > 1 && strings.HasPrefix(d.Name(), ".")) {
+			return fs.SkipDir // as the go command does
 		}
 		if d.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
 			return nil

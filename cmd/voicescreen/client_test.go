@@ -36,8 +36,14 @@ type server struct {
 // listens.
 func startServer(t *testing.T, args ...string) *server {
 	t.Helper()
+	return startProgram(t, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)
+}
+
+// startProgram starts a command that listens on an address and prints it first.
+func startProgram(t *testing.T, args ...string) *server {
+	t.Helper()
 	s := &server{t: t, stderr: &bytes.Buffer{}, ended: make(chan error, 1)}
-	s.cmd = exec.Command(built, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)
+	s.cmd = exec.Command(built, args...)
 	s.cmd.Stderr = s.stderr
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {

@@ -30,7 +30,7 @@ func newRoot() *cobra.Command {
 	})
 	root.AddCommand(
 		newAnalyze(), newFeatures(), newReport(),
-		newServe(), newKeys(), newDB(), newWebhooks(), newAudit(),
+		newServe(), newWork(), newHealth(), newKeys(), newDB(), newWebhooks(), newAudit(),
 		newCalibrate(),
 		newAdapt(),
 		command.NewVersion("voicescreen"),
