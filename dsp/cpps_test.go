@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 	"github.com/voicescreen/voicescreen/internal/proof/signals"
 )
 
@@ -52,7 +53,7 @@ func TestCPPSEdges(t *testing.T) {
 		}
 	}
 	if !raceEnabled {
-		if n := testing.AllocsPerRun(3, func() { c.Measure(x, f0) }); n > 0 {
+		if n := cost.Allocations(3, func() { c.Measure(x, f0) }); n > 0 {
 			t.Errorf("got %g allocations, want 0", n)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 	"github.com/voicescreen/voicescreen/internal/proof/signals"
 )
 
@@ -50,7 +51,7 @@ func TestHNREdges(t *testing.T) {
 	f0 := dsp.NewPitch(dsp.SampleRate, nil).Track(nil, x)
 	d := h.Track(nil, x, f0)
 	if !raceEnabled {
-		if n := testing.AllocsPerRun(3, func() { d = h.Track(d, x, f0) }); n > 0 {
+		if n := cost.Allocations(3, func() { d = h.Track(d, x, f0) }); n > 0 {
 			t.Errorf("got %g allocations, want 0", n)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 	"github.com/voicescreen/voicescreen/internal/proof/signals"
 )
 
@@ -169,7 +170,7 @@ func TestPulsesOfALongStretch(t *testing.T) {
 		t.Errorf("got %g, want %g", j.Local, w.JitterLocal)
 	}
 	if !raceEnabled {
-		if n := testing.AllocsPerRun(2, func() { times = p.Find(times, x, f0) }); n > 0 {
+		if n := cost.Allocations(2, func() { times = p.Find(times, x, f0) }); n > 0 {
 			t.Errorf("got %g allocations, want 0", n)
 		}
 	}

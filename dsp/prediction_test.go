@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 )
 
 // predictorTolerance is relative to the largest coefficient. The normal
@@ -247,7 +248,7 @@ func TestPredictionAllocatesNothing(t *testing.T) {
 	x, e, r := normal(6, 640), make([]float64, 462), make([]float64, 232)
 	lfcc := dsp.NewLFCC(16000, &dsp.LFCCOptions{Low: 30, High: 8000, NoPreEmphasis: true, Floor: 1e-9})
 	c := make([]float64, 20)
-	n := testing.AllocsPerRun(10, func() {
+	n := cost.Allocations(10, func() {
 		l.Fit(x[:480])
 		l.Residual(e)
 		a.Measure(r, x)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 )
 
 // The goals of the resampler, for tones up to 0.9 of the smaller half rate
@@ -198,7 +199,7 @@ func TestResamplerPanics(t *testing.T) {
 func TestResamplerAllocatesNothing(t *testing.T) {
 	r, x := dsp.NewResampler(16000, 44100), noise(1, 4000)
 	y := r.Resample(nil, x)
-	if n := testing.AllocsPerRun(3, func() { y = r.Resample(y, x) }); n != 0 {
+	if n := cost.Allocations(3, func() { y = r.Resample(y, x) }); n != 0 {
 		t.Errorf("got %v allocations, want 0", n)
 	}
 }
