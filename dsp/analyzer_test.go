@@ -283,7 +283,7 @@ func TestAnalyzeMemory(t *testing.T) {
 	for len(x) < 60*dsp.SampleRate {
 		x = append(x, x[:5*dsp.SampleRate]...)
 	}
-	if raceEnabled {
+	if cost.Race {
 		x = x[:6*dsp.SampleRate]
 	}
 	var before, after runtime.MemStats

@@ -52,7 +52,7 @@ func TestCPPSEdges(t *testing.T) {
 			t.Errorf("%s: got %g, want NaN", name, v)
 		}
 	}
-	if !raceEnabled {
+	if !cost.Race {
 		if n := cost.Allocations(3, func() { c.Measure(x, f0) }); n > 0 {
 			t.Errorf("got %g allocations, want 0", n)
 		}

@@ -50,7 +50,7 @@ func TestHNREdges(t *testing.T) {
 	x := signals.Tone(dsp.SampleRate, 100, 0.5, 0.3)
 	f0 := dsp.NewPitch(dsp.SampleRate, nil).Track(nil, x)
 	d := h.Track(nil, x, f0)
-	if !raceEnabled {
+	if !cost.Race {
 		if n := cost.Allocations(3, func() { d = h.Track(d, x, f0) }); n > 0 {
 			t.Errorf("got %g allocations, want 0", n)
 		}

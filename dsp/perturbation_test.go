@@ -169,7 +169,7 @@ func TestPulsesOfALongStretch(t *testing.T) {
 	if j, w := dsp.MeasureJitter(times), tr.Truth(); math.Abs(j.Local/w.JitterLocal-1) > joints {
 		t.Errorf("got %g, want %g", j.Local, w.JitterLocal)
 	}
-	if !raceEnabled {
+	if !cost.Race {
 		if n := cost.Allocations(2, func() { times = p.Find(times, x, f0) }); n > 0 {
 			t.Errorf("got %g allocations, want 0", n)
 		}

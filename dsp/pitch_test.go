@@ -246,7 +246,7 @@ func TestPitchScratchIsReused(t *testing.T) {
 	if !slices.Equal(f0, want) {
 		t.Errorf("after another recording: got %v, want %v", f0, want)
 	}
-	if !raceEnabled {
+	if !cost.Race {
 		f0 = p.Track(f0, long)
 		if n := cost.Allocations(3, func() { f0 = p.Track(f0, long) }); n > 0 {
 			t.Errorf("got %g allocations, want 0", n)
