@@ -45,7 +45,7 @@ func halfBand(l int) []float64 {
 	var sum float64
 	for k := 1; k <= l; k += 2 {
 		r := float64(k) / float64(l+2)
-		v := math.Sin(0.5*math.Pi*float64(k)) / (math.Pi * float64(k)) * BesselI0(halfBandBeta*math.Sqrt(1-r*r))
+		v := math.Sin(0.5*math.Pi*float64(k)) / (math.Pi * float64(k)) * besselI0(halfBandBeta*math.Sqrt(1-r*r))
 		h = append(h, v)
 		sum += v
 	}

@@ -110,7 +110,7 @@ func (r *Resampler) designFilter(edge float64, up, down int) {
 	cutoff := (1 + resamplePass) / 2 * edge / (from * float64(up)) // cycles per sample
 	h := make([]float64, n*up)
 	for j := -r.half*up + 1; j < r.half*up; j++ {
-		w := BesselI0(beta*math.Sqrt(1-sq(float64(j)/float64(r.half*up)))) / BesselI0(beta)
+		w := besselI0(beta*math.Sqrt(1-sq(float64(j)/float64(r.half*up)))) / besselI0(beta)
 		h[(j+len(h))%len(h)] = 2 * cutoff * sinc(2*cutoff*float64(j)) * w
 	}
 	// The bins above the edge are dropped. The inverse divides by its own length,
@@ -136,7 +136,7 @@ func (r *Resampler) designInterpolator(edge float64) {
 			// Tap j weighs the sample j − taps/2 + 1 after the one at phase 0.
 			u := float64(i)/float64(phases) - float64(j-r.taps/2+1)
 			if w := 1 - sq(2*u/float64(r.taps)); w > 0 {
-				row[j] = sinc(u) * BesselI0(beta*math.Sqrt(w)) / BesselI0(beta)
+				row[j] = sinc(u) * besselI0(beta*math.Sqrt(w)) / besselI0(beta)
 			}
 		}
 		r.rows[i] = row
@@ -255,6 +255,18 @@ func dot4(a, b []float64) float64 {
 // Processing, 3rd ed., eq. 7.75 and 7.76).
 func kaiser(width float64) (beta, length float64) {
 	return 0.1102 * (resampleStop - 8.7), (resampleStop - 8) / (2.285 * width)
+}
+
+// besselI0 is the modified Bessel function of the first kind of order 0, by its
+// power series (Abramowitz and Stegun, Handbook of Mathematical Functions, 1964,
+// eq. 9.6.12).
+func besselI0(x float64) float64 {
+	s, term := 1.0, 1.0
+	for k := 1.0; term > 1e-17*s; k++ {
+		term *= sq(x / 2 / k)
+		s += term
+	}
+	return s
 }
 
 // sinc is sin(πx)/(πx), exactly 0 at whole numbers but 0.

@@ -104,7 +104,6 @@ func slowBessel(x float64) float64 {
 // long Kaiser-windowed sinc with the cut-off of the Resampler.
 func slowResample(x []float64, from, to int) []float64 {
 	const half = 400 // periods of the smaller rate, so that it is far steeper
-	atCentre := slowBessel(14)
 	smaller := float64(min(from, to))
 	y := make([]float64, dsp.NewResampler(from, to).Len(len(x)))
 	for k := range y {
@@ -112,7 +111,7 @@ func slowResample(x []float64, from, to int) []float64 {
 		for n, v := range x {
 			u := (t - float64(n)/float64(from)) * smaller
 			if math.Abs(u) < half {
-				w := slowBessel(14*math.Sqrt(1-u*u/(half*half))) / atCentre
+				w := slowBessel(14*math.Sqrt(1-u*u/(half*half))) / slowBessel(14)
 				sinc := 1.0
 				if u != 0 {
 					sinc = math.Sin(math.Pi*0.95*u) / (math.Pi * 0.95 * u)

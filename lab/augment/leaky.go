@@ -1,10 +1,6 @@
 package augment
 
-import (
-	"math"
-
-	"github.com/voicescreen/voicescreen/dsp"
-)
+import "math"
 
 // Shape of the interpolator of libswresample, which ffmpeg resamples with, by
 // its defaults filter_size and kaiser_beta. The cutoff is fitted: through 8 kHz
@@ -35,7 +31,7 @@ func leaky(x []float64, from, to int) []float64 {
 		if u >= 1 {
 			break
 		}
-		h[i] = leakyCutoff * dsp.BesselI0(leakyBeta*math.Sqrt(1-u*u)) / dsp.BesselI0(leakyBeta)
+		h[i] = leakyCutoff * bessel0(leakyBeta*math.Sqrt(1-u*u)) / bessel0(leakyBeta)
 		if a := math.Pi * leakyCutoff * t; a > 0 {
 			h[i] *= math.Sin(a) / a
 		}
@@ -51,4 +47,15 @@ func leaky(x []float64, from, to int) []float64 {
 		}
 	}
 	return y
+}
+
+// bessel0 is the modified Bessel function of the first kind of order 0 by its
+// power series.
+func bessel0(x float64) float64 {
+	sum, term := 1.0, 1.0
+	for k := 1.0; term > 1e-12*sum; k++ {
+		term *= x * x / (4 * k * k)
+		sum += term
+	}
+	return sum
 }
