@@ -108,7 +108,7 @@ func (s *Signal) tracks(a *dsp.Analysis) {
 // 25 ms, raised by 6 dB per octave above 500 Hz, as far as 5 kHz. What is above the
 // signal's band is white.
 func spectrogram(x []float64, rate int) *image.Gray {
-	window := dsp.Hann(rate / 40)
+	window := dsp.PeriodicHann(rate / 40)
 	n := 1
 	for n < len(window) {
 		n *= 2
