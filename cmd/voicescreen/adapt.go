@@ -45,11 +45,11 @@ func runAdapt(cmd *cobra.Command, o calibrateOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	engine, err := o.open(cmd)
+	engine, done, err := o.open(cmd)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, closeEngine(engine)) }()
+	defer func() { err = errors.Join(err, done()) }()
 	if o.revert {
 		return engine.RevertNorms(opts.Categories[0])
 	}

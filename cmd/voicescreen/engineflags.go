@@ -61,7 +61,7 @@ func (o *engineFlags) check() error {
 	if o.calibrate < 0 {
 		return command.Usagef("--calibrate cannot be less than 0")
 	}
-	return errors.Join(o.audio.check(o.db), o.results.check())
+	return errors.Join(o.audio.check(o.db), o.results.check(o.db))
 }
 
 // logged runs a command that goes on until a signal, with the log that the flags ask

@@ -30,7 +30,7 @@ func newRoot() *cobra.Command {
 	})
 	root.AddCommand(
 		newAnalyze(), newFeatures(),
-		newServe(), newWork(), newKeys(), newDB(), newWebhooks(), newAudit(),
+		newServe(), newWork(), newKeys(), newDB(), newWebhooks(), newThresholds(), newAudit(),
 		newCalibrate(),
 		newAdapt(),
 		command.NewVersion("voicescreen"),

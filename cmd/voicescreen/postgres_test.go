@@ -96,7 +96,7 @@ func TestPostgreSQLFlagsThatDoNotFit(t *testing.T) {
 		"keys nowhere":             {"keys", "list"},
 		"keys in a database file":  {"keys", "list", "--db", "clinic.db"},
 		"an encrypted key file":    {"keys", "list", "--keys", "keys.json", "--store-key", "x"},
-		"a command for files only": {"db", "check", url},
+		"a command for files only": {"db", "compact", url},
 		"work in a database file":  {"work", "--db", "clinic.db"},
 		"work nowhere":             {"work"},
 		"work without workers":     {"work", "--db", url, "--workers", "0"},

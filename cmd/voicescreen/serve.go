@@ -115,18 +115,18 @@ func runServe(ctx context.Context, o serveOptions, stdout io.Writer, logger *slo
 	for _, w := range exposed(o.keys, o.storeKey.file, o.audio.key, o.audit.key, o.results.webhooks) {
 		logger.Warn(w)
 	}
-	sender, err := o.results.sender(logger)
+	db, err := openDatabase(ctx, &o.engineFlags, logger)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.close()) }() // after the engine
+	sender, err := o.results.sender(ctx, db, logger)
 	if err != nil {
 		return err
 	}
 	if sender != nil {
 		defer sender.Close() // after the engine, which sends until it is closed
 	}
-	db, err := openDatabase(ctx, &o.engineFlags, logger)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, db.close()) }() // after the engine
 	keys, key, err := serveKeys(ctx, o, db)
 	if err != nil {
 		return err
