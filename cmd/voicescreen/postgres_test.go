@@ -124,3 +124,32 @@ func TestPostgreSQLFlagsThatDoNotFit(t *testing.T) {
 		}
 	}
 }
+
+// Two servers with --rate grant a key one limit together, and leave no trace of
+// themselves when they end.
+func TestRateOfTwoServers(t *testing.T) {
+	pg, url := newDatabase(t)
+	key := strings.TrimSpace(ok(t, "keys", "create", "--db", url, "--account", "clinic-a").stdout)
+	live := func() string {
+		t.Helper()
+		text, err := pg.SQL(t.Context(), nameOf(url), "SELECT convert_from(data, 'UTF8') FROM voicescreen.documents WHERE name = 'replicas'")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	one := startServer(t, "--db", url, "--workers", "0", "--rate", "0.001", "--burst", "10")
+	two := startServer(t, "--db", url, "--workers", "0", "--rate", "0.001", "--burst", "10")
+	if text := live(); strings.Count(text, ":") != 2 {
+		t.Errorf("got replicas %s, want two", text)
+	}
+	for range 5 { // its half, as it started when there was another one
+		two.call("GET", "/v2/predict/users/u", key, "", nil, http.StatusOK)
+	}
+	two.call("GET", "/v2/predict/users/u", key, "", nil, http.StatusTooManyRequests)
+	one.stop()
+	two.stop()
+	if text := live(); text != "{}" {
+		t.Errorf("got replicas %s, want none", text)
+	}
+}
