@@ -37,7 +37,7 @@ func openDatabase(ctx context.Context, o *engineFlags, logger *slog.Logger) (dat
 	if err != nil {
 		return database{}, err
 	}
-	st, err := postgres.Open(ctx, o.db, &postgres.Options{Key: key, Audio: recordings})
+	st, err := postgres.Open(ctx, o.db, &postgres.Options{Key: key, Audio: recordings, RowSecurity: o.rows})
 	return database{st}, keyHint(err)
 }
 

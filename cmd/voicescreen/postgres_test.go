@@ -108,6 +108,7 @@ func TestPostgreSQLFlagsThatDoNotFit(t *testing.T) {
 		"audio nowhere":            {"work", "--db", url, "--audio", "/nowhere/at/all"},
 		"audio by FTP":             {"work", "--db", url, "--audio", "ftp://user:secret@host"},
 		"a bucket with a secret":   {"work", "--db", url, "--audio", "s3://user:secret@bucket"},
+		"row security in a file":   {"serve", "--db", "clinic.db", "--keys", "keys.json", "--row-security"},
 		"a key without a bucket":   {"work", "--db", url, "--s3-customer-key", "x"},
 	} {
 		if o := cli(t, args...); o.code != command.ExitUsage || o.stderr == "" || strings.Contains(o.stderr, "secret") {
