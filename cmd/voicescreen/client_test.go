@@ -124,6 +124,23 @@ func (s *server) call(method, path, key, contentType string, body io.Reader, wan
 	return o
 }
 
+// status is the status code of the answer to a GET.
+func (s *server) status(path, key string) int {
+	s.t.Helper()
+	req, err := http.NewRequestWithContext(s.t.Context(), "GET", s.base+path, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	req.Header.Set("X-API-Key", key)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	io.Copy(io.Discard, res.Body)
+	return res.StatusCode
+}
+
 const (
 	form = "application/x-www-form-urlencoded"
 	js   = "application/json"

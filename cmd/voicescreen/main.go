@@ -29,8 +29,8 @@ func newRoot() *cobra.Command {
 		Example: "  voicescreen analyze testdata/interview_en.wav",
 	})
 	root.AddCommand(
-		newAnalyze(), newFeatures(),
-		newServe(), newWork(), newKeys(), newDB(), newWebhooks(), newThresholds(), newAudit(),
+		newAnalyze(), newFeatures(), newReport(),
+		newServe(), newWork(), newHealth(), newKeys(), newDB(), newWebhooks(), newThresholds(), newAudit(),
 		newCalibrate(),
 		newAdapt(),
 		command.NewVersion("voicescreen"),

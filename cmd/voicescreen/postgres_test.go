@@ -74,8 +74,12 @@ func TestServeOnPostgreSQL(t *testing.T) {
 		t.Errorf("got list\n%s, want the account and not the key", list)
 	}
 	ok(t, "keys", "revoke", "--db", url, "--account", "clinic-a")
-	time.Sleep(time.Second) // by then each replica has read it
 	for _, s := range replicas {
+		for end := time.Now().Add(resultTime); s.status("/predict/sessions/"+id, key) == http.StatusOK; time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal("a replica still accepts the key that was revoked")
+			}
+		}
 		s.call("GET", "/predict/sessions/"+id, key, "", nil, http.StatusForbidden)
 		s.stop()
 		if text := s.stderr.String(); strings.Contains(text, key) || strings.Contains(text, "patient-31") {
