@@ -37,7 +37,8 @@ const (
 	// erasers is how many recordings are removed at once. Chosen: at 30 ms a request,
 	// 250 a second.
 	erasers = 8
-	// eraseTime is how long Close waits for removals. Chosen; another process goes on.
+	// eraseTime is how long the removals of one round may take, and Close waits for
+	// them. Chosen; another round, or another process, goes on.
 	eraseTime = 5 * time.Second
 )
 
@@ -72,16 +73,22 @@ func (s *Store) eraseElsewhere() {
 	for {
 		select {
 		case <-s.closing.Done():
-			ctx, cancel := context.WithTimeout(context.Background(), eraseTime)
-			defer cancel()
-			s.eraseAll(ctx, s.away.take())
+			s.eraseNoted()
 			return
 		case <-s.away.some:
-			s.eraseAll(s.closing, s.away.take())
+			s.eraseNoted()
 		case <-tick.C:
 			s.eraseLeft(s.closing)
 		}
 	}
+}
+
+// eraseNoted removes what this process let go. Close waits for it: a service that stops
+// leaves nothing behind where its audio answers.
+func (s *Store) eraseNoted() {
+	ctx, cancel := context.WithTimeout(context.Background(), eraseTime)
+	defer cancel()
+	s.eraseAll(ctx, s.away.take()) // what is left then is found by eraseLeft
 }
 
 // eraseLeft removes what the database let go. An error ends it until the next time.
