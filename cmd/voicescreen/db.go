@@ -94,7 +94,7 @@ func checkDB(cmd *cobra.Command, path string, opts *bolt.Options, n *int) (bolt.
 		return err
 	}
 	if isPostgres(path) {
-		return checkPostgres(cmd.Context(), path, opts.Key, report)
+		return checkPostgres(cmd, path, opts.Key, report)
 	}
 	if err := mustExist(path); err != nil {
 		return bolt.Contents{}, err

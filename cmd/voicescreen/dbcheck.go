@@ -6,16 +6,21 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/spf13/cobra"
+
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/httpadapter"
 	"github.com/voicescreen/voicescreen/httpadapter/webhook"
+	"github.com/voicescreen/voicescreen/internal/command"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/bolt"
+	"github.com/voicescreen/voicescreen/store/postgres"
 )
 
 // checkPostgres reads all that a PostgreSQL database holds, and reports what cannot be
-// read. Sessions that change meanwhile are no fault.
-func checkPostgres(ctx context.Context, url string, key []byte, report func(fault string) error) (c bolt.Contents, err error) {
+// read. Sessions that change meanwhile are no fault. Recordings elsewhere are not read.
+func checkPostgres(cmd *cobra.Command, url string, key []byte, report func(fault string) error) (c bolt.Contents, err error) {
+	ctx, elsewhere := cmd.Context(), 0
 	st, err := openPostgres(ctx, url, key)
 	if err != nil {
 		return c, err
@@ -25,6 +30,7 @@ func checkPostgres(ctx context.Context, url string, key []byte, report func(faul
 		list, err := st.Scan(ctx, after, scanBatch)
 		var damaged *store.DamagedError
 		if errors.As(err, &damaged) {
+			c.Sessions += damaged.Records
 			if err := report(fmt.Sprintf("%d of the sessions after %s: %v", damaged.Records, visible(after), damaged.Err)); err != nil {
 				return c, err
 			}
@@ -38,6 +44,10 @@ func checkPostgres(ctx context.Context, url string, key []byte, report func(faul
 				continue
 			}
 			n, err := readAudio(ctx, st, s)
+			if errors.Is(err, postgres.ErrElsewhere) {
+				elsewhere++
+				continue
+			}
 			if err != nil {
 				if err := report(fmt.Sprintf("session %s: its recording: %v", visible(s.ID), err)); err != nil {
 					return c, err
@@ -48,6 +58,9 @@ func checkPostgres(ctx context.Context, url string, key []byte, report func(faul
 		}
 		if len(list) == scanBatch {
 			continue
+		}
+		if elsewhere > 0 {
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s not in the database, which \"serve --audio\" keeps elsewhere, not read\n", cmd.Root().Name(), command.Count(elsewhere, "recording"))
 		}
 		return c, checkDocuments(ctx, st, report)
 	}

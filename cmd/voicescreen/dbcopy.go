@@ -260,6 +260,9 @@ func (c *copying) session(ctx context.Context, s *store.Session) error {
 			defer c.mu.Unlock()
 			return c.left.Add(&store.DamagedError{Records: 1, Err: fmt.Errorf("session %q: its recording: %w", s.ID, err)})
 		}
+		if errors.Is(err, postgres.ErrElsewhere) {
+			return fmt.Errorf("session %s: %w; name where it is with --audio", s.ID, postgres.ErrElsewhere)
+		}
 		if err != nil {
 			return fmt.Errorf("session %s: its recording: %w", s.ID, err)
 		}

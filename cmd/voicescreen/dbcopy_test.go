@@ -108,6 +108,31 @@ func TestDBCopy(t *testing.T) {
 	}
 }
 
+// A recording that waits elsewhere goes with its session, and is not read by a command
+// that does not know where it is.
+func TestDBCopyOfAudioElsewhere(t *testing.T) {
+	pg, url := newDatabase(t)
+	dir, file := t.TempDir(), labelledDB(t, 1)
+	queueRecording(t, file)
+	back := filepath.Join(t.TempDir(), "back.db")
+	ok(t, "db", "copy", file, url, "--audio", dir)
+	if n, err := pg.SQL(t.Context(), nameOf(url), "SELECT count(*) FROM voicescreen.audio_chunks"); n != "0" || err != nil || len(below(t, dir)) != 1 {
+		t.Errorf("got %s rows, error %v and %d files, want the recording in the directory", n, err, len(below(t, dir)))
+	}
+	if o := ok(t, "db", "check", url); !strings.Contains(o.stdout, "2 sessions, 0 recordings") || !strings.Contains(o.stdout, "0 faults") || !strings.Contains(o.stderr, "1 recording not in the database") {
+		t.Errorf("check: got %+v, want no fault, and that a recording was not read", o)
+	}
+	if o := cli(t, "db", "copy", url, back); o.code != command.ExitError || !strings.Contains(o.stderr, "--audio") {
+		t.Errorf("without the directory: got %+v, want an error that names the flag", o)
+	}
+	if o := ok(t, "db", "copy", url, back, "--audio", dir); !strings.Contains(o.stdout, "to:   2 sessions, 1 recording, 1 document") {
+		t.Errorf("got %+v, want all of it", o)
+	}
+	if o := ok(t, "db", "check", back); !strings.Contains(o.stdout, "with 5 bytes, 0 faults") {
+		t.Errorf("check of the copy: got %+v, want the recording", o)
+	}
+}
+
 func TestDBCopyErrors(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "none.db")
 	const url = "postgres://user:secret@nowhere.invalid/db"

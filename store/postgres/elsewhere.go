@@ -3,6 +3,7 @@ package postgres
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -26,6 +27,10 @@ type elsewhere struct {
 	refs []string   // at most maxErase; the database knows the others
 	some chan struct{}
 }
+
+// ErrElsewhere says that a recording is not in the database, and that Options.Audio is
+// nil. It is also store.ErrUnavailable: a process that has the audio can read it.
+var ErrElsewhere = errors.New("store/postgres: the recording is not in the database")
 
 const (
 	// maxErase is how many recordings are removed elsewhere before the database is asked
@@ -158,7 +163,7 @@ func (s *Store) putElsewhere(ctx context.Context, r io.Reader) (string, error) {
 // openElsewhere opens a recording that has a row. The recording may be removed meanwhile.
 func (s *Store) openElsewhere(ctx context.Context, ref string) (io.ReadCloser, error) {
 	if s.away.audio == nil {
-		return nil, fmt.Errorf("store/postgres: open audio: %w: the recording is not in the database, and Options.Audio is nil", store.ErrUnavailable)
+		return nil, fmt.Errorf("store/postgres: open audio: %w: %w", store.ErrUnavailable, ErrElsewhere)
 	}
 	return s.away.audio.Open(ctx, ref)
 }
