@@ -127,14 +127,14 @@ func (n *nest) since(ctx context.Context) ([]models.Metric, error) {
 	}
 	b := n.benches(n.chosen + 1)[n.chosen]
 	b.prepare(n.workers())
-	a, offset, err := n.platt(n.inner(b, c.Train, true))
+	cal, err := n.calibrated(b, c.Train)
 	if err != nil {
 		return nil, fmt.Errorf("train: systems since %d: %w", sinceYear, err)
 	}
 	f := b.fit(c.Train, true)
 	var s scoredRows
 	for _, i := range c.Test {
-		s.index, s.score = append(s.index, i), append(s.score, a*f.row(i, 0)+offset)
+		s.add(i, cal.of(f.row(i, 0)))
 	}
 	once := slices.Repeat([]float64{1}, len(n.train))
 	return n.measureAll(s, once, fmt.Sprintf("trained on systems of before %d, tested on those since; each recording counts once, voices of more than a tenth of the rows are left out", sinceYear)), nil
