@@ -59,13 +59,17 @@ func (n *nest) figures(ctx context.Context) ([]models.Metric, error) {
 		outerFolds, outerParts, n.choices())
 	all := n.scored(func(h held) float64 { return h.logit })
 	out := n.measureAll(all, n.weight, split)
-	out = append(out, n.measureAll(n.scored(func(h held) float64 { return h.heard }), n.weight, "nested, each recording through one random channel")...)
+	heard := n.scored(func(h held) float64 { return h.heard })
+	out = append(out, n.measureAll(heard, n.weight, "nested, each recording through one random channel")...)
 	groups := func(name string, of func(r *manifest.Row) string) {
 		out = append(out, n.group(all, name, of)...)
 	}
 	groups("kind", func(r *manifest.Row) string { return r.Kind })
 	groups("decoder", (*manifest.Row).Family)
 	out = append(out, n.languages(all)...)
+	out = append(out, n.lengths(all)...)
+	out = append(out, n.situations(all, "nested")...)
+	out = append(out, n.situations(heard, "nested, each recording through one random channel")...)
 
 	kinds := n.joined(n.single(ctx, n.chosen, n.usable(manifest.ByKind(n.train, outerFolds, n.opts.Seed))))
 	out = append(out, n.ranks(kinds, n.weight, "whole kinds held out, besides sources and speakers")...)
@@ -158,6 +162,11 @@ var logitFigures = []figure{
 		return evaluate.WeightedECE(probabilities(s), y, balanced(y, w), calibrationBins)
 	}},
 	{"found_at_half", func(s []float64, y []bool, w []float64, _ []string) float64 { return shareAbove(s, y, w, true) }},
+	alarmFigures[0],
+}
+
+// alarmFigures need calibrated logits and no synthetic recordings.
+var alarmFigures = []figure{
 	{"false_alarms_at_half", func(s []float64, y []bool, w []float64, _ []string) float64 { return shareAbove(s, y, w, false) }},
 }
 
