@@ -70,6 +70,7 @@ func (t *trainer) file(ctx context.Context) (*models.File, error) {
 	}
 	f.Indeterminate = known.undecidedBand(cal)
 	if n != nil {
+		f.Description += " It is lowered so that one half has few false alarms."
 		if f.Metrics, err = n.figures(ctx); err != nil {
 			return nil, err
 		}
