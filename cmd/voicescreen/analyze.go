@@ -41,8 +41,8 @@ thresholds and the numbers of the measures. "Usual" is the norm for speakers of 
 sex, or for deepfakes the average recording that the model was trained on. "This
 population" is the one of --base-rate and --deepfake-prior.
 
-Scores for depression and anxiety need 30 seconds of speech, a deepfake score
-needs 2. A file that was cut short is analysed as far as it goes.
+Scores for depression and anxiety need 30 seconds of speech, 60 to 90 are
+recommended; a deepfake score needs 2. A file that was cut short is analysed as far as it goes.
 
 With --json each file gives one line, a JSON object; one that cannot be read
 gives {"file":…,"error":…}. FILE may be "-" for standard input, once.
