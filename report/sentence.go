@@ -146,4 +146,5 @@ var cautions = map[screen.Caution]string{
 	screen.NarrowBand:    "a narrow band, as through a telephone",
 	screen.Unfamiliar:    "unlike every recording that the model knows",
 	screen.SeveralVoices: "perhaps more than one person speaks",
+	screen.Lossy:         "encoded with loss, which moves the deepfake score",
 }

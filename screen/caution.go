@@ -17,9 +17,13 @@ const (
 	// SeveralVoices: the pitch changes from one stretch of speech to the next as
 	// if two people took turns. This heuristic misses people of similar pitch.
 	SeveralVoices
+	// Lossy: the recording was encoded with loss, as MP3, Opus, A-law, µ-law or
+	// IMA ADPCM. The models were trained on recordings without loss, and the
+	// encoding moves the deepfake score most.
+	Lossy
 )
 
-var cautions = NewEnum[Caution]("caution", "little_speech", "noisy", "narrow_band", "unfamiliar", "several_voices")
+var cautions = NewEnum[Caution]("caution", "little_speech", "noisy", "narrow_band", "unfamiliar", "several_voices", "lossy")
 
 // Valid reports whether c is one of the values; the zero value is not.
 func (c Caution) Valid() bool { return cautions.Valid(c) }

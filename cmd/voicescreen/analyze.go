@@ -35,7 +35,7 @@ func newAnalyze() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "analyze [--json | --csv] FILE…",
 		Short: "Score recordings",
-		Long: `Print the scores of each WAV file in words, the measures that weigh most in them, and
+		Long: `Print the scores of each recording in words, the measures that weigh most in them, and
 the quality of the recording. Nothing is stored. --verbose adds the model, its
 thresholds and the numbers of the measures. "Usual" is the norm for speakers of that
 sex, or for deepfakes the average recording that the model was trained on. "This
@@ -83,7 +83,7 @@ gives {"file":…,"error":…}. FILE may be "-" for standard input, once.
 	o.scoring.Add(cmd)
 	cmd.Flags().IntVar(&o.channel, "channel", 0, "the channel to take of a recording with several, from 1 on")
 	command.Values(cmd, "gender", genders...)
-	command.FileArgs(cmd, "wav")
+	command.FileArgs(cmd, recordingEndings()...)
 	return cmd
 }
 

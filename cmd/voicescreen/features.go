@@ -28,7 +28,7 @@ func newFeatures() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "features [--json | --csv | --frames] FILE…",
 		Short: "Print what is measured in recordings",
-		Long: `Print the features of schema voice/1 of each WAV file, with their units.
+		Long: `Print the features of schema voice/1 of each recording, with their units.
 
 With --json each file gives one line, a JSON object
 {"file":…,"features":{name: value or null,…},"units":{name: unit,…}}.
@@ -67,7 +67,7 @@ FILE may be "-" for standard input, once.
 	cmd.Flags().BoolVar(&o.csv, "csv", false, "print CSV, one row a file")
 	cmd.Flags().BoolVar(&o.frames, "frames", false, "print the tracks of one file as CSV")
 	cmd.Flags().IntVar(&o.channel, "channel", 0, "the channel to take of a recording with several, from 1 on")
-	command.FileArgs(cmd, "wav")
+	command.FileArgs(cmd, recordingEndings()...)
 	return cmd
 }
 
