@@ -23,7 +23,8 @@
 // # Damage
 //
 // A file that ends too early is truncated: its samples up to there are returned,
-// and [Reader.Truncated] is true. A damaged frame, page or packet in between is an
+// and [Reader.Truncated] is true. A live recording in WebM and an MP3 file without a
+// Xing or LAME tag do not say where they end: cut between two frames, they seem whole. A damaged frame, page or packet in between is an
 // error, because a guess would change samples.
 //
 // # Hostile files

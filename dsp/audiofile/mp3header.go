@@ -83,7 +83,7 @@ func (h mp3Header) size() int {
 
 // misread reports whether go-mp3 v0.3.4 takes the frame for one byte shorter than it is: it
 // halves the size of a frame of MPEG-2 after it has added the padding. The sound after it is
-// noise. That happens at 22050 Hz and, among others, 32 kbit/s.
+// noise. That happens at 22050 Hz and 8 to 32, 80, 96, 144 and 160 kbit/s.
 func (h mp3Header) misread() bool {
 	whole := 144 * 1000 * mp3Bitrates[1][h.bitrateIndex()] / h.rate()
 	return h.lsf() && h.padding() == 1 && whole%2 == 0
