@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/voicescreen/voicescreen/httpadapter"
 	"github.com/voicescreen/voicescreen/internal/command"
 )
 
@@ -44,6 +45,11 @@ func TestAcceptIsOneOfItsValues(t *testing.T) {
 	for _, value := range []string{"mp3", "WAV", "ANY", "wav,any"} {
 		if o := cli(t, "serve", "--dev", "--accept", value); o.code != command.ExitUsage || !strings.Contains(o.stderr, "--accept is") || !strings.Contains(o.stderr, "want wav or any") {
 			t.Errorf("--accept %s: got %+v, want a usage error", value, o)
+		}
+	}
+	for value, want := range map[string]bool{acceptWAV: false, acceptAny: true} {
+		if got := (&limitFlags{accept: value}).handler(&httpadapter.Options{}).Limits.AnyFormat; got != want {
+			t.Errorf("--accept %s: got AnyFormat %t", value, got)
 		}
 	}
 	if o := ok(t, "__complete", "serve", "--accept", "a"); !strings.Contains(o.stdout, "any") {
