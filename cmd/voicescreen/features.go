@@ -31,7 +31,7 @@ func newFeatures() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "features [--set NAME] [--json | --csv | --frames] FILE…",
 		Short: "Print what is measured in recordings",
-		Long: `Print the features of schema voice/1 of each WAV file, with their units.
+		Long: `Print the features of schema voice/1 of each recording, with their units.
 
 With --json each file gives one line, a JSON object
 {"file":…,"features":{name: value or null,…},"units":{name: unit,…}}.
@@ -82,7 +82,7 @@ FILE may be "-" for standard input, once.
 	cmd.Flags().IntVar(&o.channel, "channel", 0, "the channel to take of a recording with several, from 1 on")
 	cmd.Flags().StringVar(&set, "set", "voice", "the `name` of the features: voice (schema voice/1) or egemaps")
 	command.Values(cmd, "set", "voice", "egemaps")
-	command.FileArgs(cmd, "wav")
+	command.FileArgs(cmd, recordingEndings()...)
 	return cmd
 }
 
