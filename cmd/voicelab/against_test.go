@@ -66,6 +66,7 @@ func TestEvaluateAgainst(t *testing.T) {
 }
 
 func TestEvaluateAgainstErrors(t *testing.T) {
+	const model = "../../models/shipped/files/depression.json"
 	dir := t.TempDir()
 	abs, err := filepath.Abs(short)
 	if err != nil {
@@ -90,16 +91,24 @@ func TestEvaluateAgainstErrors(t *testing.T) {
 		"not a model":                 {both, both, "--against: model"},
 		"one class":                   {one, "shipped", "all rows are of one class"},
 	} {
-		o := cli(t, "evaluate", "--task", "depression", "--manifest", c.manifest, "--against", c.against)
+		o := cli(t, "evaluate", "--task", "depression", "--manifest", c.manifest, "--model", model, "--against", c.against)
 		if o.code != command.ExitError || o.stdout != "" || !strings.Contains(o.stderr, c.want) {
 			t.Errorf("%s: got %+v, want an error that says %q", name, o, c.want)
 		}
 	}
 	// The gate may leave no pair. The scores, which took the time, are written.
 	scores := filepath.Join(dir, "scores.csv")
-	o := cli(t, "evaluate", "--task", "depression", "--manifest", labelled(t, 2, "0", "1"), "--against", "shipped", "--gate", "--scores", scores)
+	o := cli(t, "evaluate", "--task", "depression", "--manifest", labelled(t, 2, "0", "1"), "--model", model, "--against", "shipped", "--gate", "--scores", scores)
 	if o.code != command.ExitError || !strings.Contains(o.stderr, "no recording has a score of both") || !strings.Contains(string(read(t, scores)), "against") {
 		t.Errorf("no pairs: got %+v, want an error, and the scores", o)
+	}
+	o = cli(t, "evaluate", "--task", "depression", "--manifest", both, "--against", "shipped")
+	if o.code != command.ExitUsage || !strings.Contains(o.stderr, "with itself") {
+		t.Errorf("the shipped model on both sides: got %+v, want a usage error", o)
+	}
+	o = cli(t, "evaluate", "--task", "depression", "--corpus", "bridge2ai-free", "--root", voices(t, 1), "--model", model, "--against", "shipped")
+	if o.code != command.ExitError || !strings.Contains(o.stderr, "all 1 sessions are of one class") {
+		t.Errorf("a corpus of one class: got %+v, want an error", o)
 	}
 	o = cli(t, "evaluate", "--task", "deepfake", "--manifest", both, "--nested", "--against", "shipped")
 	if o.code != command.ExitUsage || !strings.Contains(o.stderr, "--against does not go with --nested") {

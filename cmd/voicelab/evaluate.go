@@ -98,6 +98,9 @@ flags, score with the same flags.`,
 			if err := checkNested(o.nested, task, o.corpus.name); err != nil {
 				return err
 			}
+			if o.against == shippedModel && o.model == "" && !o.nested {
+				return command.Usagef("--against shipped compares the shipped model with itself, want --model or another file")
+			}
 			if o.nested {
 				return evaluateNested(cmd, o)
 			}
@@ -175,16 +178,11 @@ func scoreRows(cmd *cobra.Command, scorer *rowScorer, o evaluateOptions) ([]mani
 	if slices.ContainsFunc(m.Rows, func(r manifest.Row) bool { return r.Use == "train" }) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s: warning: the manifest holds rows whose use is train; figures on what a model was trained on are too good\n", cmd.Root().Name())
 	}
-	if scorer.against != nil && !bothClasses(m.Rows) {
+	if scorer.against != nil && !slices.ContainsFunc(m.Rows, func(r manifest.Row) bool { return r.Positive != m.Rows[0].Positive }) {
 		return nil, nil, fmt.Errorf("manifest %s: all rows are of one class, want both for --against", o.manifest)
 	}
 	scored, err := each(m, cmd, "scoring", scorer.row)
 	return m.Rows, scored, err
-}
-
-// bothClasses reports whether the rows hold positives and negatives.
-func bothClasses(rows []manifest.Row) bool {
-	return slices.ContainsFunc(rows, func(r manifest.Row) bool { return r.Positive != rows[0].Positive })
 }
 
 // outputs opens the files to write; nil where there is no path.
