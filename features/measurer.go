@@ -17,7 +17,7 @@ func NewMeasurer() *Measurer { return &Measurer{analyzer: dsp.NewAnalyzer()} }
 // schema voice/1. The result shares the samples of c, and its Analysis is valid
 // until the next call. Measure panics if c.Rate is not from 8 to 192 kHz.
 func (m *Measurer) Measure(c *Channel) *Recording {
-	in := &Recording{Samples: c.Samples, Native: c.Samples, NativeRate: c.Rate}
+	in := &Recording{Samples: c.Samples, Native: c.Samples, NativeRate: c.Rate, Lossy: c.Lossy}
 	if c.Rate != dsp.SampleRate {
 		if m.from != c.Rate {
 			m.resampler, m.from = dsp.NewResampler(c.Rate, dsp.SampleRate), c.Rate
