@@ -94,28 +94,32 @@ type Sink struct {
 }
 
 // Stream measures mono samples at [SampleRate] as [Analyzer.Analyze] does, with the same
-// values but for rounding. It reads src four times, a few seconds of it at a time.
+// values but for rounding. It reads src three times, a few seconds of it at a time, and
+// once before to survey it if known is nil; known is the survey of the same samples.
 // Level, Loudness, HNR, Spectrum, MFCC and Formants of the result are empty: sink takes
 // them, frame by frame. Memory grows by about 90 bytes a frame.
 //
 // The error is that of src, or ErrChanged. The result is then invalid.
-func (a *Analyzer) Stream(src Samples, sink *Sink) (*Analysis, error) {
+func (a *Analyzer) Stream(src Samples, known *Survey, sink *Sink) (*Analysis, error) {
 	out := &a.out
 	a.window = sized(a.window, signalBlock)
-	v, dirty, err := surveySamples(src, a.window)
-	if err != nil {
-		return nil, err
+	if known == nil {
+		v, err := SurveySamples(src, a.window)
+		if err != nil {
+			return nil, err
+		}
+		known = &v
 	}
-	*out = Analysis{F0: out.F0[:0], IsSpeech: out.IsSpeech[:0], Pulses: out.Pulses[:0]}
+	*out = Analysis{F0: out.F0, IsSpeech: out.IsSpeech, Pulses: out.Pulses, Speech: out.Speech, Pauses: out.Pauses, Syllables: out.Syllables}
 	out.reset()
-	out.Duration = float64(v.n) / SampleRate
-	out.F0, out.IsSpeech = filled(out.F0, FrameCount(v.n), 0), filled(out.IsSpeech, FrameCount(v.n), false)
-	if v.n == 0 {
+	out.Duration = float64(known.n) / SampleRate
+	out.F0, out.IsSpeech = filled(out.F0, FrameCount(known.n), 0), filled(out.IsSpeech, FrameCount(known.n), false)
+	if known.n == 0 {
 		sink.Begin(out)
 		return out, nil
 	}
-	x := signal{n: v.n, x: a.window[:0], src: src, dirty: dirty}
-	a.run(&x, v.extent(), sink)
+	x := signal{n: known.n, x: a.window[:0], src: src, dirty: known.dirty}
+	a.run(&x, known.extent(), sink)
 	a.window = x.x[:0]
 	return out, x.err
 }
@@ -139,14 +143,14 @@ func (a *Analyzer) run(x *signal, e extent, sink *Sink) {
 			to = x.n
 		}
 		part := x.part(first*hopSamples, to)
-		clip.add(part)
+		clip.Add(part)
 		square += dotProduct(part, part, hasAVX)
 	})
 	if x.err != nil {
 		return
 	}
 	out.F0 = a.pitch.solve(out.F0)
-	out.Quality.Clipped = clip.share()
+	out.Quality.Clipped = clip.Share()
 
 	unvoiced := offsets{hop: hopSamples}
 	a.activity.start(n, e.mean)

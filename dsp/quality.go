@@ -85,18 +85,18 @@ func Clipped(x []float64) float64 {
 }
 
 // clipped is the share of the samples of x, whose extent is e, that were clipped; see
-// clipping. x must not be empty.
+// [Clipping]. x must not be empty.
 func clipped(x []float64, e extent) float64 {
 	c := newClipping(e)
-	c.add(x)
-	return c.share()
+	c.Add(x)
+	return c.Share()
 }
 
-// A clipping counts the samples that were clipped: those in runs of three or more within
+// A Clipping counts the samples that were clipped: those in runs of three or more within
 // 0.01 % of the highest or of the lowest value (less the mean), entered or left by a
 // corner. Clipping before an attenuation is found as long as the tops stay flat.
 // Clipping before resampling or coding, which round the tops, is not found.
-type clipping struct {
+type Clipping struct {
 	high, low flat
 	all       int     // samples so far
 	clipped   int     // of them
@@ -106,13 +106,20 @@ type clipping struct {
 	last      float64 // the latest sample
 }
 
-// newClipping returns a clipping for a recording of the given extent.
-func newClipping(e extent) clipping {
-	return clipping{high: newFlat(e.hi-e.mean, e.hi), low: newFlat(e.mean-e.lo, -e.lo)}
+// NewClipping returns a Clipping for the samples of a survey, in the same order, with the
+// values that they count as.
+func NewClipping(v *Survey) *Clipping {
+	c := newClipping(v.extent())
+	return &c
 }
 
-// add takes the next samples.
-func (c *clipping) add(x []float64) {
+// newClipping returns a Clipping for a recording of the given extent.
+func newClipping(e extent) Clipping {
+	return Clipping{high: newFlat(e.hi-e.mean, e.hi), low: newFlat(e.mean-e.lo, -e.lo)}
+}
+
+// Add takes the next samples.
+func (c *Clipping) Add(x []float64) {
 	for i, v := range x {
 		if c.run == 0 && v < c.high.flat && -v < c.low.flat {
 			continue
@@ -130,7 +137,7 @@ func (c *clipping) add(x []float64) {
 }
 
 // sample takes a sample that continues a run, ends it or begins one.
-func (c *clipping) sample(v, before float64, first bool) {
+func (c *Clipping) sample(v, before float64, first bool) {
 	if c.run > 0 {
 		f := c.flat()
 		if c.sign*v >= f.flat {
@@ -149,7 +156,7 @@ func (c *clipping) sample(v, before float64, first bool) {
 	c.enters = first || c.sign*before < c.flat().corner
 }
 
-func (c *clipping) flat() flat {
+func (c *Clipping) flat() flat {
 	if c.sign > 0 {
 		return c.high
 	}
@@ -157,16 +164,20 @@ func (c *clipping) flat() flat {
 }
 
 // end ends a run; leaves is whether a corner leaves it.
-func (c *clipping) end(leaves bool) {
+func (c *Clipping) end(leaves bool) {
 	if c.run >= clipRun && (c.enters || leaves) {
 		c.clipped += c.run
 	}
 	c.run = 0
 }
 
-// share is the share of the samples that were clipped, after the last one.
-func (c *clipping) share() float64 {
+// Share is the share, 0 to 1, of the samples that were clipped, after the last one; 0 of
+// none.
+func (c *Clipping) Share() float64 {
 	c.end(true)
+	if c.all == 0 {
+		return 0
+	}
 	return float64(c.clipped) / float64(c.all)
 }
 

@@ -158,15 +158,38 @@ func (s *signal) steps(n int, work func(first, limit int)) {
 // An extent holds the lowest, the highest and the mean sample.
 type extent struct{ lo, hi, mean float64 }
 
-// A survey finds the extent of samples that are added in blocks.
-type survey struct {
+// A Survey finds the number of samples of a signal and their lowest, highest and mean
+// value, block by block. A sample that is NaN or infinite counts as 0, and a sample
+// beyond ±16 as ±16. The zero value is ready for use.
+type Survey struct {
 	n      int
 	lo, hi float64
 	sum    [4]float64 // of every fourth sample
+	dirty  bool       // whether samples counted as others
 }
 
-// add takes the next samples: a multiple of 4 but for the last block.
-func (v *survey) add(x []float64) {
+// Len is the number of samples so far.
+func (v *Survey) Len() int { return v.n }
+
+// Add takes the next samples: a multiple of 4 but for the last block, as the order of
+// the sums depends on it. It returns x, or a copy in dst's memory, if that is large
+// enough, with the values that samples count as.
+func (v *Survey) Add(dst, x []float64) []float64 {
+	before := *v
+	v.add(x)
+	if v.clean() {
+		return x
+	}
+	*v = before
+	v.dirty = true
+	dst = sized(dst, len(x))
+	copy(dst, x)
+	replace(dst)
+	v.add(dst)
+	return dst
+}
+
+func (v *Survey) add(x []float64) {
 	if len(x) == 0 {
 		return
 	}
@@ -198,35 +221,30 @@ func (v *survey) add(x []float64) {
 }
 
 // extent returns the extent of all samples.
-func (v *survey) extent() extent {
+func (v *Survey) extent() extent {
 	return extent{v.lo, v.hi, ((v.sum[0] + v.sum[1]) + (v.sum[2] + v.sum[3])) / float64(v.n)}
 }
 
 // clean reports whether all samples are finite and within ±maxSample.
-func (v *survey) clean() bool {
+func (v *Survey) clean() bool {
 	e := v.extent()
-	return e.lo >= -maxSample && e.hi <= maxSample && !math.IsNaN(e.mean)
+	return v.n == 0 || e.lo >= -maxSample && e.hi <= maxSample && !math.IsNaN(e.mean)
 }
 
-// surveySamples reads src once. dirty is whether samples count as others; see sanitize.
-func surveySamples(src Samples, block []float64) (v survey, dirty bool, err error) {
+// SurveySamples surveys src from its beginning, with the given block as scratch, whose
+// length is a multiple of 4.
+func SurveySamples(src Samples, block []float64) (v Survey, err error) {
 	if err := src.Rewind(); err != nil {
-		return v, false, err
+		return v, err
 	}
 	for {
 		n, err := readFull(src, block)
 		if err != nil {
-			return v, dirty, err
+			return v, err
 		}
-		before := v
-		v.add(block[:n])
-		if n > 0 && !v.clean() {
-			dirty, v = true, before
-			replace(block[:n])
-			v.add(block[:n])
-		}
+		v.Add(block, block[:n])
 		if n < len(block) {
-			return v, dirty, nil
+			return v, nil
 		}
 	}
 }
@@ -235,17 +253,9 @@ func surveySamples(src Samples, block []float64) (v survey, dirty bool, err erro
 // ±maxSample it returns a copy in which 0 or ±maxSample replaces them, in dst's
 // memory if that is large enough. x must not be empty.
 func sanitize(dst, x []float64) ([]float64, extent) {
-	var v survey
-	v.add(x)
-	if v.clean() {
-		return x, v.extent()
-	}
-	dst = sized(dst, len(x))
-	copy(dst, x)
-	replace(dst)
-	v = survey{}
-	v.add(dst)
-	return dst, v.extent()
+	var v Survey
+	x = v.Add(dst, x)
+	return x, v.extent()
 }
 
 // replace puts 0 for samples that are NaN or infinite, and ±maxSample for those beyond.

@@ -73,7 +73,7 @@ func TestStreamEqualsAnalyze(t *testing.T) {
 		a := dsp.NewAnalyzer()
 		for range 2 { // its scratch is used again
 			var tracks dsp.Analysis
-			out, err := a.Stream(dsp.NewSamples(x), collect(&tracks))
+			out, err := a.Stream(dsp.NewSamples(x), nil, collect(&tracks))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -124,8 +124,46 @@ func TestStreamReportsErrors(t *testing.T) {
 				continue // an empty signal
 			}
 			src := &failingAt{Samples: dsp.NewSamples(x), pass: pass, err: c.err}
-			if _, err := dsp.NewAnalyzer().Stream(src, collect(new(dsp.Analysis))); !errors.Is(err, c.want) {
+			if _, err := dsp.NewAnalyzer().Stream(src, nil, collect(new(dsp.Analysis))); !errors.Is(err, c.want) {
 				t.Errorf("pass %d: got %v, want %v", pass, err, c.want)
+			}
+		}
+	}
+}
+
+// A stream has the bits of a conversion in memory, whatever the length.
+func TestResamplerStreams(t *testing.T) {
+	noise := signals.Noise(8000, 0.1, 7, 1)
+	for _, rates := range [][2]int{{8000, 44100}, {16000, 44100}, {48000, 44100}, {96000, 44100}, {192000, 16000}, {44100, 16000}, {22050, 44100}, {11024, 44100}, {44100, 44100}} {
+		r := dsp.NewResampler(rates[0], rates[1])
+		for _, n := range []int{0, 1, 7, 100, 4096, 50001} {
+			x := noise[:n]
+			want := r.Resample(nil, x)
+			src := r.Samples(dsp.NewSamples(x))
+			for range 2 {
+				if err := src.Rewind(); err != nil {
+					t.Fatal(err)
+				}
+				var got []float64
+				block := make([]float64, 1000)
+				for {
+					m, err := src.Read(block)
+					got = append(got, block[:m]...)
+					if err == io.EOF {
+						break
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+				}
+				if len(got) != len(want) {
+					t.Fatalf("%d to %d Hz: got %d samples of %d, want %d", rates[0], rates[1], len(got), n, len(want))
+				}
+				for i, v := range want {
+					if got[i] != v {
+						t.Fatalf("%d to %d Hz: got %v at %d of %d, want %v", rates[0], rates[1], got[i], i, n, v)
+					}
+				}
 			}
 		}
 	}
