@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -21,6 +22,7 @@ type featuresOptions struct {
 	csv     bool
 	frames  bool
 	channel int
+	most    time.Duration
 }
 
 func newFeatures() *cobra.Command {
@@ -55,6 +57,8 @@ FILE may be "-" for standard input, once.
 				return command.Usagef("--frames takes one file")
 			case o.channel < 0:
 				return command.Usagef("--channel is %d, want 1 or more", o.channel)
+			case o.most <= 0:
+				return command.Usagef("--max-duration is %v, want more than 0", o.most)
 			}
 			files, err := findSources(cmd, args)
 			if err != nil {
@@ -67,6 +71,7 @@ FILE may be "-" for standard input, once.
 	cmd.Flags().BoolVar(&o.csv, "csv", false, "print CSV, one row a file")
 	cmd.Flags().BoolVar(&o.frames, "frames", false, "print the tracks of one file as CSV")
 	cmd.Flags().IntVar(&o.channel, "channel", 0, "the channel to take of a recording with several, from 1 on")
+	maxDuration(cmd, &o.most)
 	command.FileArgs(cmd, "wav")
 	return cmd
 }
@@ -90,7 +95,7 @@ func runFeatures(cmd *cobra.Command, files []source, o featuresOptions) error {
 					return measured{err: err}
 				}
 			}
-			warnings, err := measureFile(cmd, m, &buf, files[i], o.channel, write)
+			warnings, err := measureFile(cmd, m, &buf, files[i], &o, write)
 			if err != nil && o.csv {
 				err = errors.Join(err, failedRow(&buf, files[i].path, err, len(featuresHeader())))
 			}
@@ -100,16 +105,33 @@ func runFeatures(cmd *cobra.Command, files []source, o featuresOptions) error {
 	return printEach(cmd, files, "measuring", newWork)
 }
 
+// maxDuration adds the flag --max-duration.
+func maxDuration(cmd *cobra.Command, d *time.Duration) {
+	*d = features.MaxDuration
+	command.DurationVar(cmd, d, "max-duration", "how much of a recording to read, from its beginning")
+}
+
 // measureFile measures one file and writes the features.
-func measureFile(cmd *cobra.Command, m *features.Measurer, w io.Writer, file source, channel int, write func(io.Writer, string, *features.Recording) error) ([]string, error) {
+func measureFile(cmd *cobra.Command, m *features.Measurer, w io.Writer, file source, o *featuresOptions, write func(io.Writer, string, *features.Recording) error) ([]string, error) {
 	if file.err != nil {
 		return nil, file.err
 	}
-	c, err := command.ReadFile(cmd.Context(), file.path, cmd.InOrStdin(), channel)
+	src, err := command.OpenSource(cmd.Context(), file.path, cmd.InOrStdin(), o.channel, o.most)
 	if err != nil {
 		return nil, command.HelpChannel(err, true)
 	}
-	return command.Warnings(c), write(w, file.path, m.Measure(c))
+	defer src.Close() // was only read
+	var in *features.Recording
+	if o.frames { // all tracks, in memory
+		c, err := src.Channel()
+		if err != nil {
+			return nil, err
+		}
+		in = m.Measure(c)
+	} else if in, err = m.MeasureSource(src); err != nil {
+		return nil, err
+	}
+	return command.NotWhole(src.Truncated(), src.Partial(), src.Seconds()), write(w, file.path, in)
 }
 
 func writeFeatures(w io.Writer, file string, in *features.Recording) error {
