@@ -49,7 +49,7 @@ type activity struct {
 	next    int                   // block that is summed next
 	offset  float64
 	level   []float64 // dBFS, each frame, activityBlocks
-	contour []float64 // dBFS, each frame, of the syllables
+	contour []float64 // dBFS, each frame, of the syllables; in the memory of level
 	sorted  []float64 // scratch
 	state   []bool    // scratch
 	speech  float64   // dBFS, speech level; NaN without speech
@@ -73,7 +73,7 @@ func blockWindow(n int) []float64 {
 // start begins to measure a recording of n frames, less offset.
 func (v *activity) start(n int, offset float64) {
 	v.next, v.offset = 0, offset
-	v.level = slices.Grow(v.level[:0], n)
+	v.level = emptied(v.level, n)
 }
 
 // detect fills out.IsSpeech, out.Speech and out.Pauses from the levels of all frames and
@@ -87,6 +87,7 @@ func (v *activity) start(n int, offset float64) {
 // 0.2 s are closed. Stretches under 0.1 s, or with less than 30 ms of voicing, are
 // then dropped. Without voicing there is no speech.
 func (v *activity) detect(out *Analysis) {
+	v.sorted = emptied(v.sorted, len(out.F0))
 	v.levels(out.F0)
 	v.state = filled(v.state, len(out.F0), false)
 	if !math.IsNaN(v.speech) {

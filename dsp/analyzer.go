@@ -1,6 +1,9 @@
 package dsp
 
-import "math"
+import (
+	"math"
+	"runtime"
+)
 
 // hopSamples is the number of samples from one frame to the next; Hop is a
 // whole number of samples at SampleRate.
@@ -164,12 +167,18 @@ func (a *Analyzer) run(x *signal, e extent, sink *Sink) {
 	}
 	a.pitch.sharpen(out.F0)
 	if x.src != nil && n > longTrack {
+		a.activity.sorted = a.pitch.path.quartile // scratch, too
 		a.pitch.path = pitchPath{}
+		runtime.GC() // so that what follows takes its place
 	}
+	out.Pulses = emptied(out.Pulses, expectedPulses(out.F0))
 	a.activity.detect(out)
 	out.Quality.SNR = a.activity.snr(out.IsSpeech)
+	if x.src != nil && n > longTrack {
+		a.activity.sorted = nil // scratch
+	}
 	sink.Begin(out)
-	a.pulses.start(unvoiced.offset(e.mean, square/float64(x.n)))
+	a.pulses.start(unvoiced.offset(e.mean, square/float64(x.n)), cap(out.Pulses))
 	a.voices(x, e.mean, sink)
 	if x.err != nil {
 		return
@@ -179,6 +188,15 @@ func (a *Analyzer) run(x *signal, e extent, sink *Sink) {
 	out.CPPS = a.cpps.result()
 	a.activity.syllables(out, a.spectral.sonorant)
 	out.Quality.Bandwidth = bandwidth(a.spectral.longTerm, a.smooth, SampleRate)
+}
+
+// expectedPulses is about the number of pulses of a recording with the track f0, or more.
+func expectedPulses(f0 []float64) int {
+	var periods float64
+	for _, f := range f0 {
+		periods += f * Hop
+	}
+	return int(1.02*periods) + 100
 }
 
 // voices is the third pass.
@@ -263,4 +281,13 @@ func filled[T any](s []T, n int, v T) []T {
 		s[i] = v
 	}
 	return s
+}
+
+// emptied returns s without elements and with room for n, in its memory if that is large
+// enough. Unlike slices.Grow it does not touch memory that is not used.
+func emptied[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, 0, n)
+	}
+	return s[:0]
 }

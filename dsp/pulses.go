@@ -84,13 +84,14 @@ func NewPulses(sr float64) *Pulses {
 // enough; dst may be nil. x and f0 are not changed.
 func (p *Pulses) Find(dst, x, f0 []float64) []float64 {
 	all := whole(x)
-	p.start(p.offset(&all, f0))
+	p.start(p.offset(&all, f0), 0)
 	return p.find(dst[:0], &all, f0, len(f0))
 }
 
-// start begins to find the pulses of a recording with the given offset.
-func (p *Pulses) start(offset float64) {
-	p.amp = p.amp[:0]
+// start begins to find the pulses of a recording with the given offset, about as many as
+// expected.
+func (p *Pulses) start(offset float64, expected int) {
+	p.amp = emptied(p.amp, expected)
 	p.mean = offset * total(p.box, hasAVX)
 	p.at = 0
 }

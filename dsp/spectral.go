@@ -65,7 +65,7 @@ func (s *Spectral) start(x *signal, offset float64) {
 	s.offset = offset
 	s.spectrum.reset()
 	clear(s.longTerm)
-	s.sonorant = s.sonorant[:0]
+	s.sonorant = emptied(s.sonorant, FrameCount(x.n))
 	if x.n > 0 {
 		s.level.start(x, offset)
 	}

@@ -2,7 +2,6 @@ package features
 
 import (
 	"math"
-	"slices"
 
 	"github.com/voicescreen/voicescreen/dsp"
 )
@@ -47,9 +46,9 @@ func Extract(a *dsp.Analysis) Vector {
 type extraction struct {
 	a      *dsp.Analysis
 	values []float64
-	x      []float64 // what the latest collect returned
+	x      []float64 // what the latest collect returned, in the memory of level
 
-	level    []float64    // of the speech frames
+	level    []float64    // of the speech frames, until levels
 	loudness []float64    // of all frames
 	formant  [3][]float64 // F1 to F3 of the frames that have it
 	vowels   vowels
@@ -63,32 +62,31 @@ type extraction struct {
 
 // begin starts with a, whose F0, IsSpeech, Speech and Pauses are known.
 func (e *extraction) begin(a *dsp.Analysis) {
-	*e = extraction{a: a, values: make([]float64, voiceSchema.Len()), x: e.x, level: e.level[:0], loudness: e.loudness[:0], formant: e.formant}
-	for k := range e.formant {
-		e.formant[k] = e.formant[k][:0]
-	}
+	*e = extraction{a: a, values: make([]float64, voiceSchema.Len()), level: e.level, loudness: e.loudness, formant: e.formant}
 	for i := range e.values {
 		e.values[i] = math.NaN()
 	}
-	e.loudness = slices.Grow(e.loudness, len(a.F0))
-	speech := 0
-	for _, is := range a.IsSpeech {
-		if is {
-			speech++
+	e.loudness = emptied(e.loudness, len(a.F0))
+	voiced := 0
+	for i := range a.F0 {
+		if e.voiced(i) {
+			voiced++
 		}
 	}
-	e.level = slices.Grow(e.level, speech)
-	e.x = slices.Grow(e.x[:0], len(a.F0))
+	for k := range e.formant {
+		e.formant[k] = emptied(e.formant[k], voiced)
+	}
+	e.level = emptied(e.level, len(a.F0))
 }
 
 // vector returns the features. It needs the rest of the analysis.
 func (e *extraction) vector() Vector {
+	e.levels()
 	e.timing()
 	e.rhythm()
 	e.pitch()
 	e.voiceQuality()
 	e.formants()
-	e.levels()
 	e.spectrum()
 	e.mfcc()
 	q := e.a.Quality
@@ -101,7 +99,7 @@ func (e *extraction) vector() Vector {
 // release lets memory go that a long recording needed, so that a worker does not keep it.
 func (e *extraction) release() {
 	e.a = nil
-	if cap(e.x) > keptFrames {
+	if cap(e.level) > keptFrames {
 		e.x, e.level, e.loudness, e.formant = nil, nil, nil, [3][]float64{}
 	}
 }
@@ -109,6 +107,15 @@ func (e *extraction) release() {
 // keptFrames is the length in frames, five minutes, up to which memory is kept for the
 // next recording. Chosen: 5 MB.
 const keptFrames = 5 * 60 * framesPerSecond
+
+// emptied returns x without values and with room for n, in its memory if that is large
+// enough. Unlike slices.Grow it does not touch memory that is not used.
+func emptied(x []float64, n int) []float64 {
+	if cap(x) < n {
+		return make([]float64, 0, n)
+	}
+	return x[:0]
+}
 
 // moments takes the mean and the standard deviation of finite values, by Welford's
 // running moments. The zero value is ready for use.
@@ -244,6 +251,7 @@ func (e *extraction) levels() {
 	e.set("level.mean_dbfs", dsp.Mean(l))
 	e.set("level.sd_db", dsp.SD(l))
 	e.set("level.range_db", dsp.PercentileInPlace(l, 95)-dsp.PercentileInPlace(l, 5))
+	e.x = l // is scratch from now on
 }
 
 // spectralMeans are the spectral measures whose means are features, over the voiced or

@@ -4,9 +4,9 @@ import "math"
 
 const (
 	// heldBytes is how much a Source keeps of a recording that can be read again.
-	// Chosen: a minute and a half of 16 bits at 44.1 kHz, so that a short recording
+	// Chosen: 47 s of 16 bits at 44.1 kHz, two minutes at 16 kHz, so that a short recording
 	// is decoded once.
-	heldBytes = 8 << 20
+	heldBytes = 4 << 20
 	allBytes  = math.MaxInt
 )
 

@@ -11,7 +11,7 @@ import (
 )
 
 // A Source is one channel of a recording that is read in blocks, as often as needed: it
-// implements [dsp.Samples]. Its memory does not grow with the recording: up to 8 MB of
+// implements [dsp.Samples]. Its memory does not grow with the recording: up to 4 MB of
 // samples are kept, and a longer recording is opened again each time. It is not safe for
 // concurrent use.
 type Source struct {
