@@ -93,7 +93,7 @@ func (a *analyzer) session(ctx context.Context, s *store.Session) (out outcome, 
 func (a *analyzer) sessionWith(ctx context.Context, m *features.Measurer, s *store.Session) (out outcome, err error) {
 	rec, err := a.recording(ctx, s)
 	if err == nil {
-		defer rec.Close() // was only read
+		defer rec.Close()    // was only read
 		if rec.Truncated() { // it was whole when it was accepted: the disk lost a part
 			err = fmt.Errorf("%w: file is cut short", ErrAudio)
 		}

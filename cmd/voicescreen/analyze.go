@@ -75,6 +75,7 @@ gives {"file":…,"error":…}. FILE may be "-" for standard input, once.
 			if err != nil {
 				return err
 			}
+			collectOften()
 			return runAnalyze(cmd, files, o)
 		},
 	}
