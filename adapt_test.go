@@ -32,11 +32,8 @@ func addRecorded(t testing.TB, st store.Store, account string, n int, shift floa
 			s := norms[k].Norms.Free.Female
 			norms[k].Put(v, s.Center+s.Scale*(shift+rng.NormFloat64()))
 		}
-		s := &store.Session{
-			Account: account, ID: fmt.Sprintf("%s-%d", account, i), UserID: fmt.Sprint("user ", i),
-			Metadata: screen.Metadata{Gender: screen.Female}, Status: screen.StatusSuccess, Product: screen.DepressionAnxiety,
-			CreatedAt: at, UpdatedAt: at, SubmittedAt: at, Features: v.Map(),
-		}
+		s := successOf(account, i, at)
+		s.Features = v.Map()
 		if err := st.Create(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
@@ -260,23 +257,15 @@ func TestOtherEnginesUseAdaptedNorms(t *testing.T) {
 	addRecorded(t, st, "a", 60, 1, labelledAt)
 	a, b := newEngine(t, st, idle()), newEngine(t, st, idle())
 	shipped := inUse(t, b).Version
-	switches := func(e *voicescreen.Engine, want string) {
-		t.Helper()
-		for end := time.Now().Add(soon); inUse(t, e).Version != want; time.Sleep(10 * time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatalf("got version %s in use, want %s", inUse(t, e).Version, want)
-			}
-		}
-	}
 	first := adapt(t, a, voicescreen.AdaptOptions{})
 	if !first.Activated {
 		t.Fatalf("got %+v, want it activated", first)
 	}
-	switches(b, first.Adapted.File.Version)
+	switches(t, b, first.Adapted.File.Version)
 	if err := b.RevertNorms(screen.Depression); err != nil {
 		t.Fatal(err)
 	}
-	switches(a, shipped)
+	switches(t, a, shipped)
 }
 
 // scanStore calls during in Scan.

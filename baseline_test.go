@@ -20,7 +20,7 @@ func TestBaselinePassesOverDamage(t *testing.T) {
 	o.Store.Now = clock.Now
 	o.Scoring.Baseline = true
 	e := open(t, path, o)
-	file := encodeWAV(44100, 1, syllables(44100, 3))
+	file := encodeWAV(44100, 1, threeSeconds())
 	run := func(want int) (id string) {
 		t.Helper()
 		clock.Add(time.Minute)
@@ -53,7 +53,7 @@ func TestBaselineIsTheUsersOwnSessions(t *testing.T) {
 	st := newMemory(t)
 	setClock(o, st, clock)
 	e := newEngine(t, st, o)
-	file := encodeWAV(44100, 1, syllables(44100, 3))
+	file := encodeWAV(44100, 1, threeSeconds())
 	run := func(user string, opts *voicescreen.SubmitOptions) screen.Score {
 		clock.Add(time.Minute)
 		id, err := e.Initiate(t.Context(), voicescreen.InitiateRequest{UserID: user, Consent: true})

@@ -30,11 +30,7 @@ func addLabelled(t testing.TB, st store.Store, account string, n int, signal flo
 	norms := shippedBayes(t, screen.Depression).Features
 	rng := rand.New(rand.NewPCG(1, uint64(n)))
 	for i := range n {
-		s := &store.Session{
-			Account: account, ID: fmt.Sprintf("%s-%d", account, i), UserID: fmt.Sprint("user ", i),
-			Metadata: screen.Metadata{Gender: screen.Female}, Status: screen.StatusSuccess, Product: screen.DepressionAnxiety,
-			CreatedAt: labelledAt, UpdatedAt: labelledAt, SubmittedAt: labelledAt,
-		}
+		s := successOf(account, i, labelledAt)
 		v := features.VoiceSchema().Vector(nil)
 		var slow float64
 		for _, f := range norms {
@@ -52,6 +48,15 @@ func addLabelled(t testing.TB, st store.Store, account string, n int, signal flo
 		if err := st.Create(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// successOf is the analysed session of user i of an account, a woman.
+func successOf(account string, i int, at time.Time) *store.Session {
+	return &store.Session{
+		Account: account, ID: fmt.Sprintf("%s-%d", account, i), UserID: fmt.Sprint("user ", i),
+		Metadata: screen.Metadata{Gender: screen.Female}, Status: screen.StatusSuccess, Product: screen.DepressionAnxiety,
+		CreatedAt: at, UpdatedAt: at, SubmittedAt: at,
 	}
 }
 
@@ -101,10 +106,20 @@ func calibrate(t *testing.T, e *voicescreen.Engine, o voicescreen.CalibrateOptio
 	return got[0]
 }
 
+// switches waits until a version of the depression model is in use.
+func switches(t *testing.T, e *voicescreen.Engine, want string) {
+	t.Helper()
+	for end := time.Now().Add(soon); inUse(t, e).Version != want; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("got version %s in use, want %s", inUse(t, e).Version, want)
+		}
+	}
+}
+
 // inUse is the depression score that the engine gives to a recording.
 func inUse(t *testing.T, e *voicescreen.Engine) screen.Score {
 	t.Helper()
-	got, err := e.AnalyzeChannel(t.Context(), &features.Channel{Samples: syllables(44100, 3), Rate: 44100}, nil)
+	got, err := e.AnalyzeChannel(t.Context(), &features.Channel{Samples: threeSeconds(), Rate: 44100}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -358,21 +373,13 @@ func TestOtherEnginesSwitch(t *testing.T) {
 	if text := learnedIn(t, st); text != "" {
 		t.Errorf("got learned models %q, want none", text)
 	}
-	switches := func(e *voicescreen.Engine, want string) {
-		t.Helper()
-		for end := time.Now().Add(soon); inUse(t, e).Version != want; time.Sleep(10 * time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatalf("got version %s in use, want %s", inUse(t, e).Version, want)
-			}
-		}
-	}
 	first := calibrate(t, a, voicescreen.CalibrateOptions{})
 	if !first.Activated {
 		t.Fatalf("got %+v, want it learned and activated", first)
 	}
-	switches(b, first.Learned.File.Version)
+	switches(t, b, first.Learned.File.Version)
 	if err := b.Revert(screen.Depression); err != nil {
 		t.Fatal(err)
 	}
-	switches(a, shipped)
+	switches(t, a, shipped)
 }

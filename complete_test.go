@@ -122,7 +122,7 @@ func TestRefusedScoreFailsTheSession(t *testing.T) {
 	e := newEngine(t, newMemory(t), opts)
 	id := initiate(t, e, "u")
 	submit(t, e, id, speech())
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), soon)
 	defer cancel()
 	r, err := e.Wait(ctx, id)
 	if err != nil || r.Status != screen.StatusFailed || r.Failure.Code != screen.CodeInternal {

@@ -109,7 +109,9 @@ func (e *Engine) start() {
 	e.life.run(e.sweeper.Run)
 	e.life.run(e.learner.Run)
 	if st, ok := store.As[store.Watcher](e.store); ok {
-		e.life.run(func(ctx context.Context, stop <-chan struct{}) { e.waiters.watch(ctx, stop, st, e.opts.Logger) })
+		e.life.run(func(ctx context.Context, stop <-chan struct{}) {
+			e.waiters.watch(ctx, stop, st, e.opts.Logger, e.worker.Hint)
+		})
 	}
 }
 
@@ -142,6 +144,8 @@ func internal(doing string, err error) error {
 		return ErrClosed
 	case store.IsFull(err):
 		return fmt.Errorf("%w: %s: %w", ErrFull, doing, err)
+	case errors.Is(err, store.ErrUnavailable):
+		return fmt.Errorf("%w: %s: %w", ErrUnavailable, doing, err)
 	}
 	return fmt.Errorf("voicescreen: %s: %w", doing, err)
 }

@@ -28,6 +28,12 @@ var (
 // of the caller, and its text is not for the users of a service either.
 var ErrFull = errors.New("voicescreen: the store is full")
 
+// ErrUnavailable says that a server which the store needs does not answer now, a
+// database or an S3 server. A later call may succeed. If the server was lost at the end
+// of a commit, the change may have been made. It is no mistake of the caller, and its
+// text is not for the users of a service.
+var ErrUnavailable = errors.New("voicescreen: the store is not available")
+
 // Problem is what is wrong with a field.
 // The values are those of the service.
 type Problem string

@@ -62,7 +62,8 @@ type QueueOptions struct {
 	Poll time.Duration
 
 	// Attempts is how often an analysis is tried before the session fails with
-	// internal_error. Default: 3.
+	// internal_error. While the server that keeps the recording does not answer
+	// (store.ErrUnavailable), attempts do not count. Default: 3.
 	Attempts int
 
 	// RetryDelay is the pause before the second attempt; the pause doubles

@@ -31,6 +31,7 @@ var order = map[string][]string{
 	"models/dam":                {"dsp", "features", "models", "models/dam/internal/gemm", "models/dam/internal/simd", "screen"},
 	"models/dam/internal/gemm":  {}, // matrix multiplication
 	"models/dam/internal/guard": {}, // memory with an end, for tests
+	"models/dam/internal/peak":  {}, // the peak rate of a processor, for benchmarks
 	"models/dam/internal/simd":  {}, // everything else that is done to each number
 
 	"internal/document": {"internal/durable", "store"}, // values that replicas share
@@ -85,7 +86,7 @@ var order = map[string][]string{
 	"internal/command": {".", "dsp/wav", "features", "models", "models/dam", "models/shipped", "screen"}, // what the programs share
 	"cmd/voicescreen": {
 		".", "audit", "dsp", "features", "httpadapter", "httpadapter/webhook", "internal/command", "internal/durable", "internal/stats",
-		"models/learn", "report", "screen", "store", "store/bolt", "store/memory", "store/postgres",
+		"models/learn", "report", "screen", "store", "store/audio", "store/audio/s3", "store/bolt", "store/memory", "store/postgres",
 	},
 	"cmd/voicelab": {
 		".", "dsp", "features", "internal/command", "internal/durable", "internal/stats",
@@ -100,8 +101,8 @@ func TestImportOrder(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && d.Name() == "testdata" {
-			return fs.SkipDir
+		if d.IsDir() && (d.Name() == "testdata" || len(file) > 1 && strings.HasPrefix(d.Name(), ".")) {
+			return fs.SkipDir // as the go command does
 		}
 		if d.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
 			return nil

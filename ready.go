@@ -9,7 +9,7 @@ import (
 
 // Ready returns nil if the engine can accept recordings: the store can be
 // written to, the queue is below its limit and there is a scorer for every
-// category. The error is ErrClosed, ErrBusy, ErrFull, or internal.
+// category. The error is ErrClosed, ErrBusy, ErrFull, ErrUnavailable, or internal.
 func (e *Engine) Ready(ctx context.Context) error {
 	ctx, leave, err := e.life.enter(ctx)
 	if err != nil {

@@ -68,6 +68,7 @@ type Ack struct {
 //   - ErrUpload, with its cause, if reading audio fails,
 //   - ErrTooLarge beyond AudioOptions.MaxBytes,
 //   - ErrFull if the store has no room for it,
+//   - ErrUnavailable if a server of the store does not answer,
 //   - ErrAudio, with the fault, for what is no WAV file, is broken, cut short or
 //     empty, or has another rate or channels than asked for.
 //

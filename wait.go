@@ -105,8 +105,8 @@ func (ws *watchers) wakeAll() {
 const watchPause = 5 * time.Second
 
 // watch wakes the calls whose sessions another process changed, until stop is
-// closed.
-func (ws *watchers) watch(ctx context.Context, stop <-chan struct{}, st store.Watcher, log *slog.Logger) {
+// closed, and calls some after any change.
+func (ws *watchers) watch(ctx context.Context, stop <-chan struct{}, st store.Watcher, log *slog.Logger, some func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
@@ -123,6 +123,7 @@ func (ws *watchers) watch(ctx context.Context, stop <-chan struct{}, st store.Wa
 			} else {
 				ws.wakeOne(key.Account, key.ID)
 			}
+			some()
 		})
 		if err != nil && ctx.Err() == nil {
 			log.Warn("watch the store", "error", err)

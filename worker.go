@@ -27,6 +27,7 @@ type worker struct {
 	wake    chan struct{}                                                // one token for each goroutine that should look for work
 	jobs    jobs                                                         // analyses under way
 	damaged seldom                                                       // records in the queue
+	hinted  atomic.Bool                                                  // whether a hint waits for its pause
 }
 
 // newWorker returns a worker with the options of an Engine, without zero fields.
@@ -44,6 +45,24 @@ func (w *worker) Wake() {
 	case w.wake <- struct{}{}:
 	default: // as many tokens as goroutines are waiting already
 	}
+}
+
+// hintPause is how long hints are collected. Chosen: short for a recording that waits,
+// and an idle worker of a busy service asks for work 20 times a second.
+const hintPause = 50 * time.Millisecond
+
+// Hint makes the idle goroutines look for work soon: another process may have queued a
+// recording.
+func (w *worker) Hint() {
+	if w.opts.Poll <= hintPause || !w.hinted.CompareAndSwap(false, true) {
+		return
+	}
+	time.AfterFunc(hintPause, func() {
+		w.hinted.Store(false)
+		for range cap(w.wake) {
+			w.Wake()
+		}
+	})
 }
 
 // Run takes and analyses sessions until stop is closed. Ctx ends the analysis
@@ -148,6 +167,11 @@ func (w *worker) attempt(ctx context.Context, s *store.Session) (out outcome, er
 	return w.analyze(ctx, s)
 }
 
+// unavailableDelays is how many times QueueOptions.RetryDelay a session waits whose
+// recording could not be read because a server does not answer. Chosen: with the
+// default the queue asks a server that is down for each recording every 4 s.
+const unavailableDelays = 4
+
 // complete stores the outcome of an attempt under the token of the lease. If
 // another worker has leased the session since, nothing is stored.
 func (w *worker) complete(ctx context.Context, s *store.Session, out outcome, failed error) {
@@ -165,6 +189,10 @@ func (w *worker) complete(ctx context.Context, s *store.Session, out outcome, fa
 		case failed == nil:
 			w.fail(r, now, out.failure)
 			r.Analysed = out.analysed
+		case errors.Is(failed, store.ErrUnavailable): // no attempt: nothing was found out about the recording
+			r.Owner = ""
+			r.Attempts--
+			r.Due = now.Add(unavailableDelays * w.opts.RetryDelay)
 		case r.Attempts >= w.opts.Attempts:
 			w.fail(r, now, internalFailure())
 		default:

@@ -268,7 +268,7 @@ func TestAnalyzeAllocatesNothing(t *testing.T) {
 	x := conversation(2)
 	a := dsp.NewAnalyzer()
 	a.Analyze(x)
-	if n := testing.AllocsPerRun(3, func() { a.Analyze(x) }); n != 0 {
+	if n := cost.Allocations(3, func() { a.Analyze(x) }); n != 0 {
 		t.Errorf("got %g allocations for each recording, want 0", n)
 	}
 }
@@ -283,7 +283,7 @@ func TestAnalyzeMemory(t *testing.T) {
 	for len(x) < 60*dsp.SampleRate {
 		x = append(x, x[:5*dsp.SampleRate]...)
 	}
-	if raceEnabled {
+	if cost.Race {
 		x = x[:6*dsp.SampleRate]
 	}
 	var before, after runtime.MemStats

@@ -100,7 +100,7 @@ func TestDeltasEqualDefinition(t *testing.T) {
 // What a wrong length does is promised: a panic, not a result.
 func TestPrimitivesPanic(t *testing.T) {
 	x := make([]float64, 8)
-	hann := dsp.Hann(8)
+	hann := dsp.PeriodicHann(8)
 	for name, call := range map[string]func(){
 		"more bins than points":   func() { dsp.NewCepstrum(5, 4) },
 		"no bins":                 func() { dsp.NewCepstrum(0, 4) },

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 	"github.com/voicescreen/voicescreen/internal/proof/signals"
 )
 
@@ -51,8 +52,8 @@ func TestCPPSEdges(t *testing.T) {
 			t.Errorf("%s: got %g, want NaN", name, v)
 		}
 	}
-	if !raceEnabled {
-		if n := testing.AllocsPerRun(3, func() { c.Measure(x, f0) }); n > 0 {
+	if !cost.Race {
+		if n := cost.Allocations(3, func() { c.Measure(x, f0) }); n > 0 {
 			t.Errorf("got %g allocations, want 0", n)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/dsp/fourier"
 
 	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 )
 
 // fftTolerance is the error allowed in a coefficient, relative to the Euclidean
@@ -132,7 +133,7 @@ func TestFFTPanics(t *testing.T) {
 func TestFFTAllocatesNothing(t *testing.T) {
 	f := dsp.NewFFT(1024)
 	x, c, p := noise(1, 1024), make([]complex128, 513), make([]float64, 513)
-	if n := testing.AllocsPerRun(10, func() {
+	if n := cost.Allocations(10, func() {
 		f.Coefficients(c, x)
 		f.Power(p, x)
 		f.Sequence(x, c)

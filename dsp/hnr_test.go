@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 	"github.com/voicescreen/voicescreen/internal/proof/signals"
 )
 
@@ -49,8 +50,8 @@ func TestHNREdges(t *testing.T) {
 	x := signals.Tone(dsp.SampleRate, 100, 0.5, 0.3)
 	f0 := dsp.NewPitch(dsp.SampleRate, nil).Track(nil, x)
 	d := h.Track(nil, x, f0)
-	if !raceEnabled {
-		if n := testing.AllocsPerRun(3, func() { d = h.Track(d, x, f0) }); n > 0 {
+	if !cost.Race {
+		if n := cost.Allocations(3, func() { d = h.Track(d, x, f0) }); n > 0 {
 			t.Errorf("got %g allocations, want 0", n)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 	"github.com/voicescreen/voicescreen/internal/proof/signals"
 )
 
@@ -168,8 +169,8 @@ func TestPulsesOfALongStretch(t *testing.T) {
 	if j, w := dsp.MeasureJitter(times), tr.Truth(); math.Abs(j.Local/w.JitterLocal-1) > joints {
 		t.Errorf("got %g, want %g", j.Local, w.JitterLocal)
 	}
-	if !raceEnabled {
-		if n := testing.AllocsPerRun(2, func() { times = p.Find(times, x, f0) }); n > 0 {
+	if !cost.Race {
+		if n := cost.Allocations(2, func() { times = p.Find(times, x, f0) }); n > 0 {
 			t.Errorf("got %g allocations, want 0", n)
 		}
 	}

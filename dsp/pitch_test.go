@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 	"github.com/voicescreen/voicescreen/internal/proof/signals"
 )
 
@@ -245,9 +246,9 @@ func TestPitchScratchIsReused(t *testing.T) {
 	if !slices.Equal(f0, want) {
 		t.Errorf("after another recording: got %v, want %v", f0, want)
 	}
-	if !raceEnabled {
+	if !cost.Race {
 		f0 = p.Track(f0, long)
-		if n := testing.AllocsPerRun(3, func() { f0 = p.Track(f0, long) }); n > 0 {
+		if n := cost.Allocations(3, func() { f0 = p.Track(f0, long) }); n > 0 {
 			t.Errorf("got %g allocations, want 0", n)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 )
 
 // predictorTolerance is relative to the largest coefficient. The normal
@@ -162,7 +163,7 @@ func TestLPCEqualsDefinition(t *testing.T) {
 }
 
 func TestLPCOfSilenceHasNoPrediction(t *testing.T) {
-	l := dsp.NewLPC(dsp.Hann(100), 4, 1)
+	l := dsp.NewLPC(dsp.PeriodicHann(100), 4, 1)
 	for name, frame := range map[string][]float64{"silence": make([]float64, 100), "NaN": append(make([]float64, 50), append([]float64{math.NaN()}, make([]float64, 49)...)...)} {
 		if l.Fit(frame) {
 			t.Errorf("%s: got a prediction, want none", name)
@@ -243,11 +244,11 @@ func TestAutocorrelationFindsThePeriod(t *testing.T) {
 }
 
 func TestPredictionAllocatesNothing(t *testing.T) {
-	l, a := dsp.NewLPC(dsp.Hann(480), 18, 1.0005), dsp.NewAutocorrelation(dsp.Hann(640), 231)
+	l, a := dsp.NewLPC(dsp.PeriodicHann(480), 18, 1.0005), dsp.NewAutocorrelation(dsp.PeriodicHann(640), 231)
 	x, e, r := normal(6, 640), make([]float64, 462), make([]float64, 232)
 	lfcc := dsp.NewLFCC(16000, &dsp.LFCCOptions{Low: 30, High: 8000, NoPreEmphasis: true, Floor: 1e-9})
 	c := make([]float64, 20)
-	n := testing.AllocsPerRun(10, func() {
+	n := cost.Allocations(10, func() {
 		l.Fit(x[:480])
 		l.Residual(e)
 		a.Measure(r, x)

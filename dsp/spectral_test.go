@@ -3,6 +3,8 @@ package dsp
 import (
 	"math"
 	"testing"
+
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 )
 
 func TestSpectralCountsFrames(t *testing.T) {
@@ -49,7 +51,7 @@ func TestSpectralAllocatesNothing(t *testing.T) {
 	s, x := NewSpectral(), noise(1, 8820)
 	var out Analysis
 	s.Frames(x, 0, &out)
-	if n := testing.AllocsPerRun(3, func() { s.Frames(x, 0, &out) }); n != 0 {
+	if n := cost.Allocations(3, func() { s.Frames(x, 0, &out) }); n != 0 {
 		t.Errorf("got %v allocations, want 0", n)
 	}
 }

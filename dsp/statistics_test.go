@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 )
 
 // rounding is the largest relative error of a sum of a few hundred numbers
@@ -143,7 +144,7 @@ func TestPercentileEqualsSorting(t *testing.T) {
 
 func TestPercentileInPlaceAllocatesNothing(t *testing.T) {
 	x := normal(2, 3000)
-	if n := testing.AllocsPerRun(10, func() { dsp.PercentileInPlace(x, 95) }); n != 0 {
+	if n := cost.Allocations(10, func() { dsp.PercentileInPlace(x, 95) }); n != 0 {
 		t.Errorf("got %v allocations, want 0", n)
 	}
 }

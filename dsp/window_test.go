@@ -9,22 +9,16 @@ import (
 
 func TestWindowsEqualDefinition(t *testing.T) {
 	for _, n := range []int{2, 3, 16, 1103} {
-		hann, hamming, periodic, gaussian := dsp.Hann(n), dsp.Hamming(n), dsp.PeriodicHann(n), dsp.Gaussian(n)
+		hamming, periodic := dsp.Hamming(n), dsp.PeriodicHann(n)
 		for j := range n {
 			c := math.Cos(2 * math.Pi * float64(j) / float64(n-1))
-			u := 2*(float64(j)+0.5)/float64(n) - 1
 			for name, v := range map[string][2]float64{
-				"Hann":          {hann[j], 0.5 - 0.5*c},
 				"Hamming":       {hamming[j], 0.54 - 0.46*c},
 				"periodic Hann": {periodic[j], 0.5 - 0.5*math.Cos(2*math.Pi*float64(j)/float64(n))},
-				"Gaussian":      {gaussian[j], (math.Exp(-12*u*u) - math.Exp(-12)) / (1 - math.Exp(-12))},
 			} {
 				if math.Abs(v[0]-v[1]) > 1e-14 { // rounding of the argument of the cosine
 					t.Errorf("%s of %d: got [%d] = %v, want %v", name, n, j, v[0], v[1])
 				}
-			}
-			if gaussian[j] != gaussian[n-1-j] {
-				t.Errorf("Gaussian of %d: got [%d] = %v, want it symmetric", n, j, gaussian[j])
 			}
 		}
 	}

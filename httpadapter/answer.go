@@ -26,13 +26,15 @@ var statuses = []struct {
 	{voicescreen.ErrBusy, http.StatusServiceUnavailable},
 	{voicescreen.ErrClosed, http.StatusServiceUnavailable},
 	{voicescreen.ErrFull, http.StatusServiceUnavailable},
+	{voicescreen.ErrUnavailable, http.StatusServiceUnavailable},
 }
 
 const (
 	internalError = "internal server error"
 
-	// retryAfter is the Retry-After of a full queue in seconds. Chosen: one
-	// analysis takes about two, so by then the queue has room.
+	// retryAfter is the Retry-After of a full queue and of a store that is not
+	// available, in seconds. Chosen: one analysis takes about two, so by then the
+	// queue has room; and a database starts again in seconds.
 	retryAfter = "5"
 
 	// fullRetryAfter is the Retry-After of a full disk or store in seconds. Chosen:
@@ -70,6 +72,9 @@ func toAnswer(err error) *answer {
 	if store.IsFull(err) {
 		err = voicescreen.ErrFull // of a temporary file too
 	}
+	if errors.Is(err, store.ErrUnavailable) {
+		err = voicescreen.ErrUnavailable // of the keys too
+	}
 	for _, s := range statuses {
 		if !errors.Is(err, s.err) {
 			continue
@@ -80,6 +85,8 @@ func toAnswer(err error) *answer {
 			a.body = message{"session not found"}
 		case voicescreen.ErrClosed:
 			a.body = message{"the service is shutting down"}
+		case voicescreen.ErrUnavailable:
+			a.body = message{"the service is temporarily unavailable"}
 		case voicescreen.ErrFull:
 			a.body = message{"the store is full"}
 			a.header = map[string]string{"Retry-After": fullRetryAfter}

@@ -20,6 +20,7 @@ func TestStatuses(t *testing.T) {
 		voicescreen.ErrTooLate: 422, voicescreen.ErrUpload: 406, voicescreen.ErrAudio: 422, voicescreen.ErrTooLarge: 413,
 		voicescreen.ErrBusy: 503, voicescreen.ErrClosed: 503, &voicescreen.InvalidError{}: 422, errors.New("secret"): 500, context.Canceled: 500,
 		voicescreen.ErrFull: 503, store.ErrFull: 503, syscall.ENOSPC: 503, &fs.PathError{Op: "write", Path: "/tmp/secret", Err: syscall.ENOSPC}: 503, syscall.EIO: 500,
+		voicescreen.ErrUnavailable: 503, fmt.Errorf("store/postgres: secret: %w", store.ErrUnavailable): 503,
 	} {
 		a := toAnswer(fmt.Errorf("with more: %w", err))
 		if a.status != want {

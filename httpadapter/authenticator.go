@@ -4,6 +4,8 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+
+	"github.com/voicescreen/voicescreen/store"
 )
 
 // Authenticator identifies the sender of a request. [Keys] is one, for API keys in the
@@ -17,7 +19,7 @@ type Authenticator interface {
 	// message of the answer. The Caller beside it may hold what is known, such as
 	// the ID of expired credentials: it is recorded in the log and in the audit
 	// log. Any other error is internal: it is answered 500 and logged, or 503 if
-	// it wraps voicescreen.ErrBusy or voicescreen.ErrClosed.
+	// it wraps voicescreen.ErrBusy, voicescreen.ErrClosed or store.ErrUnavailable.
 	//
 	// If the Authenticator has a method Check() error as well, /readyz calls it and
 	// is 503 after an error.
@@ -68,13 +70,18 @@ func (e keyError) Error() string { return string(e) }
 func (e keyError) Is(target error) bool { return target == ErrUnauthenticated }
 
 // Authenticate returns the account and the scopes of the key in the header
-// X-API-Key. Its time does not depend on the secret.
+// X-API-Key. Its time does not depend on the secret. The error wraps
+// store.ErrUnavailable while the server that holds the keys cannot be asked for a key
+// that this process does not know.
 func (k *Keys) Authenticate(r *http.Request) (Caller, error) {
 	key := r.Header.Get("X-API-Key")
 	if key == "" {
 		return Caller{}, errMissingKey
 	}
-	info, live := k.find(key)
+	info, live, err := k.find(key)
+	if errors.Is(err, store.ErrUnavailable) {
+		return Caller{}, err // the key may be new
+	}
 	caller := Caller{Account: info.Account, ID: info.ID, Scopes: info.Scopes}
 	if !live {
 		return caller, errInvalidKey

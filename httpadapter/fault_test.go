@@ -207,7 +207,7 @@ func (p *patient) insist(r request, want int, again ...int) (status int, body ma
 // result polls until the session has failed with audio_length_error.
 func (p *patient) result(id string) map[string]any {
 	p.t.Helper()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		w := p.do(request{method: "GET", path: "/predict/sessions/" + id})
 		switch body := jsonObject(p.t, w.Body.Bytes()); {
 		case w.Code == http.StatusExpectationFailed:

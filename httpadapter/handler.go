@@ -232,6 +232,8 @@ func (a *adapter) fail(c *call, err error) {
 	switch {
 	case errors.Is(err, voicescreen.ErrFull), store.IsFull(err):
 		c.log.Error("the store is full", "error", err)
+	case errors.Is(err, voicescreen.ErrUnavailable), errors.Is(err, store.ErrUnavailable):
+		c.log.Error("the store is not available", "error", err)
 	case answer.status == http.StatusInternalServerError && !errors.Is(err, errPanic):
 		c.log.Error("internal error", "error", err)
 	}

@@ -189,7 +189,7 @@ func (k *Keys) RevokeAccount(account string) (n int, err error) {
 // expired or revoked. Its time does not depend on the secret. The caller must not
 // change the Scopes.
 func (k *Keys) Lookup(key string) (Key, bool) {
-	info, ok := k.find(key)
+	info, ok, _ := k.find(key)
 	if !ok {
 		return Key{}, false
 	}
@@ -197,16 +197,17 @@ func (k *Keys) Lookup(key string) (Key, bool) {
 }
 
 // find is Lookup with more information on a key that is refused: the description
-// of an expired or revoked key, and the ID alone for a wrong secret.
-func (k *Keys) find(key string) (info Key, live bool) {
+// of an expired or revoked key, and the ID alone for a wrong secret. The error is why
+// it is not known whether there is such a key.
+func (k *Keys) find(key string) (info Key, live bool, err error) {
 	set := k.file.Get()
 	id, _, ok := splitKey(key)
 	if !ok {
-		return Key{}, false
+		return Key{}, false, nil
 	}
 	r, ok := set[id]
 	if !ok { // a new key of another process is valid at once
-		if set, err := k.file.Read(); err == nil {
+		if set, err = k.file.Read(); err == nil {
 			r, ok = set[id]
 		}
 	}
@@ -216,12 +217,12 @@ func (k *Keys) find(key string) (info Key, live bool) {
 	sum := sha256.Sum256([]byte(key))
 	same := subtle.ConstantTimeCompare(sum[:], r.sum[:]) == 1
 	if !ok {
-		return Key{}, false
+		return Key{}, false, err
 	}
 	if !same {
-		return Key{ID: id}, false
+		return Key{ID: id}, false, nil
 	}
-	return r.Key, r.Live(k.now())
+	return r.Key, r.Live(k.now()), nil
 }
 
 // splitKey returns the parts of a key, and false for a text that does not have the

@@ -101,8 +101,11 @@ func (b *Bayes) Score(ctx context.Context, in *features.Recording) ([]screen.Sco
 	s.Cautions = in.Cautions()
 	if b.isUnfamiliar(r) {
 		s.Cautions = append(s.Cautions, screen.Unfamiliar)
-		slices.Sort(s.Cautions)
 	}
+	if in.Features.Get("speech.duration_s") < screen.RecommendedSpeech[0] { // not if it is NaN
+		s.Cautions = append(s.Cautions, screen.ShortSpeech)
+	}
+	slices.Sort(s.Cautions)
 	s.Decide(s.Band) // again: the cautions count
 	return []screen.Score{s}, nil
 }

@@ -77,8 +77,25 @@ func TestCautionsOfARecording(t *testing.T) {
 	}
 }
 
+// TestShortSpeechIsACaution checks that less speech than recommended is said with the
+// score of a questionnaire, and changes no decision.
+func TestShortSpeechIsACaution(t *testing.T) {
+	for _, c := range []struct {
+		speech float64
+		want   bool
+	}{{30, true}, {59.9, true}, {60, false}, {120, false}, {math.NaN(), false}} {
+		s := scoreOf(t, bayes(t, bayesFile()), woman(map[string]float64{"pause.mean_s": 0.7, "speech.duration_s": c.speech}))
+		if got := slices.Contains(s.Cautions, screen.ShortSpeech); got != c.want {
+			t.Errorf("%v s of speech: got cautions %v, want %v among them: %v", c.speech, s.Cautions, screen.ShortSpeech, c.want)
+		}
+		if s.Doubtful() {
+			t.Errorf("%v s of speech: got the doubtful cautions %v", c.speech, s.Cautions)
+		}
+	}
+}
+
 func TestCautionNames(t *testing.T) {
-	for c := screen.LittleSpeech; c <= screen.SeveralVoices; c++ {
+	for c := screen.LittleSpeech; c <= screen.ShortSpeech; c++ {
 		b, err := c.MarshalText()
 		if err != nil {
 			t.Fatal(err)
@@ -88,7 +105,7 @@ func TestCautionNames(t *testing.T) {
 			t.Errorf("%s: got %v, %v, want %v", b, got, err, c)
 		}
 	}
-	if _, err := (screen.SeveralVoices + 1).MarshalText(); err == nil {
+	if _, err := (screen.ShortSpeech + 1).MarshalText(); err == nil {
 		t.Error("an unknown caution has a name")
 	}
 }

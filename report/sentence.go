@@ -146,4 +146,6 @@ var cautions = map[screen.Caution]string{
 	screen.NarrowBand:    "a narrow band, as through a telephone",
 	screen.Unfamiliar:    "unlike every recording that the model knows",
 	screen.SeveralVoices: "perhaps more than one person speaks",
+	screen.ShortSpeech: fmt.Sprintf("less speech than the %.0f to %.0f s that are recommended: the score is nearer to the average, its interval wider",
+		screen.RecommendedSpeech[0], screen.RecommendedSpeech[1]),
 }

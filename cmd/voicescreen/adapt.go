@@ -32,7 +32,9 @@ the next "calibrate" begins with the adapted norms.`,
 			"  voicescreen adapt --db clinic.db --task depression --dry-run --out adapted.json\n" +
 			"  voicescreen adapt --db clinic.db --task depression --revert",
 		Args: command.Args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error { return runAdapt(cmd, o) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.run(cmd, (*voicescreen.Engine).RevertNorms, adaptTo, "adapted")
+		},
 	}
 	o.addTo(cmd, "recordings", "model with the adapted norms")
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "leave the norms in use as they are")
@@ -40,44 +42,19 @@ the next "calibrate" begins with the adapted norms.`,
 	return cmd
 }
 
-func runAdapt(cmd *cobra.Command, o calibrateOptions) (err error) {
-	opts, err := o.check(cmd)
-	if err != nil {
-		return err
-	}
-	engine, err := o.open(cmd)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, closeEngine(engine)) }()
-	if o.revert {
-		return engine.RevertNorms(opts.Categories[0])
-	}
-	return adaptTo(cmd, engine, opts, o.out)
-}
-
-// adaptTo adapts the norms, prints what came of it, and writes the one model that was
-// adapted to a file if path is not "".
-func adaptTo(cmd *cobra.Command, engine *voicescreen.Engine, opts *voicescreen.CalibrateOptions, path string) error {
-	var out *command.Output
-	if path != "" {
-		var err error
-		if out, err = command.NewOutput(path); err != nil {
-			return err
-		}
-		defer out.Discard()
-	}
+// adaptTo adapts the norms and prints what came of it. It is a [fitter].
+func adaptTo(cmd *cobra.Command, engine *voicescreen.Engine, opts *voicescreen.CalibrateOptions) (write func(io.Writer) error, reason string, err error) {
 	found, err := engine.Adapt(cmd.Context(), (*voicescreen.AdaptOptions)(opts))
 	for _, a := range found { // also beside an error
 		err = errors.Join(err, printAdaptation(cmd.OutOrStdout(), a))
 	}
-	if err != nil || out == nil {
-		return err
+	switch {
+	case err != nil:
+		return nil, "", err
+	case found[0].Adapted == nil:
+		return nil, found[0].Reason, nil
 	}
-	if found[0].Adapted == nil {
-		return fmt.Errorf("nothing was adapted: %s", found[0].Reason)
-	}
-	return out.Finish(found[0].Adapted.File.Write)
+	return found[0].Adapted.File.Write, "", nil
 }
 
 // printAdaptation prints what came of the recordings for one category.

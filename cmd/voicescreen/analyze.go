@@ -43,8 +43,8 @@ thresholds and the numbers of the measures. "Usual" is the norm for speakers of 
 sex, or for deepfakes the average recording that the model was trained on. "This
 population" is the one of --base-rate and --deepfake-prior.
 
-Scores for depression and anxiety need 30 seconds of speech, a deepfake score
-needs 2. A file that was cut short is analysed as far as it goes.
+Scores for depression and anxiety need 30 seconds of speech, 60 to 90 are
+recommended; a deepfake score needs 2. A file that was cut short is analysed as far as it goes.
 
 With --json each file gives one line, a JSON object; one that cannot be read
 gives {"file":…,"error":…}. FILE may be "-" for standard input, once.
@@ -59,16 +59,10 @@ gives {"file":…,"error":…}. FILE may be "-" for standard input, once.
 			if o.verbose && (o.json || o.csv) {
 				return command.Usagef("--verbose does not go with --json or --csv, which have the numbers")
 			}
-			if o.channel < 0 {
-				return command.Usagef("--channel is %d, want 1 or more", o.channel)
-			}
-			if o.most <= 0 {
-				return command.Usagef("--max-duration is %v, want more than 0", o.most)
-			}
 			if o.json && o.csv {
 				return command.Usagef("--json and --csv exclude each other")
 			}
-			if err := command.CheckPrior(cmd, o.prior); err != nil {
+			if err := o.check(cmd); err != nil {
 				return err
 			}
 			files, err := findSources(cmd, args)
@@ -82,6 +76,13 @@ gives {"file":…,"error":…}. FILE may be "-" for standard input, once.
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON, one object a line")
 	cmd.Flags().BoolVar(&o.verbose, "verbose", false, "print the numbers behind the words too")
 	cmd.Flags().BoolVar(&o.csv, "csv", false, "print CSV, one row a file")
+	o.add(cmd)
+	command.FileArgs(cmd, "wav")
+	return cmd
+}
+
+// add adds the flags about the recordings and the models.
+func (o *analyzeOptions) add(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&o.models, "model", nil, "a model file that replaces the shipped one of its category (repeatable)")
 	command.AddPrior(cmd, &o.prior)
 	cmd.Flags().StringVar(&o.gender, "gender", "", "of the speaker of all files, such as Female or Male (default: by the voice)")
@@ -90,30 +91,51 @@ gives {"file":…,"error":…}. FILE may be "-" for standard input, once.
 	cmd.Flags().IntVar(&o.channel, "channel", 0, "the channel to take of a recording with several, from 1 on")
 	maxDuration(cmd, &o.most)
 	command.Values(cmd, "gender", genders...)
-	command.FileArgs(cmd, "wav")
-	return cmd
 }
 
-func runAnalyze(cmd *cobra.Command, files []source, o analyzeOptions) error {
+// check checks the flags that add adds.
+func (o *analyzeOptions) check(cmd *cobra.Command) error {
+	if o.channel < 0 {
+		return command.Usagef("--channel is %d, want 1 or more", o.channel)
+	}
+	if o.most <= 0 {
+		return command.Usagef("--max-duration is %v, want more than 0", o.most)
+	}
+	return command.CheckPrior(cmd, o.prior)
+}
+
+// engine returns an engine by the flags. It keeps nothing. The caller calls end.
+func (o *analyzeOptions) engine(ctx context.Context) (e *voicescreen.Engine, end func(), err error) {
 	scoring := voicescreen.ScoringOptions{DeepfakePrior: o.prior}
 	if err := o.scoring.Set(&scoring); err != nil {
-		return err
+		return nil, nil, err
 	}
 	scorers, err := command.LoadModels(o.models, scoring.BaseRates)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	scoring.Models = scorers
 	st := memory.New(nil)
-	defer st.Close()
-	engine, err := voicescreen.New(st, &voicescreen.Options{
+	e, err = voicescreen.New(st, &voicescreen.Options{
 		Workers: -1, // nothing is queued
 		Scoring: scoring,
 	})
 	if err != nil {
+		st.Close()
+		return nil, nil, err
+	}
+	return e, func() {
+		e.Close(context.WithoutCancel(ctx)) // has nothing to drain
+		st.Close()
+	}, nil
+}
+
+func runAnalyze(cmd *cobra.Command, files []source, o analyzeOptions) error {
+	engine, end, err := o.engine(cmd.Context())
+	if err != nil {
 		return err
 	}
-	defer engine.Close(context.WithoutCancel(cmd.Context())) // has nothing to drain
+	defer end()
 
 	about, err := o.about(cmd.Context())
 	if err != nil {

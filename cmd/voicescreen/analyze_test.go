@@ -88,8 +88,10 @@ func TestAnalyzeForPeople(t *testing.T) {
 		t.Errorf("--verbose --json: got %+v, want a usage error", o)
 	}
 	o = ok(t, "analyze", short)
-	if n := strings.Count(o.stdout, "no score: 30 s of speech are needed"); n != 2 {
-		t.Errorf("got\n%s\nwant to be told twice that it is too short", o.stdout)
+	for _, part := range []string{"no score: 30 s of speech are needed", "s; 60 to 90 s are recommended\n"} {
+		if n := strings.Count(o.stdout, part); n != 2 {
+			t.Errorf("got\n%s\nwant %q twice", o.stdout, part)
+		}
 	}
 }
 

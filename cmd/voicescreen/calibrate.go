@@ -47,7 +47,9 @@ the norms towards your recordings; calibrate begins with the norms that adapt le
 			"  voicescreen calibrate --db clinic.db --task depression --dry-run --out learned.json\n" +
 			"  voicescreen calibrate --db clinic.db --task depression --revert",
 		Args: command.Args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error { return runCalibrate(cmd, o) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.run(cmd, (*voicescreen.Engine).Revert, learnFrom, "learned")
+		},
 	}
 	o.addTo(cmd, "labels", "learned model")
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "leave the model in use as it is")
@@ -55,7 +57,13 @@ the norms towards your recordings; calibrate begins with the norms that adapt le
 	return cmd
 }
 
-func runCalibrate(cmd *cobra.Command, o calibrateOptions) (err error) {
+// A fitter makes models of what a database holds and prints what came of it. It returns
+// what writes the model of the first category, or the reason why there is none.
+type fitter func(*cobra.Command, *voicescreen.Engine, *voicescreen.CalibrateOptions) (write func(io.Writer) error, reason string, err error)
+
+// run calls fit, or revert if the flags ask for it. If the flags name a file, it writes the
+// one model that was made to it. Done is what fit does, in a word.
+func (o *calibrateOptions) run(cmd *cobra.Command, revert func(*voicescreen.Engine, screen.Category) error, fit fitter, done string) (err error) {
 	opts, err := o.check(cmd)
 	if err != nil {
 		return err
@@ -66,9 +74,23 @@ func runCalibrate(cmd *cobra.Command, o calibrateOptions) (err error) {
 	}
 	defer func() { err = errors.Join(err, closeEngine(engine)) }()
 	if o.revert {
-		return engine.Revert(opts.Categories[0])
+		return revert(engine, opts.Categories[0])
 	}
-	return learnFrom(cmd, engine, opts, o.out)
+	var out *command.Output
+	if o.out != "" {
+		if out, err = command.NewOutput(o.out); err != nil {
+			return err
+		}
+		defer out.Discard()
+	}
+	write, reason, err := fit(cmd, engine, opts)
+	switch {
+	case err != nil || out == nil:
+		return err
+	case write == nil:
+		return fmt.Errorf("nothing was %s: %s", done, reason)
+	}
+	return out.Finish(write)
 }
 
 // addTo adds the flags that calibrate and adapt share. What is what they take of the
@@ -135,28 +157,19 @@ func (o *calibrateOptions) open(cmd *cobra.Command) (*voicescreen.Engine, error)
 	return engine, keyHint(err)
 }
 
-// learnFrom calibrates, prints what came of it, and writes the one model that was
-// learned to a file if path is not "".
-func learnFrom(cmd *cobra.Command, engine *voicescreen.Engine, opts *voicescreen.CalibrateOptions, path string) error {
-	var out *command.Output
-	if path != "" {
-		var err error
-		if out, err = command.NewOutput(path); err != nil {
-			return err
-		}
-		defer out.Discard()
-	}
+// learnFrom learns from the labels and prints what came of it. It is a [fitter].
+func learnFrom(cmd *cobra.Command, engine *voicescreen.Engine, opts *voicescreen.CalibrateOptions) (write func(io.Writer) error, reason string, err error) {
 	found, err := engine.Calibrate(cmd.Context(), opts)
 	for _, c := range found { // also beside an error
 		err = errors.Join(err, printCalibration(cmd.OutOrStdout(), c))
 	}
-	if err != nil || out == nil {
-		return err
+	switch {
+	case err != nil:
+		return nil, "", err
+	case found[0].Learned == nil:
+		return nil, found[0].Reason, nil
 	}
-	if found[0].Learned == nil {
-		return fmt.Errorf("nothing was learned: %s", found[0].Reason)
-	}
-	return out.Finish(found[0].Learned.File.Write)
+	return found[0].Learned.File.Write, "", nil
 }
 
 // printCalibration prints what came of the labels of one category.

@@ -36,8 +36,14 @@ type server struct {
 // listens.
 func startServer(t *testing.T, args ...string) *server {
 	t.Helper()
+	return startProgram(t, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)
+}
+
+// startProgram starts a command that listens on an address and prints it first.
+func startProgram(t *testing.T, args ...string) *server {
+	t.Helper()
 	s := &server{t: t, stderr: &bytes.Buffer{}, ended: make(chan error, 1)}
-	s.cmd = exec.Command(built, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)
+	s.cmd = exec.Command(built, args...)
 	s.cmd.Stderr = s.stderr
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {
@@ -116,6 +122,23 @@ func (s *server) call(method, path, key, contentType string, body io.Reader, wan
 	var o object
 	_ = json.Unmarshal(b, &o) // lists and empty bodies stay nil
 	return o
+}
+
+// status is the status code of the answer to a GET.
+func (s *server) status(path, key string) int {
+	s.t.Helper()
+	req, err := http.NewRequestWithContext(s.t.Context(), "GET", s.base+path, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	req.Header.Set("X-API-Key", key)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	io.Copy(io.Discard, res.Body)
+	return res.StatusCode
 }
 
 const (

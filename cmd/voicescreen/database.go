@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,7 +25,7 @@ func isPostgres(db string) bool {
 type database struct{ shared *postgres.Store }
 
 // openDatabase opens the database if it is one of PostgreSQL.
-func openDatabase(ctx context.Context, o serveOptions) (database, error) {
+func openDatabase(ctx context.Context, o *engineFlags, logger *slog.Logger) (database, error) {
 	if !isPostgres(o.db) {
 		return database{}, nil
 	}
@@ -32,8 +33,12 @@ func openDatabase(ctx context.Context, o serveOptions) (database, error) {
 	if err != nil {
 		return database{}, err
 	}
-	st, err := postgres.Open(ctx, o.db, &postgres.Options{Key: key})
-	return database{st}, err
+	recordings, err := o.audio.open(ctx, logger)
+	if err != nil {
+		return database{}, err
+	}
+	st, err := postgres.Open(ctx, o.db, &postgres.Options{Key: key, Audio: recordings})
+	return database{st}, keyHint(err)
 }
 
 // engine returns an engine on the database. The caller closes both.
@@ -97,7 +102,7 @@ func (k *keyStore) use(ctx context.Context, create bool, f func(keys *httpadapte
 	}
 	st, err := postgres.Open(ctx, k.db, &postgres.Options{Key: secret})
 	if err != nil {
-		return fmt.Errorf("keys: %w", err)
+		return keyHint(fmt.Errorf("keys: %w", err))
 	}
 	keys, err := httpadapter.StoredKeys(ctx, st)
 	if err == nil {

@@ -119,7 +119,7 @@ func TestServeStoresDeliveries(t *testing.T) {
 	}
 	want := func(row, text string) {
 		t.Helper()
-		for end := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		for end := time.Now().Add(resultTime); ; time.Sleep(50 * time.Millisecond) {
 			list, figures := program(t, "webhooks", "list", "--webhooks", hooks).stdout, string(getMetrics(t, metrics))
 			if regexp.MustCompile(row).MatchString(list) && strings.Contains(figures, text) {
 				return

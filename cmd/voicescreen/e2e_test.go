@@ -176,21 +176,7 @@ func (s *server) unreadable() {
 const changeTime = time.Second
 
 func (s *server) keyChanges(key, keyFile string) {
-	status := func(key string) int {
-		s.t.Helper()
-		req, err := http.NewRequestWithContext(s.t.Context(), "GET", s.base+"/v2/predict/users/patient-17", nil)
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		req.Header.Set("X-API-Key", key)
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		defer res.Body.Close()
-		io.Copy(io.Discard, res.Body)
-		return res.StatusCode
-	}
+	status := func(key string) int { s.t.Helper(); return s.status("/v2/predict/users/patient-17", key) }
 	fresh := strings.TrimSpace(ok(s.t, "keys", "create", "--keys", keyFile, "--account", "clinic-b").stdout)
 	time.Sleep(changeTime)
 	if got := status(fresh); got != http.StatusOK {
@@ -242,7 +228,7 @@ func TestServeMetrics(t *testing.T) {
 		`voicescreen_analyses_total{error="",product="deepfake",status="success"} 1` + "\n",
 	} {
 		// An analysis is counted after its result can be seen.
-		deadline := time.Now().Add(10 * time.Second)
+		deadline := time.Now().Add(resultTime)
 		for text = getMetrics(t, base); !strings.Contains(string(text), want); text = getMetrics(t, base) {
 			if time.Now().After(deadline) {
 				t.Fatalf("got metrics\n%s\nwant %q in them", text, want)

@@ -21,17 +21,27 @@ type listeners struct {
 // the database is opened or made, so that an address in use leaves nothing behind.
 // Clients that connect meanwhile wait.
 func listen(ctx context.Context, calls, metrics string) (on *listeners, err error) {
-	var lc net.ListenConfig
 	on = &listeners{}
-	if on.calls, err = lc.Listen(ctx, "tcp", calls); err != nil {
-		return nil, fmt.Errorf("--addr: %w", err)
+	if on.calls, err = listenTo(ctx, "--addr", calls); err != nil {
+		return nil, err
 	}
-	if metrics != "" {
-		if on.metrics, err = lc.Listen(ctx, "tcp", metrics); err != nil {
-			return nil, errors.Join(fmt.Errorf("--metrics-addr: %w", err), on.calls.Close())
-		}
+	if on.metrics, err = listenTo(ctx, "--metrics-addr", metrics); err != nil {
+		return nil, errors.Join(err, on.calls.Close())
 	}
 	return on, nil
+}
+
+// listenTo takes an address, which a flag gave; nil for "".
+func listenTo(ctx context.Context, flag, address string) (net.Listener, error) {
+	if address == "" {
+		return nil, nil
+	}
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", flag, err)
+	}
+	return l, nil
 }
 
 // Close gives the addresses up. A server that uses one may have closed it already.

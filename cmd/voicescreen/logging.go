@@ -26,15 +26,15 @@ func (l *logFlags) add(cmd *cobra.Command) {
 	command.Values(cmd, "log-level", "debug", "info", "warn", "error")
 }
 
-// report writes an error that ends the server to a log in JSON, and returns it as one
+// report writes an error that ends the command to a log in JSON, and returns it as one
 // that was reported: every line on standard error is an object then. Other errors are
 // returned as they are: those in the command line, and an interrupt before the server
 // listens.
-func (l *logFlags) report(logger *slog.Logger, err error) error {
+func (l *logFlags) report(logger *slog.Logger, what string, err error) error {
 	if err == nil || l.format != logJSON || command.IsUsage(err) || errors.Is(err, context.Canceled) {
 		return err
 	}
-	logger.Error("serve", "error", command.Plain(err))
+	logger.Error(what, "error", command.Plain(err))
 	return command.ErrReported
 }
 

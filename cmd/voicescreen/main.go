@@ -29,8 +29,8 @@ func newRoot() *cobra.Command {
 		Example: "  voicescreen analyze testdata/interview_en.wav",
 	})
 	root.AddCommand(
-		newAnalyze(), newFeatures(),
-		newServe(), newKeys(), newDB(), newWebhooks(), newAudit(),
+		newAnalyze(), newFeatures(), newReport(),
+		newServe(), newWork(), newHealth(), newKeys(), newDB(), newWebhooks(), newAudit(),
 		newCalibrate(),
 		newAdapt(),
 		command.NewVersion("voicescreen"),

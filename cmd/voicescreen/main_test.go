@@ -26,6 +26,9 @@ const (
 	voice16k  = "../../testdata/voice_16k_en.wav"
 )
 
+// stopPostgres stops the PostgreSQL server of the tests, if one was started.
+var stopPostgres = func() error { return nil }
+
 // built is the program, built once for the tests that start it.
 var built string
 
@@ -43,6 +46,10 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		code := m.Run()
+		if err := stopPostgres(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
 		if err := goleak.Find(); code == 0 && err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1

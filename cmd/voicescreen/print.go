@@ -28,20 +28,11 @@ func writeAnalysis(w io.Writer, file string, a *voicescreen.Analysis, verbose bo
 			}
 		}
 		if f := a.Failures[c]; f != nil {
-			p.Printf("\n  %-10s  no score: %s\n", c, reason(f, a))
+			p.Printf("\n  %-10s  no score: %s\n", c, report.Reason(c, f, a.SpeechSeconds))
 		}
 	}
 	p.Printf("\n  %s\n\n", screen.Disclaimer)
 	return p.Err
-}
-
-// reason says for people why there is no score.
-func reason(f *screen.Failure, a *voicescreen.Analysis) string {
-	if f.Code == screen.CodeAudioLength {
-		return fmt.Sprintf("%.0f s of speech are needed, the recording has %.1f s",
-			f.Data["minimum_length"], a.SpeechSeconds)
-	}
-	return f.Message
 }
 
 func printScore(p *command.Printer, s *screen.Score, verbose bool) {

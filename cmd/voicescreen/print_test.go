@@ -52,6 +52,10 @@ func TestScoreInSentences(t *testing.T) {
 			screen.Score{Category: screen.Depression, Probability: 0.3, Prior: 0.08, Decision: screen.Indeterminate, Severity: screen.MildToModerate, Coverage: 1, Band: band, Cautions: []screen.Caution{screen.Unfamiliar}},
 			[]string{"left open: see the caution", "caution      unlike every recording"}, nil,
 		},
+		"short": {
+			screen.Score{Category: screen.Depression, Probability: 0.3, Prior: 0.08, Decision: screen.Positive, Severity: screen.MildToModerate, Coverage: 1, Band: band, Cautions: []screen.Caution{screen.ShortSpeech}},
+			[]string{"decision     signs\n", "caution      less speech than the 60 to 90 s that are recommended"}, nil,
+		},
 		"just below one half": {
 			screen.Score{Category: screen.Depression, Probability: 0.4996, Prior: 0.3, Decision: screen.Positive, Severity: screen.MildToModerate, Coverage: 1},
 			[]string{"49.96 of 100"}, []string{"50 of 100"},

@@ -12,15 +12,18 @@ import (
 	"github.com/voicescreen/voicescreen/internal/command"
 )
 
-// resultFlags are the flags of "serve" for what becomes of results.
+// resultFlags are the flags of "serve" and "work" for what becomes of results.
 type resultFlags struct {
 	retain   time.Duration
 	webhooks string // file; "" for none
 	allow    networkFlag
 }
 
-func (r *resultFlags) add(cmd *cobra.Command) {
+func (r *resultFlags) addRetain(cmd *cobra.Command) {
 	command.DurationVar(cmd, &r.retain, "retain", "erase sessions this long after they were made, got their result or were given a label, such as 30d (default never)")
+}
+
+func (r *resultFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&r.webhooks, "webhooks", "", "file of the accounts to notify of results, see \"voicescreen webhooks\"")
 	r.allow.add(cmd)
 }

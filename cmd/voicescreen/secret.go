@@ -11,6 +11,7 @@ import (
 
 	"github.com/voicescreen/voicescreen/internal/command"
 	"github.com/voicescreen/voicescreen/store/bolt"
+	"github.com/voicescreen/voicescreen/store/postgres"
 )
 
 // secretSize is the length of a key in bytes: that of AES-256, and of the sums
@@ -59,7 +60,7 @@ func (f *storeKeyFlag) read() ([]byte, error) { return readSecret(f.file, envSto
 
 // keyHint adds to an error about a key that does not fit where the key is from.
 func keyHint(err error) error {
-	if errors.Is(err, bolt.ErrKey) {
+	if errors.Is(err, bolt.ErrKey) || errors.Is(err, postgres.ErrKey) {
 		return fmt.Errorf("%w; the key is from --store-key or %s", err, envStoreKey)
 	}
 	return err

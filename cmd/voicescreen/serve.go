@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math"
 	"net"
 	"net/http"
 	"os"
@@ -22,7 +21,6 @@ import (
 	"github.com/voicescreen/voicescreen/httpadapter"
 	"github.com/voicescreen/voicescreen/httpadapter/webhook"
 	"github.com/voicescreen/voicescreen/internal/command"
-	"github.com/voicescreen/voicescreen/store/bolt"
 )
 
 const (
@@ -33,26 +31,6 @@ const (
 
 	defaultAddr = "127.0.0.1:8080"
 )
-
-// serveOptions are the flags of "serve".
-type serveOptions struct {
-	addr, db, keys string
-	models         []string
-	dev            bool
-	rate           httpadapter.RateLimit
-	metrics        string // address; "" for none
-	thresholds     string // file; "" for none
-	prior          float64
-	storeKey       storeKeyFlag
-	audit          auditFlags
-	limits         limitFlags
-	results        resultFlags
-	scoring        command.ScoringFlags
-	baseline       bool
-	calibrate      time.Duration // how often; 0 for never
-	backup         backupFlags
-	log            logFlags
-}
 
 // envPrefix begins the names of the environment variables of "serve".
 const envPrefix = "VOICESCREEN_"
@@ -65,9 +43,15 @@ under way, and ends. Queued recordings are analysed after the next start.
 
 With --db postgres://… sessions, recordings, keys and learned models are kept in a
 PostgreSQL database, and any number of servers on any number of machines may use it.
-Make keys with "voicescreen keys create --db postgres://…". Give a password in
+Make keys with "voicescreen keys create --db postgres://…". With --workers 0 a server
+analyses nothing, and "voicescreen work" does it on other machines. Give a password in
 PGPASSWORD or a file that PGPASSFILE names, and not in the address, which others see
 in the list of processes.
+
+Recordings wait in the database until they are analysed, or where --audio says: a
+directory that all machines share, or a bucket, with the credentials of the environment,
+of ~/.aws or of the machine's role. Give it to every server and worker alike. With a
+store key recordings are encrypted before they are sent there.
 
 With --dev the server creates a key and prints how to call the service with it. The
 database is then temporary unless --db is given, and the key is kept in memory unless
@@ -115,75 +99,11 @@ func newServe() *cobra.Command {
 	}
 	o.add(cmd)
 	command.Configurable(cmd, envPrefix, func(cmd *cobra.Command, warnings []string) error {
-		logger, err := o.log.logger(cmd.ErrOrStderr())
-		if err != nil {
-			return err
-		}
-		for _, w := range warnings {
-			logger.Warn(w)
-		}
-		if err := o.check(); err != nil {
-			return err
-		}
-		if err := command.CheckPrior(cmd, o.prior); err != nil {
-			return err
-		}
-		return o.log.report(logger, runServe(cmd.Context(), o, cmd.OutOrStdout(), logger))
+		return o.logged(cmd, warnings, o.check, func(ctx context.Context, logger *slog.Logger) error {
+			return runServe(ctx, o, cmd.OutOrStdout(), logger)
+		})
 	})
 	return cmd
-}
-
-// add adds the flags to a command.
-func (o *serveOptions) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&o.addr, "addr", defaultAddr, "the address to listen on")
-	cmd.Flags().StringVar(&o.db, "db", "", "the database file, or postgres://… for a PostgreSQL database")
-	cmd.Flags().StringVar(&o.keys, "keys", "", "the key file, see \"voicescreen keys\"")
-	cmd.Flags().StringArrayVar(&o.models, "model", nil, "a model file that replaces the shipped one of its category (repeatable)")
-	cmd.Flags().StringVar(&o.thresholds, "thresholds", "", "thresholds of the accounts, see \"voicelab thresholds\"")
-	command.AddPrior(cmd, &o.prior)
-	cmd.Flags().Float64Var(&o.rate.PerSecond, "rate", 0, "requests a second that each key may make; 0 for any number")
-	cmd.Flags().IntVar(&o.rate.Burst, "burst", 0, "with --rate: requests that each key may make at once (default those of one second)")
-	cmd.Flags().StringVar(&o.metrics, "metrics-addr", "", "an address for /metrics in the format of Prometheus; anyone who reaches it may read it")
-	o.storeKey.add(cmd)
-	o.audit.add(cmd)
-	o.limits.add(cmd)
-	o.results.add(cmd)
-	o.scoring.Add(cmd)
-	cmd.Flags().BoolVar(&o.baseline, "baseline", false, "compare each recording with the same user's earlier ones")
-	command.DurationVar(cmd, &o.calibrate, "calibrate", "how often to adapt the norms to the recordings and to learn from the labels that came, such as 24h; 0 for never; a model given with --model stays as it is")
-	o.backup.add(cmd)
-	o.log.add(cmd)
-	command.NoValues(cmd, "addr", "metrics-addr")
-	cmd.Flags().BoolVar(&o.dev, "dev", false, "make a key and print how to call the service with it")
-}
-
-// check returns a usage error for flags that do not fit.
-func (o *serveOptions) check() error {
-	if !o.dev && (o.db == "" || o.keys == "" && !isPostgres(o.db)) {
-		return command.Usagef("--db and --keys are needed, or --db postgres://…, or --dev for a trial")
-	}
-	if isPostgres(o.db) && o.backup.dir != "" {
-		return command.Usagef("--backup is for a database file; back up PostgreSQL with its own tools")
-	}
-	if _, _, err := net.SplitHostPort(o.addr); err != nil {
-		return command.Usagef("--addr is %q, want HOST:PORT", o.addr)
-	}
-	if o.rate.PerSecond < 0 || math.IsNaN(o.rate.PerSecond) || o.rate.Burst < 0 {
-		return command.Usagef("--rate and --burst cannot be less than 0")
-	}
-	if o.rate.Burst > 0 && o.rate.PerSecond == 0 {
-		return command.Usagef("--burst needs --rate")
-	}
-	if _, _, err := net.SplitHostPort(o.metrics); o.metrics != "" && err != nil {
-		return command.Usagef("--metrics-addr is %q, want HOST:PORT", o.metrics)
-	}
-	if err := errors.Join(o.audit.check(), o.limits.check(), o.results.check(), o.backup.check()); err != nil {
-		return err
-	}
-	if o.calibrate < 0 {
-		return command.Usagef("--calibrate cannot be less than 0")
-	}
-	return nil
 }
 
 func runServe(ctx context.Context, o serveOptions, stdout io.Writer, logger *slog.Logger) (err error) {
@@ -192,7 +112,7 @@ func runServe(ctx context.Context, o serveOptions, stdout io.Writer, logger *slo
 		return err
 	}
 	defer on.Close()
-	for _, w := range exposed(o.keys, o.storeKey.file, o.audit.key, o.results.webhooks) {
+	for _, w := range exposed(o.keys, o.storeKey.file, o.audio.key, o.audit.key, o.results.webhooks) {
 		logger.Warn(w)
 	}
 	sender, err := o.results.sender(logger)
@@ -202,7 +122,7 @@ func runServe(ctx context.Context, o serveOptions, stdout io.Writer, logger *slo
 	if sender != nil {
 		defer sender.Close() // after the engine, which sends until it is closed
 	}
-	db, err := openDatabase(ctx, o)
+	db, err := openDatabase(ctx, &o.engineFlags, logger)
 	if err != nil {
 		return err
 	}
@@ -266,26 +186,11 @@ func announceAndServe(ctx context.Context, o serveOptions, on *listeners, key st
 
 // openEngine opens the database as the flags say.
 func openEngine(o serveOptions, db database, logger *slog.Logger, trail *audit.Log, sender *webhook.Sender, metrics *httpadapter.Metrics) (*voicescreen.Engine, error) {
-	storeKey, err := o.storeKey.read()
+	opts, err := o.options(logger, sender, metrics)
 	if err != nil {
 		return nil, err
 	}
-	thresholds, err := readThresholds(o.thresholds)
-	if err != nil {
-		return nil, err
-	}
-	scoring := voicescreen.ScoringOptions{Thresholds: thresholds, DeepfakePrior: o.prior, Baseline: o.baseline}
-	if err := o.scoring.Set(&scoring); err != nil {
-		return nil, err
-	}
-	scoring.Models, err = command.LoadModels(o.models, scoring.BaseRates)
-	if err != nil {
-		return nil, err
-	}
-	opts := o.limits.engine(&voicescreen.Options{
-		Store: bolt.Options{Key: storeKey}, Scoring: scoring, Logger: logger,
-	})
-	o.results.engine(opts, sender, metrics)
+	o.limits.engine(opts)
 	if trail != nil {
 		opts.Results.Erased = httpadapter.AuditErased(trail)
 	}

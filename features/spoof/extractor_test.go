@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 )
 
 // TestExtractorForgetsTheRecordingBefore measures recordings of several lengths,
@@ -58,7 +59,7 @@ func TestExtractorAllocatesNothing(t *testing.T) {
 		"its beginning":      func() { e.Extract(dst, x[:2*dsp.SampleRate], dsp.SampleRate) },
 		"a part":             func() { e.Vector(dst, 0.5, 1.5) },
 	} {
-		if got := testing.AllocsPerRun(3, f); got != 0 {
+		if got := cost.Allocations(3, f); got != 0 {
 			t.Errorf("%s: got %v allocations, want 0", name, got)
 		}
 	}

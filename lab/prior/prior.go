@@ -46,6 +46,7 @@ type Prior struct {
 	Text     string // the description of the model file
 	Effects  []Effect
 	Samples  []Sample // that bring the effects up to date; see Current
+	Against  []Sample // that the effects are only compared with
 	Unused   []Unused
 
 	// AUC is what the score as a whole is thought to reach for scores of 10

@@ -75,6 +75,54 @@ func TestASampleCanBeTakenOut(t *testing.T) {
 	}
 }
 
+// TestAnxietyIsOnlyComparedWithSamples checks that the samples of anxiety change no
+// effect, what the update by them would be, and why it is not made: weights that have
+// not seen a sample rank it about as chance does.
+func TestAnxietyIsOnlyComparedWithSamples(t *testing.T) {
+	const chance = 0.16 // two standard errors of an AUC of 19 and 47 people
+	norms, err := ShippedNorms()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := Anxiety()
+	if len(p.Against) == 0 || !slices.Equal(p.Current(), p.Effects) {
+		t.Fatalf("got %d samples and the effects %+v, want samples that change no effect", len(p.Against), p.Current())
+	}
+	with := *p
+	with.Samples, with.Against = p.Against, nil
+	precision, sum := 1/(0.15*0.15), 0.05/(0.15*0.15)
+	for _, s := range [][2]float64{{0.12, 0.29}, {0.87, 0.28}} { // EMU, Kappen
+		w := 1 / (s[1]*s[1] + 0.0225)
+		precision, sum = precision+w, sum+w*s[0]
+	}
+	if got := currentOf(t, &with, "f0.sd_st"); math.Abs(got.D-sum/precision) > 0.0051 {
+		t.Errorf("f0.sd_st: got %v, want %.3f", got.D, sum/precision)
+	}
+	for _, name := range sampleNames(p.Against) {
+		without := with
+		without.Samples = slices.DeleteFunc(slices.Clone(p.Against), func(s Sample) bool { return s.Name == name })
+		w, err := without.share(norms)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := make([]float64, len(p.Effects))
+		for i, e := range p.Effects {
+			d[i] = math.NaN()
+			for _, s := range p.Against {
+				if s.Name == name && s.Feature == e.Feature {
+					d[i] = s.D
+				}
+			}
+		}
+		if auc := p.auc(norms, w, d); math.Abs(auc-0.5) > chance {
+			t.Errorf("%s: got an AUC of %.3f of weights without it, want chance: with more than that the update is worth making", name, auc)
+		}
+	}
+	if table := updateTable(p, norms); !strings.Contains(table, "would be") || !strings.Contains(table, "| Kappen | 10 |") {
+		t.Errorf("got the table\n%s\nwant what the update would be", table)
+	}
+}
+
 func TestFaultsOfSamplesAreNamed(t *testing.T) {
 	const head = "sample,feature,d,se,note\n"
 	for text, want := range map[string]string{

@@ -177,7 +177,7 @@ func TestHeldOutVoices(t *testing.T) {
 	if !*heldOut {
 		return
 	}
-	const lenient = 0.06 // about a standard error of a share and of a median of 57 people, each heard twice
+	const lenient = 0.06 // a standard error of a median of 57 people, each heard twice; of a share it is 0.04
 	b, err := models.NewBayes(priorFile(t, Depression()))
 	if err != nil {
 		t.Fatal(err)

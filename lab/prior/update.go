@@ -11,12 +11,25 @@ import (
 
 // updateTable is the tables of a card that say what the samples changed: what each
 // updated effect does to the AUC, if the updated effects are true, and what the group
-// differences of each sample say of the weights before and after. It is empty without
+// differences of each sample say of the weights before and after. Of samples that the
+// effects are only compared with it says what they would change. It is empty without
 // samples.
 func updateTable(p *Prior, norms *Norms) string {
+	brought, now := "brought up to date", "of the weights now | now, without the sample"
+	if len(p.Against) > 0 {
+		with := *p
+		with.Samples, with.Against = slices.Concat(p.Samples, p.Against), nil
+		p = &with
+		brought, now = "would be brought up to date", "with the update | with it, without the sample"
+	}
 	if len(p.Samples) == 0 {
 		return ""
 	}
+	return changes(p, norms, brought, now)
+}
+
+// changes is the tables of updateTable with the given words in their heads.
+func changes(p *Prior, norms *Norms, brought, after string) string {
 	before := *p
 	before.Samples = nil
 	old, errOld := before.share(norms)
@@ -30,7 +43,7 @@ func updateTable(p *Prior, norms *Norms) string {
 		truth[i] = e.D
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n| brought up to date | d before | d | AUC, if the updated effects are true |\n|---|---|---|---|\n| nothing | | | %.4f |\n", p.auc(norms, old, truth))
+	fmt.Fprintf(&b, "\n| %s | d before | d | AUC, if the updated effects are true |\n|---|---|---|---|\n| nothing | | | %.4f |\n", brought, p.auc(norms, old, truth))
 	for i, e := range p.Effects {
 		if now[i].D == e.D {
 			continue
@@ -43,7 +56,7 @@ func updateTable(p *Prior, norms *Norms) string {
 		}
 	}
 	fmt.Fprintf(&b, "| all | | | %.4f |\n", p.auc(norms, all, truth))
-	b.WriteString("\n| sample | features of it that have a weight | AUC of the weights before | of the weights now | now, without the sample |\n|---|---|---|---|---|\n")
+	fmt.Fprintf(&b, "\n| sample | features of it that have a weight | AUC of the weights before | %s |\n|---|---|---|---|---|\n", after)
 	for _, name := range sampleNames(p.Samples) {
 		d := make([]float64, len(now))
 		var n int

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 	"github.com/voicescreen/voicescreen/screen"
 )
 
@@ -11,12 +12,13 @@ import (
 // intervals, which cover the truth at every length as often as they say.
 func TestLengthCounts(t *testing.T) {
 	t.Parallel()
-	const want, tolerance = 0.90, 0.03
+	const want = 0.90
+	tolerance := cost.Sized(0.03, 0.06)
 	for _, c := range []screen.Category{screen.Depression, screen.Anxiety} {
 		base := shippedModel(t, c)
 		var last Length
 		for i, seconds := range lengths {
-			row, err := length(t.Context(), base, seconds, 60, 1)
+			row, err := length(t.Context(), base, seconds, cost.Sized(60, 12), lengthPeople, 1)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -141,7 +141,7 @@ func Run(ctx context.Context, prior *models.BayesFile, opts *Options) (*Result, 
 		out.Coverage = append(out.Coverage, row)
 	}
 	for _, seconds := range lengths {
-		row, err := length(ctx, base, seconds, 20*o.Replicates, o.Seed)
+		row, err := length(ctx, base, seconds, 20*o.Replicates, min(o.Test, lengthPeople), o.Seed)
 		if err != nil {
 			return nil, err
 		}

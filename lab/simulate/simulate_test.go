@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 	"github.com/voicescreen/voicescreen/internal/stats"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/models/learn"
@@ -36,7 +37,7 @@ func TestIntervalsCoverTheTruth(t *testing.T) {
 	const want, tolerance = 0.90, 0.03
 	for _, c := range []screen.Category{screen.Depression, screen.Anxiety} {
 		base := shippedModel(t, c)
-		for n, populations := range map[int]int{0: 400, 100: 100, 1000: 20} {
+		for n, populations := range cost.Sized(map[int]int{0: 400, 100: 100, 1000: 20}, map[int]int{0: 40, 100: 10, 1000: 3}) {
 			share, se, err := cover(t.Context(), base, n, populations, 1, posterior)
 			if err != nil {
 				t.Fatal(err)
@@ -53,8 +54,8 @@ func TestIntervalsCoverTheTruth(t *testing.T) {
 // populations of it.
 func TestSimulation(t *testing.T) {
 	t.Parallel()
-	const labels = 2000
-	s, err := Run(t.Context(), shippedModel(t, screen.Depression).File(), &Options{Labels: []int{0, labels}, Replicates: 2, Test: 400, Seed: 1})
+	labels, mostECE, mostLost := cost.Sized(2000, 400), cost.Sized(0.02, 0.04), cost.Sized(0.02, 0.04)
+	s, err := Run(t.Context(), shippedModel(t, screen.Depression).File(), &Options{Labels: []int{0, labels}, Replicates: cost.Sized(2, 1), Test: cost.Sized(400, 100), Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,14 +67,14 @@ func TestSimulation(t *testing.T) {
 		}
 		rows[r.Scenario][r.Labels] = r
 	}
-	if r := rows[ScenarioKnown][labels]; r.ECE > 0.02 || r.Active < r.Prior || r.Oracle-r.Active > 0.02 {
-		t.Errorf("as the prior says: got %+v, want a calibration error of at most 0.02 and an AUC near the oracle's", r)
+	if r := rows[ScenarioKnown][labels]; r.ECE > mostECE || r.Active < r.Prior || r.Oracle-r.Active > mostLost {
+		t.Errorf("as the prior says: got %+v, want a calibration error of at most %v and an AUC near the oracle's", r, mostECE)
 	}
 	if r := rows[ScenarioNoSignal][labels]; r.Active < r.Prior-0.01 {
 		t.Errorf("labels at random: got AUC %.3f, want at least that of the prior, %.3f, less 0.01", r.Active, r.Prior)
 	}
 	before, after := rows[ScenarioDrift][0], rows[ScenarioDrift][labels]
-	if before.Covered > 0.75 || after.Covered < 0.80 || before.ECE < 0.1 || after.ECE > 0.02 || after.Active < before.Active || after.Oracle-after.Active > 0.02 {
+	if before.Covered > 0.75 || after.Covered < 0.80 || before.ECE < 0.1 || after.ECE > mostECE || after.Active < before.Active || after.Oracle-after.Active > mostLost {
 		t.Errorf("drifted: got %+v, then %+v, want it to recover", before, after)
 	}
 }
@@ -128,7 +129,8 @@ func TestExpectedFigures(t *testing.T) {
 // say; counting each session as a person they would not.
 func TestRepeatedUsersDoNotNarrowTheIntervals(t *testing.T) {
 	t.Parallel()
-	const populations, users, sessions, least = 60, 200, 3, 0.87
+	const users, sessions = 200, 3
+	populations, least := cost.Sized(60, 10), cost.Sized(0.87, 0.82)
 	const repeat = 0.7 // share of the labels of a person that stay: what learn supposes
 	base := shippedModel(t, screen.Depression)
 	var weighted, each float64

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 )
@@ -14,15 +15,11 @@ import (
 // to the truth, and cost nothing in an ordinary one.
 func TestRecordingsWithoutLabels(t *testing.T) {
 	t.Parallel()
-	const (
-		people      = 200
-		leastCover  = 0.85
-		mostECE     = 0.03
-		mostLost    = 0.002 // AUC where the norms are right but for one shift of all features
-		populations = 20
-	)
+	const people = 200
+	populations, leastCover, mostECE := cost.Sized(20, 4), cost.Sized(0.85, 0.8), cost.Sized(0.03, 0.04)
+	mostLost := cost.Sized(0.002, 0.004) // AUC where the norms are right but for one shift of all features
 	for _, c := range []screen.Category{screen.Depression, screen.Anxiety} {
-		got, err := Adapt(t.Context(), shippedModel(t, c).File(), &AdaptOptions{Recordings: []int{0, people}, Populations: populations, Test: 200, Seed: 3})
+		got, err := Adapt(t.Context(), shippedModel(t, c).File(), &AdaptOptions{Recordings: []int{0, people}, Populations: populations, Test: cost.Sized(200, 60), Seed: 3})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +89,8 @@ func TestMeasuredOtherwise(t *testing.T) {
 // were adapted to these people and as many others before: the labels are worth no less.
 func TestLabelsOnAdaptedNorms(t *testing.T) {
 	t.Parallel()
-	const populations, people, labels, test = 16, 300, 150, 400
+	const people, labels = 300, 150
+	populations, test := cost.Sized(16, 2), cost.Sized(400, 100)
 	base := shippedModel(t, screen.Depression)
 	var shipped, adapted struct{ auc, ece, covered float64 }
 	for rep := range populations {
@@ -116,11 +114,11 @@ func TestLabelsOnAdaptedNorms(t *testing.T) {
 				s := learned.ScoreRow(learned.Row(who.Recording), who.Recording.Features)
 				truth, probability = append(truth, who.truth), append(probability, s.Probability)
 				if s.Low <= who.truth && who.truth <= s.High {
-					sum.covered += 1. / test / populations
+					sum.covered += 1 / float64(test*populations)
 				}
 			}
-			sum.auc += expectedAUC(probability, truth) / populations
-			sum.ece += expectedECE(probability, truth) / populations
+			sum.auc += expectedAUC(probability, truth) / float64(populations)
+			sum.ece += expectedECE(probability, truth) / float64(populations)
 		}
 	}
 	t.Logf("%d labels on the shipped norms %+v, on adapted ones %+v", labels, shipped, adapted)

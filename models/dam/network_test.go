@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 )
 
 var (
@@ -251,7 +253,7 @@ func TestEmbedAllocatesNothing(t *testing.T) {
 	n := newNetwork(t, small, readSeeded, &Options{Threads: 2})
 	mel, dst := seededMel(small, 0), make([]float32, 2*small.Width)
 	ctx := context.Background()
-	if allocs := testing.AllocsPerRun(10, func() {
+	if allocs := cost.Allocations(10, func() {
 		if _, err := n.Embed(ctx, dst, mel); err != nil {
 			t.Fatal(err)
 		}

@@ -95,8 +95,9 @@ type Gain struct {
 // prior's mean, and one of a group's own 0.25, as if 16 had; of the logarithm of a
 // spread 0.3 and 0.15. These expectations count as 3 features, and the differences of
 // the model's features that are found count besides: where they are small, all are
-// shrunk more. A group of fewer than 5 people gets what the others share. The
-// correlation of the prior counts as 50 people.
+// shrunk more. A group of fewer than 5 people gets what the others share. Differences
+// of correlations are expected to have a standard deviation of 0.14, that of 50 people,
+// in the same way: where they are small, all are shrunk more.
 //
 // With a BaseRate p the prior expects the means of these people not at its own,
 // which are of people of whom p₀ are ill, but (p − p₀)·d away, with d = R·w the

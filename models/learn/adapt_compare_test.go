@@ -99,3 +99,43 @@ func TestLogDensityIsStudents(t *testing.T) {
 		t.Errorf("sex not known: got %v, want %v", got, want)
 	}
 }
+
+// TestAdaptShrinksCorrelations draws 200 people of the prior's correlation and of
+// another one. A correlation that is found has a variance of about 1/200: of people of
+// the prior's own most of the difference is error, and is to be shrunk away; of the
+// others it is to stay.
+func TestAdaptShrinksCorrelations(t *testing.T) {
+	t.Parallel()
+	const people, populations = 200, 6
+	prior := shippedFile(t, screen.Depression)
+	square := func(a, b [][]float64) (mean float64) {
+		n := float64(len(a) * (len(a) - 1))
+		for i := range a {
+			for j := range a[i] {
+				mean += (a[i][j] - b[i][j]) * (a[i][j] - b[i][j]) / n
+			}
+		}
+		return mean
+	}
+	var same, changed float64 // mean squares of what is off
+	for seed := range uint64(populations) {
+		for truth, sum := range map[*crowd]*float64{
+			{shift: 0.5, scale: 1}:                            &same,
+			{shift: 0.5, scale: 1, correlation: other(prior)}: &changed,
+		} {
+			r := truth.correlation
+			if r == nil {
+				r = prior.Correlation
+			}
+			*sum += square(adapt(t, prior, truth.voices(t, prior, people, 40+seed), nil).File.Correlation, r) / populations
+		}
+	}
+	was := square(prior.Correlation, other(prior))
+	t.Logf("mean squares of what is off: %.5f of the prior's correlation, %.5f of another one, which is %.5f from the prior's", same, changed, was)
+	if same > 0.25/people {
+		t.Errorf("people of the prior's correlation: got a mean square of %.5f, want at most a quarter of that of what is found, %.5f", same, 1./people)
+	}
+	if changed > 1./people {
+		t.Errorf("people of another correlation: got a mean square of %.5f, want at most that of what is found, %.5f", changed, 1./people)
+	}
+}

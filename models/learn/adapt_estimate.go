@@ -28,10 +28,10 @@ var (
 )
 
 const (
-	// correlationPeople is how many people the correlation of the prior counts as.
-	// Chosen: the standard error of a correlation over so many people is 0.14, about
-	// as far as correlations differ between samples.
-	correlationPeople = 50
+	// correlationSD is how far a correlation is expected to be from the prior's before
+	// any voice, as a standard deviation. Chosen: about as far as correlations differ
+	// between samples; the standard error over 50 people.
+	correlationSD = 0.14
 
 	// leastScale is the least standard deviation, in those of the prior, that a group
 	// is taken to have. Chosen: far below any that voices have.
@@ -169,14 +169,17 @@ func (d *differences) norms(norms []models.Spread, means, scales level, expected
 const normDigits = 7
 
 // correlation returns the correlation of f, whose norms are those of the voices, as
-// adapted to them.
+// adapted to them. With v the sampling variance of a correlation r over n people,
+// (1 − r²)²/n (Fisher 1915), and τ² the variance of the differences from the prior's
+// correlations, each is the mean of the prior's and the one found, weighted by v and
+// τ² (see spreadOfCorrelations).
 func (a *adapter) correlation(f *models.BayesFile, index []int) (r [][]float64, adapted bool, err error) {
 	n := len(f.Features)
 	z := make([][]float64, len(index))
 	for k, i := range index {
 		z[k] = a.standard(f, &a.rows[i])
 	}
-	found, people := mat.NewSymDense(n, nil), mat.NewSymDense(n, nil)
+	found, variance := mat.NewSymDense(n, nil), mat.NewSymDense(n, nil) // a variance of 0 is no data
 	for i := range n {
 		for j := range i {
 			var w, ii, ij, jj, vi, vj float64
@@ -193,29 +196,51 @@ func (a *adapter) correlation(f *models.BayesFile, index []int) (r [][]float64, 
 				continue
 			}
 			// Of the variances the sampling errors' part is left out.
-			c := ij / math.Sqrt(ii*jj) * math.Sqrt((1+vi/w)*(1+vj/w))
-			found.SetSym(i, j, min(max(c, -mostCorrelated), mostCorrelated))
-			people.SetSym(i, j, w)
+			more := math.Sqrt((1 + vi/w) * (1 + vj/w))
+			found.SetSym(i, j, min(max(ij/math.Sqrt(ii*jj)*more, -mostCorrelated), mostCorrelated))
+			r := a.prior.Correlation[i][j] / more // as it is seen
+			variance.SetSym(i, j, more*more*(1-r*r)*(1-r*r)/w)
 			adapted = true
 		}
 	}
 	if !adapted {
 		return a.prior.Correlation, false, nil
 	}
-	for held := float64(correlationPeople); ; held *= 2 {
+	for t2 := a.spreadOfCorrelations(found, variance); ; t2 /= 2 {
 		s := mat.NewSymDense(n, nil)
 		for i := range n {
 			s.SetSym(i, i, 1)
 			for j := range i {
-				w := people.At(i, j)
-				s.SetSym(i, j, stats.Significant((held*a.prior.Correlation[i][j]+w*found.At(i, j))/(held+w), normDigits))
+				r := a.prior.Correlation[i][j]
+				if v := variance.At(i, j); v > 0 {
+					r = (v*r + t2*found.At(i, j)) / (v + t2)
+				}
+				s.SetSym(i, j, stats.Significant(r, normDigits))
 			}
 		}
 		var e mat.EigenSym
-		if e.Factorize(s, false) && e.Values(nil)[0] >= leastEigenvalue || held > 1e12 {
+		if e.Factorize(s, false) && e.Values(nil)[0] >= leastEigenvalue || t2 < 1e-12 {
 			return rowsOf(s), true, nil
 		}
 	}
+}
+
+// spreadOfCorrelations returns the variance of the differences of correlations from the
+// prior's, empirical Bayes: the mean of (found − prior)² less the sampling variance over
+// all pairs with data, not below 0, and correlationSD² as levelFeatures more features.
+func (a *adapter) spreadOfCorrelations(found, variance *mat.SymDense) float64 {
+	n := len(a.prior.Features)
+	var sum, pairs float64
+	for i := range n {
+		for j := range i {
+			if v := variance.At(i, j); v > 0 {
+				d := found.At(i, j) - a.prior.Correlation[i][j]
+				sum, pairs = sum+d*d-v, pairs+1
+			}
+		}
+	}
+	features := 2 * pairs / float64(n-1) // n if all pairs have data
+	return (levelFeatures*correlationSD*correlationSD + features*max(sum/pairs, 0)) / (levelFeatures + features)
 }
 
 const (

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 )
@@ -21,7 +22,7 @@ func TestAdaptFindsTheDrift(t *testing.T) {
 		people      int
 		shift, rest float64 // greatest difference of centers, and of logarithms of scales
 		correlation float64
-	}{{60, 0.5, 0.4, math.Inf(1)}, {200, 0.35, 0.3, 0.35}, {8000, 0.08, 0.06, 0.08}} {
+	}{{60, 0.5, 0.4, math.Inf(1)}, {200, 0.35, 0.3, 0.35}, {cost.Sized(8000, 2000), cost.Sized(0.08, 0.16), cost.Sized(0.06, 0.12), cost.Sized(0.08, 0.16)}} {
 		drift := &crowd{shift: 0.5, scale: 1.3, correlation: other(prior), unsexed: 5}
 		got := adapt(t, prior, drift.voices(t, prior, c.people, 1), nil)
 		most, mean := off(prior, got.File, 0.5, 1.3, free...)
@@ -43,7 +44,7 @@ func TestAdaptFindsTheDrift(t *testing.T) {
 // a center is 0.14 with 50 people of a sex; 0.55 is four of them.
 func TestAdaptKeepsWhatIsRight(t *testing.T) {
 	t.Parallel()
-	const populations = 40
+	populations := cost.Sized(40, 8)
 	prior := shippedFile(t, screen.Depression)
 	var better int
 	for rep := range populations {

@@ -2,12 +2,11 @@ package shipped_test
 
 import (
 	"context"
-	"math"
-	"runtime"
 	"testing"
 
 	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 )
 
 // TestDeepfakeReusesItsMemory scores 55 s, fourteen segments, at the rate of the
@@ -17,24 +16,15 @@ func TestDeepfakeReusesItsMemory(t *testing.T) {
 	const (
 		most      = 50       // allocations of one call
 		mostBytes = 32 << 10 // and their size: twenty contributions are 1 KB
-		runs      = 8        // the best one counts: a pool may drop its scratch memory, which the race detector makes it do
 	)
 	x := fiftyFiveSeconds(t)
 	for _, rate := range []int{dsp.SampleRate, 48000} {
 		s, in := deepfake(t), &features.Recording{Samples: x, Native: x, NativeRate: rate}
-		score := func() {
+		got, bytes := cost.Memory(most, mostBytes, func() {
 			if _, err := s.Score(context.Background(), in); err != nil {
 				t.Fatal(err)
 			}
-		}
-		got, bytes := uint64(math.MaxUint64), uint64(math.MaxUint64)
-		for run := 0; run < runs && (got > most || bytes > mostBytes); run++ {
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			score()
-			runtime.ReadMemStats(&after)
-			got, bytes = min(got, after.Mallocs-before.Mallocs), min(bytes, after.TotalAlloc-before.TotalAlloc)
-		}
+		})
 		t.Logf("%d Hz: %d allocations, %d bytes", rate, got, bytes)
 		if got > most || bytes > mostBytes {
 			t.Errorf("%d Hz: got %d allocations and %d bytes, want %d and %d at most", rate, got, bytes, most, mostBytes)

@@ -35,13 +35,9 @@ type made struct {
 func (c *changing) prepare(primary []byte) {
 	var found stored
 	var based []byte
-	err := c.store.view(func(tx *bbolt.Tx) (err error) {
-		r, err := record(tx, primary)
-		if err != nil {
-			return err
-		}
-		based = bytes.Clone(r)
-		found, err = c.store.vault.find(tx, primary)
+	err := c.store.view(func(tx *bbolt.Tx) error {
+		f, data, err := c.store.vault.findRecord(tx, primary)
+		found, based = f, bytes.Clone(data)
 		return err
 	})
 	if err == nil && c.make(found) == nil {

@@ -84,15 +84,21 @@ type stored struct {
 // find reads a session without its scores and features; it returns ErrNotFound for
 // a nil key.
 func (v *vault) find(tx *bbolt.Tx, primary []byte) (stored, error) {
-	record, err := record(tx, primary)
-	if err != nil {
-		return stored{}, err
+	found, _, err := v.findRecord(tx, primary)
+	return found, err
+}
+
+// findRecord is find that also returns the record, which is valid until the end of the
+// transaction.
+func (v *vault) findRecord(tx *bbolt.Tx, primary []byte) (found stored, data []byte, err error) {
+	if data, err = record(tx, primary); err != nil {
+		return stored{}, nil, err
 	}
-	s, sum, _, err := v.fields(primary, record)
+	s, sum, _, err := v.fields(primary, data)
 	if err != nil {
-		return stored{}, err
+		return stored{}, nil, err
 	}
-	return stored{primary, s, sum}, nil
+	return stored{primary, s, sum}, data, nil
 }
 
 // findIn reads the session of an account and ID in a batch, without its scores and

@@ -41,6 +41,9 @@ func (a *chunks) Put(ctx context.Context, r io.Reader) (string, error) {
 		return "", err
 	}
 	defer s.calls.End()
+	if s.away.audio != nil {
+		return s.putElsewhere(ctx, r)
+	}
 	u := &upload{ctx: ctx, store: s, ref: rand.Text(), buf: buffers.Get().(*[chunkLen]byte)}
 	defer u.release() // also when r panics
 	var w io.Writer = u
@@ -159,9 +162,9 @@ func (a *chunks) Open(ctx context.Context, ref string) (io.ReadCloser, error) {
 	if !audio.IsRef(ref) {
 		return nil, store.ErrNotFound
 	}
-	count, sealed := -1, []byte(nil)
+	count, sealed, away := -1, []byte(nil), false
 	err := s.read(ctx, "open audio", sqlOpenAudio, func(rows pgx.Rows) error {
-		_, err := pgx.ForEachRow(rows, []any{&count, &sealed}, func() error { return nil })
+		_, err := pgx.ForEachRow(rows, []any{&count, &sealed, &away}, func() error { return nil })
 		return err
 	}, ref)
 	if err != nil {
@@ -170,20 +173,27 @@ func (a *chunks) Open(ctx context.Context, ref string) (io.ReadCloser, error) {
 	if count < 0 {
 		return nil, store.ErrNotFound
 	}
-	r := &recording{ctx: ctx, store: s, ref: ref, chunks: count}
+	var key []byte
+	if s.vault != nil {
+		if key, err = s.vault.key(ofAudio, ref, sealed); err != nil {
+			return nil, err
+		}
+	}
+	var r io.ReadCloser = &recording{ctx: ctx, store: s, ref: ref, chunks: count}
+	if away {
+		if r, err = s.openElsewhere(ctx, ref); err != nil {
+			return nil, err
+		}
+	}
 	if s.vault == nil {
 		return r, nil
-	}
-	key, err := s.vault.key(ofAudio, ref, sealed)
-	if err != nil {
-		return nil, err
 	}
 	return &sealedRecording{r, stream.NewReader(r, key)}, nil
 }
 
 // sealedRecording reads an encrypted recording.
 type sealedRecording struct {
-	*recording
+	io.ReadCloser
 	plain *stream.Reader
 }
 
@@ -260,14 +270,22 @@ func (a *chunks) Remove(ctx context.Context, ref string) error {
 
 // removeAudio removes what no session refers to, hand-overs under way included.
 func (s *Store) removeAudio(ctx context.Context, refs []string) error {
-	return s.do(ctx, "remove audio", func(ctx context.Context, c *pgx.Conn) error {
+	var gone []string
+	err := s.do(ctx, "remove audio", func(ctx context.Context, c *pgx.Conn) error {
 		b := &pgx.Batch{}
 		s.begin(b)
 		b.Queue(sqlLockAudio, refs)
-		b.Queue(sqlRemoveAudio, refs) // sees what was committed before the lock was given
+		b.Queue(sqlRemoveAudio, refs).Query(func(rows pgx.Rows) (err error) { // sees what was committed before the lock was given
+			gone, err = pgx.CollectRows(rows, pgx.RowTo[string])
+			return err
+		})
 		b.Queue(sqlCommit)
 		return send(ctx, c, b, true)
 	})
+	if err == nil {
+		s.away.erase(gone...)
+	}
+	return err
 }
 
 // sweepLen is how much audio a Sweep looks at in one statement. Chosen: bounds
@@ -288,8 +306,11 @@ func (a *chunks) Sweep(ctx context.Context, age time.Duration, referred func(ref
 			refs, err = pgx.CollectRows(rows, pgx.RowTo[string])
 			return err
 		}, s.clock.args(age, after, sweepLen)...)
-		if err != nil || len(refs) == 0 {
+		if err != nil {
 			return err
+		}
+		if len(refs) == 0 {
+			break
 		}
 		after = refs[len(refs)-1]
 		more := len(refs) == sweepLen
@@ -302,7 +323,8 @@ func (a *chunks) Sweep(ctx context.Context, age time.Duration, referred func(ref
 			}
 		}
 		if !more {
-			return nil
+			break
 		}
 	}
+	return s.sweepElsewhere(ctx, age, referred)
 }

@@ -121,6 +121,9 @@ func (s *Store) replace(ctx context.Context, c *changing) (after *store.Session,
 		return nil, before, err
 	}
 	s.changed(after)
+	if before.Audio != after.Audio && before.Audio != "" {
+		s.away.erase(before.Audio)
+	}
 	return after, before, nil
 }
 

@@ -9,7 +9,7 @@
 //
 //	sessions      one row a session, a column for each field
 //	audio         recordings that wait to be analysed
-//	audio_chunks  their bytes, in rows of 256 KiB
+//	audio_chunks  their bytes, in rows of 256 KiB, unless they are elsewhere
 //	documents     name, revision, content
 //	encryption    the secret of an encrypted store, sealed
 //	ping          what Ping writes
@@ -47,6 +47,17 @@
 // seconds before the last session that it took, and once a second from the
 // beginning. What this process makes due earlier counts at once; what another
 // process puts further into the past is found a second later at most.
+//
+// # Recordings elsewhere
+//
+// With Options.Audio recordings are in a directory or a bucket, and the database has a
+// row for each, with its key in an encrypted store. The row is made when the recording
+// is durable, before a session refers to it. The transaction that lets a recording go
+// marks its row and removes its key; then the recording is removed, and then the row,
+// by the process that let it go or, where that could not, by any other within some ten
+// seconds of its server answering. What has no row, after a crash during an upload, is
+// removed by age (Audio.Sweep): a directory, or a bucket and prefix, belongs to one
+// database.
 //
 // # Notifications
 //

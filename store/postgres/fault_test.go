@@ -79,14 +79,14 @@ func TestNothingAcknowledgedIsLostWhenTheServerIsKilled(t *testing.T) {
 	for range kills(t) {
 		time.Sleep(300 * time.Millisecond)
 		s.Kill()
-		if err := st.Ping(t.Context()); err == nil {
-			t.Error("got a Ping from a server that is down")
+		if err := st.Ping(t.Context()); !errors.Is(err, store.ErrUnavailable) {
+			t.Errorf("a server that is down: got error %v, want %v", err, store.ErrUnavailable)
 		}
 		if err := s.Restart(); err != nil {
 			t.Fatal(err)
 		}
 		before := acknowledged()
-		for deadline := time.Now().Add(20 * time.Second); acknowledged() < before+clients; time.Sleep(time.Millisecond) {
+		for deadline := time.Now().Add(time.Minute); acknowledged() < before+clients; time.Sleep(time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatal("the clients do not go on after the server was started again")
 			}
@@ -235,7 +235,7 @@ func TestACutNetworkIsAnErrorInTimeAndHeals(t *testing.T) {
 	t.Parallel()
 	direct := database(t)
 	p := newProxy(t, started(t).Socket())
-	st := open(t, p.url(direct), &postgres.Options{StatementTimeout: 300 * time.Millisecond})
+	st := open(t, p.url(direct), &postgres.Options{StatementTimeout: time.Second})
 	defer st.Close()
 	if err := st.Create(t.Context(), newSession("s")); err != nil {
 		t.Fatal(err)
@@ -243,11 +243,11 @@ func TestACutNetworkIsAnErrorInTimeAndHeals(t *testing.T) {
 	p.set(nil, true)
 	begin := time.Now()
 	_, err := st.Update(t.Context(), "clinic", "s", attempt)
-	if err == nil || errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got error %v, want one that is not the caller's time-out", err)
+	if !errors.Is(err, store.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got error %v, want %v, and not the caller's time-out", err, store.ErrUnavailable)
 	}
-	if took := time.Since(begin); took > 10*time.Second {
-		t.Errorf("the error took %v, want some 2 s", took)
+	if took := time.Since(begin); took > 30*time.Second { // without the limit it would take the ten minutes of the test
+		t.Errorf("the error took %v, want some 3 s", took)
 	}
 	p.set(nil, false)
 	p.cut()
@@ -258,12 +258,12 @@ func TestACutNetworkIsAnErrorInTimeAndHeals(t *testing.T) {
 
 func TestATransactionWhoseProcessDoesNothingIsEnded(t *testing.T) {
 	t.Parallel()
-	st := opened(t, &postgres.Options{IdleTimeout: 100 * time.Millisecond})
+	st := opened(t, &postgres.Options{IdleTimeout: time.Second})
 	if err := st.Create(t.Context(), newSession("s")); err != nil {
 		t.Fatal(err)
 	}
 	_, err := st.Update(t.Context(), "clinic", "s", func(s *store.Session, now time.Time) error {
-		time.Sleep(2 * time.Second)
+		time.Sleep(3 * time.Second)
 		return attempt(s, now)
 	})
 	if err == nil {

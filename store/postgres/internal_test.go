@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -42,7 +43,7 @@ var Statements = map[string]struct {
 	"get": {sqlGet, 2}, "lock": {sqlLock, 4}, "list": {sqlList, 5}, "scan": {sqlScan, 2}, "due": {sqlDue, 0}, "notices": {sqlNotices, 0},
 	"next": {sqlLockDue, 4}, "next notice": {sqlLockNotice, 5},
 	"delete": {sqlDelete, 2}, "forget": {sqlForget, 2}, "expire": {sqlExpire, 4},
-	"old audio": {sqlOldAudio, 5}, "remove audio": {sqlRemoveAudio, 1},
+	"old audio": {sqlOldAudio, 5}, "remove audio": {sqlRemoveAudio, 1}, "release audio": {sqlReleaseAudio, 1},
 }
 
 // Exec runs a statement on a connection of the store, for tests.
@@ -83,6 +84,41 @@ func TestWhatIsTriedAgain(t *testing.T) {
 		if f.passes() != c.again || f.unsure != c.mayCount {
 			t.Errorf("%s: got tried again %v, may have been made %v, want %v and %v", c.name, f.passes(), f.unsure, c.again, c.mayCount)
 		}
+	}
+}
+
+// What passes is store.ErrUnavailable; a fault of the program, of the operator or of
+// the caller is not.
+func TestWhatPassesIsErrUnavailable(t *testing.T) {
+	answer := func(code string) error { return &pgconn.PgError{Code: code} }
+	for name, c := range map[string]struct {
+		err  error
+		want bool
+	}{
+		"a server that ends":         {answer("57P01"), true},
+		"too many connections":       {answer("53300"), true},
+		"a standby":                  {answer("25006"), true},
+		"a lock's time-out":          {answer("55P03"), true},
+		"a pooler without a server":  {answer("08P01"), true},
+		"a lost connection":          {fmt.Errorf("read: %w", io.ErrUnexpectedEOF), true},
+		"no connection":              {&net.OpError{Op: "dial", Err: errors.New("refused")}, true},
+		"the store's time-out":       {fmt.Errorf("timeout: %w", context.DeadlineExceeded), true},
+		"a wrong password":           {answer("28P01"), false},
+		"a missing table":            {answer("42P01"), false},
+		"a constraint":               {answer("23503"), false},
+		"a full disk":                {answer("53100"), false},
+		"a value that does not scan": {errors.New("cannot scan"), false},
+		"a caller that went away":    {fmt.Errorf("timeout: %w", context.Canceled), false},
+	} {
+		err := (&Store{}).explain(t.Context(), "get a session", &fault{err: c.err})
+		if got := errors.Is(err, store.ErrUnavailable); got != c.want {
+			t.Errorf("%s: got %v, want available later: %v", name, err, c.want)
+		}
+	}
+	late, cancel := context.WithTimeout(t.Context(), 0)
+	defer cancel()
+	if err := (&Store{}).explain(late, "get a session", &fault{err: context.DeadlineExceeded}); errors.Is(err, store.ErrUnavailable) {
+		t.Errorf("the caller's time-out: got %v, want it as it is", err)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/voicescreen/voicescreen/internal/proof/pgserver"
+	"github.com/voicescreen/voicescreen/internal/proof/s3server"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/postgres"
 )
@@ -52,13 +53,24 @@ var template = sync.OnceValue(func() error {
 })
 
 func TestMain(m *testing.M) {
+	for name, value := range map[string]string{
+		"AWS_ACCESS_KEY_ID": s3server.AccessKey, "AWS_SECRET_ACCESS_KEY": s3server.SecretKey, "AWS_EC2_METADATA_DISABLED": "true",
+		"AWS_REGION": "", "AWS_DEFAULT_REGION": "", "AWS_SESSION_TOKEN": "", "AWS_ROLE_ARN": "",
+	} {
+		if err := os.Setenv(name, value); err != nil {
+			panic(err)
+		}
+	}
 	code := m.Run()
-	if err := stopServer(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
+	for _, stop := range []func() error{stopServer, stopBuckets} {
+		if err := stop(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
 	}
 	if code == 0 {
-		if err := goleak.Find(); err != nil {
+		// Connections to a bucket stay open for a while: nobody closes a Bucket.
+		if err := goleak.Find(goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"), goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop")); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
 		}

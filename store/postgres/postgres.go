@@ -44,6 +44,13 @@ type Options struct {
 	// encrypted.
 	Key []byte
 
+	// Audio keeps the recordings instead of the database: a directory that all
+	// processes share, or a bucket.
+	// What other processes put into the database can be read still. A directory, or a
+	// bucket and prefix, belongs to one store. With Key recordings are encrypted before
+	// Audio receives them. Default: nil, in the database.
+	Audio store.Audio
+
 	// Now is the clock, for tests. It must be safe for concurrent use. Default:
 	// the clock of the server, which all replicas share.
 	Now func() time.Time
@@ -68,12 +75,13 @@ type Store struct {
 	vault  *vault // nil if the store is not encrypted
 	clock  *clock
 	since  since
+	away   elsewhere // recordings that are not in the database
 	hints  hints
 	calls  store.Calls
 
 	closing context.Context // done when Close was called
 	stop    context.CancelFunc
-	watches sync.WaitGroup // of calls of Watch, and of sendHints
+	watches sync.WaitGroup // of calls of Watch, of sendHints and of eraseElsewhere
 }
 
 var (
@@ -115,6 +123,10 @@ func Open(ctx context.Context, url string, opts *Options) (*Store, error) {
 	s.hints.keys, s.hints.some = map[screen.SessionKey]bool{}, make(chan struct{}, 1)
 	s.closing, s.stop = context.WithCancel(context.Background())
 	s.watches.Go(s.sendHints)
+	s.away.some = make(chan struct{}, 1)
+	if s.away.audio = opts.Audio; opts.Audio != nil {
+		s.watches.Go(s.eraseElsewhere)
+	}
 	return s, nil
 }
 

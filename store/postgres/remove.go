@@ -54,11 +54,16 @@ func (s *Store) Expire(ctx context.Context, age time.Duration, limit int) ([]scr
 // remove runs a statement that removes sessions and their audio, and returns the
 // keys of the sessions.
 func (s *Store) remove(ctx context.Context, what, sql string, args ...any) (gone []screen.SessionKey, err error) {
+	var refs []string
 	err = s.write(ctx, what, sql, func(rows pgx.Rows) error {
-		gone = nil
+		gone, refs = nil, nil
 		var key screen.SessionKey
-		_, err := pgx.ForEachRow(rows, []any{&key.Account, &key.ID}, func() error {
+		var ref string
+		_, err := pgx.ForEachRow(rows, []any{&key.Account, &key.ID, &ref}, func() error {
 			gone = append(gone, key)
+			if ref != "" {
+				refs = append(refs, ref)
+			}
 			return nil
 		})
 		return err
@@ -67,5 +72,6 @@ func (s *Store) remove(ctx context.Context, what, sql string, args ...any) (gone
 		return nil, err
 	}
 	s.hints.add(gone...)
+	s.away.erase(refs...)
 	return gone, nil
 }

@@ -75,19 +75,25 @@ const (
 
 // Removal, of the audio too.
 const (
+	// sqlReleased lets the audio of what is gone go. Of audio elsewhere the key goes, and
+	// the row when it is removed there.
+	sqlReleased = `
+		released AS (
+			DELETE FROM voicescreen.audio USING gone WHERE ref = gone.audio AND NOT elsewhere),
+		erased AS (
+			UPDATE voicescreen.audio SET erased = true, key = NULL FROM gone WHERE ref = gone.audio AND elsewhere)`
+
 	sqlDelete = `
 		WITH gone AS (
 			DELETE FROM voicescreen.sessions WHERE id = $1 AND account = $2 RETURNING account, id, audio),
-		released AS (
-			DELETE FROM voicescreen.audio USING gone WHERE ref = gone.audio)
-		SELECT account, id FROM gone`
+		` + sqlReleased + `
+		SELECT account, id, audio FROM gone`
 
 	sqlForget = `
 		WITH gone AS (
 			DELETE FROM voicescreen.sessions WHERE account = $1 AND user_id = $2 RETURNING account, id, audio),
-		released AS (
-			DELETE FROM voicescreen.audio USING gone WHERE ref = gone.audio)
-		SELECT account, id FROM gone`
+		` + sqlReleased + `
+		SELECT account, id, audio FROM gone`
 
 	// sqlExpire waits for rows that others hold: fewer than the limit mean that
 	// none is left. All calls lock in one order. The list is an array, since the
@@ -100,9 +106,8 @@ const (
 			ORDER BY updated_at, id LIMIT $4 FOR UPDATE),
 		gone AS (
 			DELETE FROM voicescreen.sessions WHERE id = ANY (ARRAY (SELECT id FROM old)) RETURNING account, id, audio),
-		released AS (
-			DELETE FROM voicescreen.audio USING gone WHERE ref = gone.audio)
-		SELECT account, id FROM gone`
+		` + sqlReleased + `
+		SELECT account, id, audio FROM gone`
 )
 
 // Audio. A session that comes to refer to audio locks it (sqlHoldAudio) until its
@@ -117,20 +122,35 @@ const (
 		UPDATE voicescreen.audio SET chunks = $2
 		WHERE ref = $1 AND (SELECT count(*) FROM voicescreen.audio_chunks WHERE ref = $1) = $2`
 
-	sqlOpenAudio = `SELECT chunks, key FROM voicescreen.audio WHERE ref = $1 AND chunks IS NOT NULL`
+	sqlPutElsewhere = `INSERT INTO voicescreen.audio (ref, put_at, chunks, key, elsewhere) VALUES ($3, ` + now + `, 0, $4, true)`
+
+	sqlOpenAudio = `SELECT chunks, key, elsewhere FROM voicescreen.audio WHERE ref = $1 AND chunks IS NOT NULL AND NOT erased`
 	sqlGetChunk  = `SELECT data FROM voicescreen.audio_chunks WHERE ref = $1 AND number = $2`
 
 	sqlHoldAudio    = `SELECT FROM voicescreen.audio WHERE ref = $1 FOR KEY SHARE`
-	sqlReleaseAudio = `DELETE FROM voicescreen.audio WHERE ref = $1`
+	sqlReleaseAudio = `
+		WITH gone AS (SELECT $1::text AS audio),
+		erased AS (
+			UPDATE voicescreen.audio SET erased = true, key = NULL FROM gone WHERE ref = gone.audio AND elsewhere)
+		DELETE FROM voicescreen.audio WHERE ref = $1 AND NOT elsewhere`
 
 	sqlLockAudio   = `SELECT FROM voicescreen.audio WHERE ref = ANY ($1) ORDER BY ref FOR UPDATE`
 	sqlRemoveAudio = `
-		DELETE FROM voicescreen.audio
-		WHERE ref = ANY ($1) AND NOT EXISTS (SELECT FROM voicescreen.sessions WHERE sessions.audio = audio.ref AND sessions.audio <> '')`
+		WITH gone AS MATERIALIZED (
+			SELECT ref AS audio FROM voicescreen.audio
+			WHERE ref = ANY ($1) AND NOT erased
+				AND NOT EXISTS (SELECT FROM voicescreen.sessions WHERE sessions.audio = audio.ref AND sessions.audio <> '')),
+		` + sqlReleased + `
+		SELECT audio FROM gone`
+
+	sqlErased     = `SELECT ref FROM voicescreen.audio WHERE erased ORDER BY ref LIMIT $1`
+	sqlGone       = `DELETE FROM voicescreen.audio WHERE ref = ANY ($1) AND erased`
+	sqlKnownAudio = `SELECT ref FROM voicescreen.audio WHERE ref > $1 AND elsewhere ORDER BY ref LIMIT $2`
+	sqlKnowsAudio = `SELECT ref FROM voicescreen.audio WHERE ref = $1`
 
 	sqlOldAudio = `
 		SELECT ref FROM voicescreen.audio
-		WHERE put_at <= (SELECT ` + now + ` - $3::interval) AND ref > $4
+		WHERE put_at <= (SELECT ` + now + ` - $3::interval) AND ref > $4 AND NOT erased
 			AND NOT EXISTS (SELECT FROM voicescreen.sessions WHERE sessions.audio = audio.ref AND sessions.audio <> '')
 		ORDER BY ref LIMIT $5`
 )

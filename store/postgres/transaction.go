@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"net"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -90,16 +93,44 @@ func (s *Store) do(ctx context.Context, what string, f func(ctx context.Context,
 }
 
 // explain returns the error that the caller gets. A time-out of the store's own
-// is not one of the caller's context, and a full disk is store.ErrFull.
+// is not one of the caller's context. A full disk is store.ErrFull, and what passes
+// store.ErrUnavailable.
 func (s *Store) explain(ctx context.Context, what string, failed *fault) error {
 	if ctx.Err() == nil && errors.Is(failed.err, context.DeadlineExceeded) {
-		return fmt.Errorf("store/postgres: %s: no answer in time: %v", what, failed)
+		return fmt.Errorf("store/postgres: %s: %w: no answer in time: %v", what, store.ErrUnavailable, failed)
 	}
 	var answered *pgconn.PgError
-	if errors.As(failed.err, &answered) && answered.Code == "53100" {
+	switch {
+	case errors.As(failed.err, &answered) && answered.Code == "53100":
 		return fmt.Errorf("store/postgres: %s: %w: %w", what, store.ErrFull, failed)
+	case failed.unavailable():
+		return fmt.Errorf("store/postgres: %s: %w: %w", what, store.ErrUnavailable, failed)
 	}
 	return fmt.Errorf("store/postgres: %s: %w", what, failed)
+}
+
+// unavailable says whether the server could not be reached, or answered that it
+// cannot do now what was asked.
+func (f *fault) unavailable() bool {
+	var answered *pgconn.PgError
+	var connect *pgconn.ConnectError
+	var network net.Error
+	switch {
+	case errors.As(f.err, &answered):
+	case errors.Is(f.err, context.Canceled), errors.Is(f.err, context.DeadlineExceeded): // of the caller
+		return false
+	default:
+		return errors.As(f.err, &connect) || errors.As(f.err, &network) || errors.Is(f.err, io.EOF) || errors.Is(f.err, io.ErrUnexpectedEOF) || pgconn.SafeToRetry(f.err)
+	}
+	switch answered.Code {
+	case "40001", "40P01", "40003", // serialization failure, deadlock, statement completion unknown
+		"57014", "55P03", "25P03", // time-outs of a statement, of a lock, of an idle transaction
+		"25006",                            // the server is a standby, or only reads
+		"57P01", "57P02", "57P03", "57P05", // the server ends, crashed, starts, ends idle sessions
+		"53000", "53200", "53300": // it is short of resources, of memory, of connections
+		return true
+	}
+	return strings.HasPrefix(answered.Code, "08") // the connection, also from a pooler
 }
 
 // once calls f with a connection.

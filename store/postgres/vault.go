@@ -81,7 +81,15 @@ func (v *vault) newKey(what, whose string) (key, sealed []byte) {
 		return nil, nil
 	}
 	key = newSecret()
-	return key, v.keys.Seal(nil, nil, key, bound(what, whose))
+	return key, v.sealKey(what, whose, key)
+}
+
+// sealKey seals the key of a session or a recording; nil if the store is not encrypted.
+func (v *vault) sealKey(what, whose string, key []byte) []byte {
+	if v == nil {
+		return nil
+	}
+	return v.keys.Seal(nil, nil, key, bound(what, whose))
 }
 
 // key opens the key of a session or a recording.

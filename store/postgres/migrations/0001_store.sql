@@ -47,11 +47,16 @@ CREATE INDEX sessions_audio ON voicescreen.sessions (audio) WHERE audio <> '';
 CREATE INDEX sessions_kept ON voicescreen.sessions (updated_at, id) WHERE status <> 'processing' AND updated_at IS NOT NULL;
 
 CREATE TABLE voicescreen.audio (
-    ref      text        COLLATE "C" PRIMARY KEY,
-    put_at   timestamptz NOT NULL, -- when the upload began
-    chunks   integer,              -- how many there are; NULL while the upload is under way
-    key      bytea                 -- of an encrypted store: the recording's key, sealed
+    ref       text        COLLATE "C" PRIMARY KEY,
+    put_at    timestamptz NOT NULL, -- when the upload began; of a recording elsewhere, when it ended
+    chunks    integer,              -- how many there are; NULL while the upload is under way
+    key       bytea,                -- of an encrypted store: the recording's key, sealed
+    elsewhere boolean     NOT NULL DEFAULT false, -- it is in a directory or in S3, and not in audio_chunks
+    erased    boolean     NOT NULL DEFAULT false  -- it may be there still, and nobody may read it: the row goes when it is removed there
 );
+
+-- What is to be removed elsewhere.
+CREATE INDEX audio_erased ON voicescreen.audio (ref) WHERE erased;
 
 CREATE TABLE voicescreen.audio_chunks (
     ref    text    COLLATE "C" REFERENCES voicescreen.audio ON DELETE CASCADE,

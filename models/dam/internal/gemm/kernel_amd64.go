@@ -85,30 +85,3 @@ func pairVector(dst, x []float32) int {
 //
 //go:noescape
 func pairAVX512(dst, x *float32, n int)
-
-// spin computes n times twelve independent products of registers and returns the
-// floating-point operations of each of the n. Its rate is the processor's peak for
-// the instructions of the kernel. It returns 0 for a kernel without this measure.
-func (kernel Kernel) spin(n int) int {
-	switch kernel {
-	case AVX512:
-		spinAVX512(n)
-		return 12 * 16 * 2
-	case FMA:
-		spinFMA(n)
-		return 12 * 8 * 2
-	case BF16:
-		spinBF16(n)
-		return 12 * 16 * 4
-	}
-	return 0
-}
-
-//go:noescape
-func spinAVX512(n int)
-
-//go:noescape
-func spinFMA(n int)
-
-//go:noescape
-func spinBF16(n int)

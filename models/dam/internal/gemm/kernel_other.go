@@ -5,9 +5,6 @@ package gemm
 // PairKernels returns the kernels for matrices of pairs, the fastest last.
 func PairKernels() []Kernel { return []Kernel{GoPairs} }
 
-// spin has no measure of the peak on these processors.
-func (kernel Kernel) spin(int) int { return 0 }
-
 // transpose8 leaves all columns to transposeGo.
 func transpose8(_, _ []float32, _, _ int) int { return 0 }
 

@@ -15,8 +15,8 @@
 	VFMADD231PS x, x, K \
 	VFMADD231PS x, x, L
 
-// func spinAVX512(n int)
-TEXT ·spinAVX512(SB), NOSPLIT, $0-8
+// func AVX512(n int)
+TEXT ·AVX512(SB), NOSPLIT, $0-8
 	MOVQ n+0(FP), AX
 	VZEROALL
 
@@ -27,8 +27,8 @@ spin:
 	VZEROUPPER
 	RET
 
-// func spinFMA(n int)
-TEXT ·spinFMA(SB), NOSPLIT, $0-8
+// func FMA(n int)
+TEXT ·FMA(SB), NOSPLIT, $0-8
 	MOVQ n+0(FP), AX
 	VZEROALL
 
@@ -39,8 +39,8 @@ spiny:
 	VZEROUPPER
 	RET
 
-// func spinBF16(n int)
-TEXT ·spinBF16(SB), NOSPLIT, $0-8
+// func BF16(n int)
+TEXT ·BF16(SB), NOSPLIT, $0-8
 	MOVQ n+0(FP), AX
 	VZEROALL
 

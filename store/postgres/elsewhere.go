@@ -1,0 +1,242 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/voicescreen/voicescreen/internal/stream"
+	"github.com/voicescreen/voicescreen/store"
+)
+
+// elsewhere is what keeps recordings instead of the database, and which of them are to
+// be removed there. The database has a row for each of them, with its key: what has none
+// is no audio of the store. The transaction that lets a recording go marks its row and
+// removes the key; the recording is removed after it, then the row. So what a process
+// leaves behind when it ends, or while a server does not answer, is found by any other.
+type elsewhere struct {
+	audio store.Audio // nil: recordings are in the database
+
+	mu   sync.Mutex // protects refs
+	refs []string   // at most maxErase; the database knows the others
+	some chan struct{}
+}
+
+const (
+	// maxErase is how many recordings are removed elsewhere before the database is asked
+	// for more. Chosen: bounds the memory.
+	maxErase = 1000
+	// eraseEvery is how often the database is asked for recordings that others left.
+	// Chosen: soon for a voice that must go, and a search of an index that is empty.
+	eraseEvery = 10 * time.Second
+	// erasers is how many recordings are removed at once. Chosen: at 30 ms a request,
+	// 250 a second.
+	erasers = 8
+	// eraseTime is how long Close waits for removals. Chosen; another process goes on.
+	eraseTime = 5 * time.Second
+)
+
+// erase notes recordings that are to be removed elsewhere.
+func (e *elsewhere) erase(refs ...string) {
+	if e.audio == nil || len(refs) == 0 {
+		return
+	}
+	e.mu.Lock()
+	e.refs = append(e.refs, refs[:min(len(refs), maxErase-len(e.refs))]...)
+	e.mu.Unlock()
+	select {
+	case e.some <- struct{}{}:
+	default:
+	}
+}
+
+func (e *elsewhere) take() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	refs := e.refs
+	e.refs = nil
+	return refs
+}
+
+// eraseElsewhere removes recordings that the database let go, until the store is closed,
+// and then the last ones of this process.
+func (s *Store) eraseElsewhere() {
+	tick := time.NewTicker(eraseEvery)
+	defer tick.Stop()
+	s.eraseLeft(s.closing)
+	for {
+		select {
+		case <-s.closing.Done():
+			ctx, cancel := context.WithTimeout(context.Background(), eraseTime)
+			defer cancel()
+			s.eraseAll(ctx, s.away.take())
+			return
+		case <-s.away.some:
+			s.eraseAll(s.closing, s.away.take())
+		case <-tick.C:
+			s.eraseLeft(s.closing)
+		}
+	}
+}
+
+// eraseLeft removes what the database let go. An error ends it until the next time.
+func (s *Store) eraseLeft(ctx context.Context) {
+	for ctx.Err() == nil {
+		var refs []string
+		err := s.read(ctx, "look for erased audio", sqlErased, func(rows pgx.Rows) (err error) {
+			refs, err = pgx.CollectRows(rows, pgx.RowTo[string])
+			return err
+		}, maxErase)
+		if err != nil || len(refs) == 0 || s.eraseAll(ctx, refs) < len(refs) || len(refs) < maxErase {
+			return
+		}
+	}
+}
+
+// eraseAll removes recordings elsewhere, and then their rows, and returns how many.
+func (s *Store) eraseAll(ctx context.Context, refs []string) int {
+	var mu sync.Mutex // protects gone
+	var gone []string
+	var all sync.WaitGroup
+	next := make(chan string)
+	for range min(erasers, len(refs)) {
+		all.Go(func() {
+			for ref := range next {
+				if s.away.audio.Remove(ctx, ref) == nil { // otherwise the row stays, and a later call finds it
+					mu.Lock()
+					gone = append(gone, ref)
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	for _, ref := range refs {
+		next <- ref
+	}
+	close(next)
+	all.Wait()
+	if len(gone) > 0 {
+		_ = s.write(ctx, "forget erased audio", sqlGone, closed, gone) // a later call finds it
+	}
+	return len(gone)
+}
+
+// putElsewhere stores audio elsewhere, and then its row with its key: a session can refer
+// to it from then on. What has no row is removed by age.
+func (s *Store) putElsewhere(ctx context.Context, r io.Reader) (string, error) {
+	var key []byte
+	if s.vault != nil {
+		key = newSecret()
+		r = newSealer(r, key)
+	}
+	ref, err := s.away.audio.Put(ctx, r)
+	if err != nil {
+		return "", err
+	}
+	err = s.write(ctx, "put audio", sqlPutElsewhere, closed, s.clock.args(ref, s.vault.sealKey(ofAudio, ref, key))...)
+	if err != nil {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), eraseTime)
+		defer cancel()
+		_ = s.away.audio.Remove(ctx, ref) // Sweep removes it otherwise
+		return "", err
+	}
+	return ref, nil
+}
+
+// openElsewhere opens a recording that has a row. The recording may be removed meanwhile.
+func (s *Store) openElsewhere(ctx context.Context, ref string) (io.ReadCloser, error) {
+	if s.away.audio == nil {
+		return nil, fmt.Errorf("store/postgres: open audio: %w: the recording is not in the database, and Options.Audio is nil", store.ErrUnavailable)
+	}
+	return s.away.audio.Open(ctx, ref)
+}
+
+// sweepElsewhere removes by age what has no row, and what was erased.
+func (s *Store) sweepElsewhere(ctx context.Context, age time.Duration, referred func(ref string) bool) error {
+	if s.away.audio == nil {
+		return nil
+	}
+	known := map[string]bool{}
+	for after := ""; ; {
+		var refs []string
+		err := s.read(ctx, "list audio", sqlKnownAudio, func(rows pgx.Rows) (err error) {
+			refs, err = pgx.CollectRows(rows, pgx.RowTo[string])
+			return err
+		}, after, sweepLen)
+		if err != nil {
+			return err
+		}
+		for _, ref := range refs {
+			known[ref] = true
+			after = ref
+		}
+		if len(refs) < sweepLen {
+			break
+		}
+	}
+	s.eraseLeft(ctx)
+	return s.away.audio.Sweep(ctx, age, func(ref string) bool {
+		return known[ref] || referred != nil && referred(ref) || s.knows(ctx, ref)
+	})
+}
+
+// knows says whether audio has a row, also if nobody can say.
+func (s *Store) knows(ctx context.Context, ref string) bool {
+	found := false
+	err := s.read(ctx, "look for audio", sqlKnowsAudio, func(rows pgx.Rows) error {
+		found = rows.Next()
+		rows.Close()
+		return rows.Err()
+	}, ref)
+	return found || err != nil
+}
+
+// sealer reads what another reader reads, encrypted. It owns its memory and clears what
+// was read.
+type sealer struct {
+	src    io.Reader
+	w      *stream.Writer
+	sealed bytes.Buffer
+	block  []byte
+	err    error // that Read returns when sealed is empty
+}
+
+// sealLen is how much of a recording is sealed at once. Chosen.
+const sealLen = 64 << 10
+
+func newSealer(src io.Reader, key []byte) *sealer {
+	s := &sealer{src: src, block: make([]byte, sealLen)}
+	s.w = stream.NewWriter(&s.sealed, key)
+	return s
+}
+
+// Read returns the error of the other reader as it is.
+func (s *sealer) Read(p []byte) (int, error) {
+	for empty := 0; s.sealed.Len() == 0 && s.err == nil; empty++ {
+		n, err := s.src.Read(s.block)
+		if n > 0 {
+			_, _ = s.w.Write(s.block[:n]) // a bytes.Buffer returns no error
+			clear(s.block[:n])
+			empty = -1
+		}
+		switch {
+		case err == io.EOF:
+			s.err = io.EOF
+			_ = s.w.Close()
+		case err != nil:
+			s.err = err
+		case empty >= 100:
+			s.err = io.ErrNoProgress
+		}
+	}
+	if s.sealed.Len() == 0 || s.err != nil && s.err != io.EOF {
+		return 0, s.err
+	}
+	n, _ := s.sealed.Read(p)
+	return n, nil
+}
