@@ -32,8 +32,9 @@ import (
 func Extract(a *dsp.Analysis) Vector {
 	var e extraction
 	e.begin(a)
+	var f dsp.Frame
 	for i := range a.F0 {
-		f := dsp.Frame{Level: a.Level[i], Loudness: a.Loudness[i], Spectrum: a.Spectrum[i], MFCC: a.MFCC[i]}
+		f = dsp.Frame{Level: a.Level[i], Loudness: a.Loudness[i], Spectrum: a.Spectrum[i], MFCC: a.MFCC[i]}
 		e.frame(i, &f)
 		e.harmonics(i, a.HNR[i])
 		e.resonances(i, &a.Formants[i])

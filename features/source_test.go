@@ -30,11 +30,14 @@ func TestMeasureSourceEqualsMeasure(t *testing.T) {
 			t.Fatal(err)
 		}
 		long := append([]byte(nil), file...)
-		for len(long) < 5<<20 && name == "spoken_en.wav" { // more than is kept
+		for len(long) < 4<<20+1 && name == "spoken_en.wav" { // more than is kept
 			long = append(long, file[44:]...)
 		}
 		copy(long[40:], []byte{0xff, 0xff, 0xff, 0xff}) // the samples reach to the end
 		for what, file := range map[string][]byte{"short": file, "long": long} {
+			if what == "short" && name == "spoken_en.wav" {
+				continue // voice_16k_en.wav is
+			}
 			c, err := features.ReadChannel(t.Context(), bytes.NewReader(file), 0, time.Hour)
 			if err != nil {
 				t.Fatal(err)
@@ -134,8 +137,8 @@ func wants(err error, ok bool) error {
 // The memory of an analysis grows with the tracks, not with the samples.
 func TestMeasureSourceMemory(t *testing.T) {
 	const (
-		seconds  = 120
-		most     = 200 * 100 * seconds // bytes: 200 for each frame of 10 ms; the samples are 42 MB
+		seconds  = 60
+		most     = 200 * 100 * seconds // bytes: 200 for each frame of 10 ms; the samples are 21 MB
 		constant = 12 << 20            // the window of samples, those that are kept, and scratch
 	)
 	file := append(streamHeader(44100, 1), make([]byte, 2*44100*seconds)...)
