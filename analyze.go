@@ -50,8 +50,8 @@ type AnalyzeOptions struct {
 	Earlier []features.Vector
 }
 
-// Analyze reads a WAV file at 8 to 192 kHz and scores one channel of it in every
-// category. There is no session, and nothing is stored. The analysis is the
+// Analyze reads a recording at 8 to 192 kHz, in any format that package
+// dsp/audiofile reads, and scores one channel of it in every category. There is no session, and nothing is stored. The analysis is the
 // same as after Submit, except that a truncated file is analysed as far as it
 // goes.
 //

@@ -25,7 +25,7 @@ func NewMeasurer() *Measurer {
 // schema voice/1. The result shares the samples of c, and its Analysis is valid
 // until the next call. Measure panics if c.Rate is not from 8 to 192 kHz.
 func (m *Measurer) Measure(c *Channel) *Recording {
-	in := &Recording{Samples: c.Samples, Native: c.Samples, NativeRate: c.Rate}
+	in := &Recording{Samples: c.Samples, Native: c.Samples, NativeRate: c.Rate, Lossy: c.Lossy}
 	if c.Rate != dsp.SampleRate {
 		m.resampleFrom(c.Rate)
 		in.Samples = m.resampler.Resample(nil, c.Samples)
@@ -45,7 +45,7 @@ func (m *Measurer) Measure(c *Channel) *Recording {
 //
 // The error is that of src, or [dsp.ErrChanged].
 func (m *Measurer) MeasureSource(src *Source) (*Recording, error) {
-	in := &Recording{Source: src, NativeRate: src.Rate()}
+	in := &Recording{Source: src, NativeRate: src.Rate(), Lossy: src.Lossy()}
 	var err error
 	if src.Rate() == dsp.SampleRate {
 		in.Analysis, err = m.analyzer.Stream(src, &src.survey, &m.sink)

@@ -16,6 +16,8 @@ type Recording struct {
 	NativeRate int           // Hz
 	Metadata   screen.Metadata
 
+	Lossy bool // whether the recording was encoded with loss
+
 	Speech screen.Speech // how the person spoke; 0 if that is not known
 
 	// FixedGain is whether the caller says that all recordings are made with

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen/dsp"
-	"github.com/voicescreen/voicescreen/dsp/wav"
+	"github.com/voicescreen/voicescreen/dsp/audiofile"
 )
 
 // A Source is one channel of a recording that is read in blocks, as often as needed: it
@@ -23,10 +23,11 @@ type Source struct {
 	rate      int
 	truncated bool
 	partial   bool
+	lossy     bool
 	survey    dsp.Survey
 
 	file  io.ReadCloser // nil if the samples are kept
-	wr    *wav.Reader
+	ar    *audiofile.Reader
 	block []float64 // of all channels
 	step  int       // channels
 	rest  []float64 // of block
@@ -35,7 +36,7 @@ type Source struct {
 	next  int // sample of kept that is read next
 }
 
-// OpenSource reads one channel of a WAV file at 8 to 192 kHz once, to its end or its
+// OpenSource reads one channel of a recording at 8 to 192 kHz once, to its end or its
 // limit, as [ReadChannel] does, and returns what reads it again. Open opens the file at
 // its beginning each time. The caller closes the Source.
 //
@@ -88,7 +89,7 @@ func NewSource(c *Channel, most time.Duration) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Source{ctx: context.Background(), rate: c.Rate, truncated: c.Truncated, partial: c.Partial, kept: held{all: c.Samples}}
+	s := &Source{ctx: context.Background(), rate: c.Rate, truncated: c.Truncated, partial: c.Partial, lossy: c.Lossy, kept: held{all: c.Samples}}
 	s.block = make([]float64, readBlock)
 	s.survey, err = dsp.SurveySamples(s, s.block)
 	return s, err
@@ -109,6 +110,9 @@ func (s *Source) Truncated() bool { return s.truncated }
 // Partial reports whether the recording goes on beyond the part that is analysed.
 func (s *Source) Partial() bool { return s.partial }
 
+// Lossy reports whether the recording was encoded with loss.
+func (s *Source) Lossy() bool { return s.lossy }
+
 // Close closes the file. The Source must not be read afterwards.
 func (s *Source) Close() error {
 	if s.file == nil {
@@ -127,15 +131,15 @@ func (s *Source) reopen() error {
 		return err
 	}
 	s.file = file
-	if s.wr, err = wav.NewReader(file); err == nil {
-		err = CheckFormat(s.wr.Format(), s.number)
+	if s.ar, err = audiofile.NewReader(file); err == nil {
+		err = CheckFormat(s.ar.Format().Format, s.number)
 	}
 	if err != nil {
 		s.Close()
 		return err
 	}
-	f := s.wr.Format()
-	s.rate, s.step = f.SampleRate, f.Channels
+	f := s.ar.Format()
+	s.rate, s.step, s.lossy = f.SampleRate, f.Channels, f.Lossy
 	s.left = maxSamples(f.SampleRate, s.most)
 	if len(s.block) < readBlock*f.Channels {
 		s.block = make([]float64, readBlock*f.Channels)
@@ -175,10 +179,10 @@ func (s *Source) scan(most int) error {
 		}
 		s.partial = n > 0
 	}
-	s.truncated = s.wr.Truncated()
+	s.truncated = s.ar.Truncated()
 	if keep {
 		s.Close() // was only read
-		s.wr, s.open = nil, nil
+		s.ar, s.open = nil, nil
 	}
 	return nil
 }
@@ -212,7 +216,7 @@ func (s *Source) Read(dst []float64) (int, error) {
 	if err := s.ctx.Err(); err != nil {
 		return 0, err
 	}
-	if s.wr == nil {
+	if s.ar == nil {
 		n := s.kept.read(dst, s.next)
 		s.next += n
 		if n == 0 && len(dst) > 0 {
@@ -227,7 +231,7 @@ func (s *Source) Read(dst []float64) (int, error) {
 		return 0, io.EOF
 	}
 	if len(s.rest) == 0 {
-		n, err := s.wr.Read(s.block[:readBlock*s.step])
+		n, err := s.ar.Read(s.block[:readBlock*s.step])
 		if err != nil {
 			return 0, err
 		}
@@ -245,7 +249,7 @@ func (s *Source) Read(dst []float64) (int, error) {
 
 // Channel reads all samples into memory.
 func (s *Source) Channel() (*Channel, error) {
-	c := &Channel{Rate: s.rate, Truncated: s.truncated, Partial: s.partial}
+	c := &Channel{Rate: s.rate, Truncated: s.truncated, Partial: s.partial, Lossy: s.lossy}
 	if s.kept.all != nil {
 		c.Samples = s.kept.all
 		return c, nil

@@ -37,7 +37,7 @@ func newAnalyze() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "analyze [--json | --csv] FILE…",
 		Short: "Score recordings",
-		Long: `Print the scores of each WAV file in words, the measures that weigh most in them, and
+		Long: `Print the scores of each recording in words, the measures that weigh most in them, and
 the quality of the recording. Nothing is stored. --verbose adds the model, its
 thresholds and the numbers of the measures. "Usual" is the norm for speakers of that
 sex, or for deepfakes the average recording that the model was trained on. "This
@@ -77,7 +77,7 @@ gives {"file":…,"error":…}. FILE may be "-" for standard input, once.
 	cmd.Flags().BoolVar(&o.verbose, "verbose", false, "print the numbers behind the words too")
 	cmd.Flags().BoolVar(&o.csv, "csv", false, "print CSV, one row a file")
 	o.add(cmd)
-	command.FileArgs(cmd, "wav")
+	command.FileArgs(cmd, recordingEndings()...)
 	return cmd
 }
 

@@ -49,7 +49,7 @@ file is not replaced. FILE may be "-" for standard input.
 	cmd.Flags().StringVarP(&out, "output", "o", "", "the file to write (default: standard output)")
 	cmd.Flags().StringVar(&title, "title", "", "title of the page (default: the name of the file)")
 	o.add(cmd)
-	command.FileArgs(cmd, "wav")
+	command.FileArgs(cmd, recordingEndings()...)
 	return cmd
 }
 
