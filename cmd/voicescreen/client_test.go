@@ -42,8 +42,13 @@ func startServer(t *testing.T, args ...string) *server {
 // startProgram starts a command that listens on an address and prints it first.
 func startProgram(t *testing.T, args ...string) *server {
 	t.Helper()
-	s := &server{t: t, stderr: &bytes.Buffer{}, ended: make(chan error, 1)}
-	s.cmd = exec.Command(built, args...)
+	return startCommand(t, exec.Command(built, args...))
+}
+
+// startCommand is startProgram for a command whose environment or program is another.
+func startCommand(t *testing.T, cmd *exec.Cmd) *server {
+	t.Helper()
+	s := &server{t: t, cmd: cmd, stderr: &bytes.Buffer{}, ended: make(chan error, 1)}
 	s.cmd.Stderr = s.stderr
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {
