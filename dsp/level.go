@@ -81,24 +81,40 @@ type loudness struct {
 // newLoudness returns a loudness for power spectra of nfft samples at sr Hz
 // multiplied by the window w.
 func newLoudness(sr float64, nfft int, w []float64) *loudness {
-	high := min(loudnessHigh, sr/2)
-	l := &loudness{bank: newFilterBank(sr, nfft, loudnessFilters, loudnessLow, high, HzToMel)}
-	l.bands = make([]float64, loudnessFilters)
-	l.scale = make([]float64, loudnessFilters)
-	lo, hi := HzToMel(loudnessLow), HzToMel(high)
-	for j := range l.scale {
-		f := MelToHz(lo + (hi-lo)*float64(j+1)/(loudnessFilters+1))
-		l.scale[j] = math.Cbrt(equalLoudness(f))
-	}
-	y := make([]float64, nfft)
-	for j, v := range w {
-		y[j] = 0.5 * v * math.Sin(2*math.Pi*1000*float64(j)/sr)
-	}
-	tone := loudnessTone / l.of(NewFFT(nfft).Power(nil, y))
+	l := bareLoudness(sr, nfft)
+	tone := l.calibration(sr, w)
 	for j := range l.scale {
 		l.scale[j] *= tone
 	}
 	return l
+}
+
+// bareLoudness returns a loudness of an arbitrary scale.
+func bareLoudness(sr float64, nfft int) *loudness {
+	high := min(loudnessHigh, sr/2)
+	l := &loudness{bank: newFilterBank(sr, nfft, loudnessFilters, loudnessLow, high, HzToMel)}
+	l.bands = make([]float64, loudnessFilters)
+	l.scale = make([]float64, loudnessFilters)
+	for j := range l.scale {
+		l.scale[j] = math.Cbrt(equalLoudness(loudnessCentre(sr, j)))
+	}
+	return l
+}
+
+// loudnessCentre is the centre of band j in Hz at the rate sr.
+func loudnessCentre(sr float64, j int) float64 {
+	lo, hi := HzToMel(loudnessLow), HzToMel(min(loudnessHigh, sr/2))
+	return MelToHz(lo + (hi-lo)*float64(j+1)/(loudnessFilters+1))
+}
+
+// calibration is the factor that gives a 1 kHz sine of amplitude ½ at sr Hz under the
+// window w, as long as the FFT, the loudness loudnessTone.
+func (l *loudness) calibration(sr float64, w []float64) float64 {
+	y := make([]float64, len(w))
+	for j, v := range w {
+		y[j] = 0.5 * v * math.Sin(2*math.Pi*1000*float64(j)/sr)
+	}
+	return loudnessTone / l.of(NewFFT(len(w)).Power(nil, y))
 }
 
 // of is the loudness of the power spectrum p, ≥ 0.

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/features/egemaps"
 	"github.com/voicescreen/voicescreen/internal/command"
 	"github.com/voicescreen/voicescreen/internal/stats"
 )
@@ -21,12 +22,14 @@ type featuresOptions struct {
 	csv     bool
 	frames  bool
 	channel int
+	set     featureSet
 }
 
 func newFeatures() *cobra.Command {
 	var o featuresOptions
+	var set string
 	cmd := &cobra.Command{
-		Use:   "features [--json | --csv | --frames] FILE…",
+		Use:   "features [--set NAME] [--json | --csv | --frames] FILE…",
 		Short: "Print what is measured in recordings",
 		Long: `Print the features of schema voice/1 of each WAV file, with their units.
 
@@ -38,6 +41,9 @@ With --frames the tracks of one file are printed as CSV, one frame every 10 ms:
 time_s is the centre of the frame, f0_hz is 0 where it is not voiced, voiced and
 speech are 1 or 0, level_dbfs is -Inf in digital silence, and a measure that is
 undefined is NaN.
+With --set egemaps the features are the 88 of the extended Geneva minimalistic
+acoustic parameter set (Eyben et al. 2016) under the names of eGeMAPSv02, in all
+forms but --frames.
 
 FILE may be "-" for standard input, once.
 
@@ -45,10 +51,17 @@ FILE may be "-" for standard input, once.
 		Example: "  voicescreen features testdata/interview_en.wav\n" +
 			"  voicescreen features --json *.wav > features.jsonl\n" +
 			"  voicescreen features --csv recordings/ > features.csv\n" +
+			"  voicescreen features --set egemaps --csv recordings/ > egemaps.csv\n" +
 			"  voicescreen features --frames testdata/short_en.wav > frames.csv",
 		Args: command.Args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			var ok bool
+			o.set, ok = featureSets[set]
 			switch {
+			case !ok:
+				return command.Usagef("--set is %q, want voice or egemaps", set)
+			case o.frames && set != "voice":
+				return command.Usagef("--frames prints no features, --set %s has none to choose", set)
 			case o.json && o.frames, o.json && o.csv, o.csv && o.frames:
 				return command.Usagef("--json, --csv and --frames exclude each other")
 			case o.frames && (len(args) > 1 || isFolder(args[0])):
@@ -67,8 +80,26 @@ FILE may be "-" for standard input, once.
 	cmd.Flags().BoolVar(&o.csv, "csv", false, "print CSV, one row a file")
 	cmd.Flags().BoolVar(&o.frames, "frames", false, "print the tracks of one file as CSV")
 	cmd.Flags().IntVar(&o.channel, "channel", 0, "the channel to take of a recording with several, from 1 on")
+	cmd.Flags().StringVar(&set, "set", "voice", "the `name` of the features: voice (schema voice/1) or egemaps")
+	command.Values(cmd, "set", "voice", "egemaps")
 	command.FileArgs(cmd, "wav")
 	return cmd
+}
+
+// A featureSet is what "features" can print of a recording.
+type featureSet struct {
+	schema *features.Schema
+	new    func() func(*features.Recording) features.Vector // measures, with memory of its own
+}
+
+// featureSets are the values of --set.
+var featureSets = map[string]featureSet{
+	"voice": {features.VoiceSchema(), func() func(*features.Recording) features.Vector {
+		return func(in *features.Recording) features.Vector { return in.Features }
+	}},
+	"egemaps": {egemaps.Schema(), func() func(*features.Recording) features.Vector {
+		return egemaps.NewMeasurer().Measure
+	}},
 }
 
 func runFeatures(cmd *cobra.Command, files []source, o featuresOptions) error {
@@ -81,18 +112,23 @@ func runFeatures(cmd *cobra.Command, files []source, o featuresOptions) error {
 	case o.frames:
 		write = writeFrames
 	}
+	header := setHeader(o.set.schema)
 	newWork := func() func(i int) measured {
-		m := features.NewMeasurer()
+		m, measure := features.NewMeasurer(), o.set.new()
+		write := func(w io.Writer, file string, in *features.Recording) error {
+			in.Features = measure(in)
+			return write(w, file, in)
+		}
 		return func(i int) measured {
 			var buf bytes.Buffer
 			if o.csv && i == 0 {
-				if err := featuresHeader().write(&buf); err != nil {
+				if err := header.write(&buf); err != nil {
 					return measured{err: err}
 				}
 			}
 			warnings, err := measureFile(cmd, m, &buf, files[i], o.channel, write)
 			if err != nil && o.csv {
-				err = errors.Join(err, failedRow(&buf, files[i].path, err, len(featuresHeader())))
+				err = errors.Join(err, failedRow(&buf, files[i].path, err, len(header)))
 			}
 			return measured{buf.Bytes(), warnings, err}
 		}
@@ -142,11 +178,14 @@ func writeFeaturesJSON(w io.Writer, file string, in *features.Recording) error {
 	return json.NewEncoder(w).Encode(&f)
 }
 
-// featuresHeader returns the columns of "features --csv".
-func featuresHeader() csvRow {
+// featuresHeader returns the columns of "features --csv" of schema voice/1.
+func featuresHeader() csvRow { return setHeader(features.VoiceSchema()) }
+
+// setHeader returns the columns of "features --csv" of a schema.
+func setHeader(schema *features.Schema) csvRow {
 	head := csvRow{"file", "error"}
-	for i := range features.VoiceSchema().Len() {
-		name, _ := features.VoiceSchema().Feature(i)
+	for i := range schema.Len() {
+		name, _ := schema.Feature(i)
 		head = append(head, name)
 	}
 	return head
