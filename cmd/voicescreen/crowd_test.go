@@ -36,7 +36,7 @@ type crowd struct {
 // three seconds each on a machine busy with other work.
 const crowdSize = 64
 
-func newCrowd(t *testing.T, key string, replicas int) *crowd {
+func newCrowd(t testing.TB, key string, replicas int) *crowd {
 	speech := read(t, short)
 	c := &crowd{
 		key: key, recordings: [][]byte{clip(speech, 0.5), clip(speech, 3.5)}, // a failure and a result

@@ -27,7 +27,7 @@ const (
 
 // fleet is servers on one database.
 type fleet struct {
-	t        *testing.T
+	t        testing.TB
 	program  string
 	args     []string
 	env      []string
@@ -39,7 +39,7 @@ type fleet struct {
 
 // newFleet makes a key and starts replicas. Url is the address of the database that the
 // replicas are given.
-func newFleet(t *testing.T, program string, pg *pgserver.Server, database, url string, replicas int, args, env []string) *fleet {
+func newFleet(t testing.TB, program string, pg *pgserver.Server, database, url string, replicas int, args, env []string) *fleet {
 	t.Helper()
 	key := strings.TrimSpace(ok(t, "keys", "create", "--db", pg.URL(database), "--account", "clinic-a").stdout)
 	f := &fleet{
@@ -91,13 +91,13 @@ func (f *fleet) sql(statements string) string {
 const watching = `
 	CREATE SCHEMA proof;
 	CREATE TABLE proof.results (id text, at timestamptz);
-	CREATE TABLE proof.leases (id text, overdue interval, again boolean, term interval);
+	CREATE TABLE proof.leases (id text, overdue interval, again boolean, term interval, at timestamptz);
 	CREATE FUNCTION proof.note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
 		IF NEW.status <> 'processing' AND (OLD.status = 'processing' OR NEW.analysis IS DISTINCT FROM OLD.analysis) THEN
 			INSERT INTO proof.results VALUES (NEW.id, clock_timestamp());
 		END IF;
 		IF NEW.token > OLD.token THEN
-			INSERT INTO proof.leases VALUES (NEW.id, clock_timestamp() - OLD.due, OLD.owner <> '', NEW.due - clock_timestamp());
+			INSERT INTO proof.leases VALUES (NEW.id, clock_timestamp() - OLD.due, OLD.owner <> '', NEW.due - clock_timestamp(), clock_timestamp());
 		END IF;
 		RETURN NEW;
 	END $$;

@@ -26,7 +26,7 @@ type gate struct {
 	refuse bool // connections end, and new ones do too
 }
 
-func newGate(t *testing.T, target string) *gate {
+func newGate(t testing.TB, target string) *gate {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -130,7 +130,7 @@ const (
 // shorter and some longer than the time between two submissions.
 const bucketPause = 200 * time.Millisecond
 
-func newBucketGate(t *testing.T, target string) *bucketGate {
+func newBucketGate(t testing.TB, target string) *bucketGate {
 	t.Helper()
 	g := &bucketGate{}
 	transport := &http.Transport{}

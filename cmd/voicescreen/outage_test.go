@@ -29,7 +29,7 @@ type outage struct {
 	s3     *s3server.Server
 }
 
-func newOutage(t *testing.T) *outage {
+func newOutage(t testing.TB) *outage {
 	t.Helper()
 	s3, err := s3server.Start()
 	if errors.Is(err, s3server.ErrNotInstalled) {
