@@ -21,8 +21,9 @@ var order = map[string][]string{
 	"screen": {}, // the nouns
 
 	"dsp/wav":          {},
+	"dsp/audiofile":    {"dsp/wav"},
 	"dsp":              {},
-	"features":         {"dsp", "dsp/wav", "screen"},
+	"features":         {"dsp", "dsp/audiofile", "dsp/wav", "screen"},
 	"features/spoof":   {"dsp", "features", "screen"},
 	"features/egemaps": {"dsp", "features"}, // the set that published models speak
 
@@ -72,7 +73,7 @@ var order = map[string][]string{
 	"audit":           {"internal/durable"},
 
 	".": {
-		"dsp", "dsp/wav", "features", "internal/document", "internal/durable",
+		"dsp", "dsp/audiofile", "dsp/wav", "features", "internal/document", "internal/durable",
 		"models", "models/learn", "models/shipped", "screen", "store", "store/bolt",
 	},
 

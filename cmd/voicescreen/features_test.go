@@ -168,14 +168,17 @@ func TestFeaturesOfOneChannel(t *testing.T) {
 // An error about channels or another format says what helps.
 func TestErrorsNameWhatHelps(t *testing.T) {
 	stereo := writeTone(t, 1, 16000, 2, 150, 0.5)
-	mp3 := filepath.Join(t.TempDir(), "talk.wav") // as somebody renamed it
+	m4a := filepath.Join(t.TempDir(), "talk.wav") // as somebody renamed it
+	write(t, m4a, []byte("\x00\x00\x00\x20ftypM4A and the rest of a song"))
+	mp3 := filepath.Join(t.TempDir(), "song.wav")
 	write(t, mp3, []byte("ID3\x04\x00 and the rest of a song"))
 	for _, command := range []string{"analyze", "features"} {
 		for _, c := range []struct{ args, want string }{
 			{stereo, "recording has 2 channels, want 1; choose one from 1 to 2 with --channel\n"},
 			{"--channel 3 " + stereo, "channel 3 of a recording with 2; choose one from 1 to 2 with --channel\n"},
 			{"--channel 2 " + short, "channel 2 of a recording with 1; leave out --channel\n"},
-			{mp3, "MP3 file, only WAV is read; convert it with \"ffmpeg -i in.mp3 -ac 1 -ar 44100 out.wav\"\n"},
+			{m4a, "MP4 file, of which AAC is not read; convert it with \"ffmpeg -i in.m4a -ac 1 -ar 44100 out.wav\"\n"},
+			{mp3, "MP3: file ends in the ID3 tag\n"},
 		} {
 			o := cli(t, append([]string{command}, strings.Fields(c.args)...)...)
 			if o.code != 1 || !strings.HasSuffix(o.stderr, c.want) {
@@ -217,7 +220,7 @@ func TestBadFiles(t *testing.T) {
 			t.Errorf("%s: the other file is not printed", name)
 		}
 	}
-	for path, says := range map[string]string{filepath.Join(dir, "none.wav"): "no such file", t.TempDir(): "the folder has no WAV file"} {
+	for path, says := range map[string]string{filepath.Join(dir, "none.wav"): "no such file", t.TempDir(): "the folder has no recording"} {
 		if o := cli(t, "features", path); o.code != command.ExitError || !strings.Contains(o.stderr, path+": "+says) {
 			t.Errorf("%s: got %+v, want %q", path, o, says)
 		}
