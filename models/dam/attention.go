@@ -1,8 +1,8 @@
 package dam
 
 import (
-	"github.com/voicescreen/voicescreen/models/dam/internal/gemm"
-	"github.com/voicescreen/voicescreen/models/dam/internal/simd"
+	"github.com/voicescreen/voicescreen/models/internal/nn/gemm"
+	"github.com/voicescreen/voicescreen/models/internal/nn/simd"
 )
 
 // queryRows is the number of queries whose scores with all keys of a head are

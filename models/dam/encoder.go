@@ -3,7 +3,7 @@ package dam
 import (
 	"context"
 
-	"github.com/voicescreen/voicescreen/models/dam/internal/gemm"
+	"github.com/voicescreen/voicescreen/models/internal/nn/gemm"
 )
 
 // epsilon is added to the variance in layer normalisation.

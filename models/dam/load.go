@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/voicescreen/voicescreen/models/dam/internal/simd"
+	"github.com/voicescreen/voicescreen/models/internal/nn/simd"
 )
 
 // ErrWeights is wrapped by the errors about tensors that do not fit the network:

@@ -1,8 +1,8 @@
 package dam
 
 import (
-	"github.com/voicescreen/voicescreen/models/dam/internal/gemm"
-	"github.com/voicescreen/voicescreen/models/dam/internal/simd"
+	"github.com/voicescreen/voicescreen/models/internal/nn/gemm"
+	"github.com/voicescreen/voicescreen/models/internal/nn/simd"
 )
 
 // rowsAtOnce is the number of rows in a part of a task that goes row by row.
