@@ -1,16 +1,16 @@
 package dam
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
 	"github.com/voicescreen/voicescreen/models/internal/nn/simd"
+	"github.com/voicescreen/voicescreen/models/internal/nn/tensorfile"
 )
 
 // ErrWeights is wrapped by the errors about tensors that do not fit the network:
 // one is missing, unknown or of the wrong shape. The message names it.
-var ErrWeights = errors.New("dam: weights do not fit the network")
+var ErrWeights = tensorfile.ErrWeights
 
 // A TensorReader fills dst with the tensor of this name, in row-major order.
 // dims are the dimensions that the network needs, and len(dst) their product. The
