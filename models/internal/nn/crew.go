@@ -1,4 +1,4 @@
-package dam
+package nn
 
 import (
 	"sync"
