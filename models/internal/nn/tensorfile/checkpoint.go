@@ -222,19 +222,11 @@ func (c *Checkpoint) Read(dst []float32, key string, dims []int) error {
 }
 
 func (r *record) decode(dst []float32, from io.Reader) error {
-	size := r.storage.dtype.size()
-	if _, err := io.CopyN(io.Discard, from, int64(r.offset)*int64(size)); err != nil {
+	if _, err := io.CopyN(io.Discard, from, int64(r.offset)*int64(r.storage.dtype.size())); err != nil {
 		return err
 	}
-	block := make([]byte, min(readBlock, len(dst)*size))
-	for len(dst) > 0 {
-		b := block[:min(len(block), len(dst)*size)]
-		if _, err := io.ReadFull(from, b); err != nil {
-			return err
-		}
-		n := len(b) / size
-		r.storage.dtype.decode(dst[:n], b)
-		dst = dst[n:]
+	if err := decodeBlocks(dst, r.storage.dtype, from); err != nil {
+		return err
 	}
 	_, err := io.Copy(io.Discard, from) // to the end, where the checksum is
 	return err

@@ -2,6 +2,7 @@ package tensorfile
 
 import (
 	"encoding/binary"
+	"io"
 	"math"
 )
 
@@ -24,6 +25,22 @@ func (d dtype) size() int {
 
 // readBlock is the number of bytes of a tensor that are read at a time. Chosen.
 const readBlock = 64 << 10
+
+// decodeBlocks reads len(dst) numbers from a reader.
+func decodeBlocks(dst []float32, d dtype, from io.Reader) error {
+	size := d.size()
+	block := make([]byte, min(readBlock, len(dst)*size))
+	for len(dst) > 0 {
+		b := block[:min(len(block), len(dst)*size)]
+		if _, err := io.ReadFull(from, b); err != nil {
+			return err
+		}
+		n := len(b) / size
+		d.decode(dst[:n], b)
+		dst = dst[n:]
+	}
+	return nil
+}
 
 // decode decodes len(dst) numbers of b.
 func (d dtype) decode(dst []float32, b []byte) {
