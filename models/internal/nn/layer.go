@@ -44,6 +44,32 @@ func (w *Workspace) RunNormFirst(l *Layer) {
 	w.inner(l, w.normed)
 }
 
+// RunNormLast applies a layer that normalises the sums of its two parts to X (the
+// order of BERT and of the original transformer, "post-norm"):
+//
+//	x ← norm(x + attention(x)),  x ← norm(x + inner(x))
+//
+// It panics if the workspace has pairs.
+func (w *Workspace) RunNormLast(l *Layer) {
+	if w.paired {
+		panic("nn: pairs in a layer that normalises last")
+	}
+	s := &w.sizes
+	x := Operand{w.X, s.Width}
+	w.Multiply(gemm.Product{
+		C: w.wide, StrideC: 3 * s.Width, A: x.X, StrideA: x.Stride, Rows: w.frames,
+		B: &l.QKV.Weight, Bias: l.QKV.Bias,
+	})
+	w.Attend()
+	w.Multiply(gemm.Product{
+		C: w.X, StrideC: s.Width, A: w.normed.X, StrideA: w.normed.Stride, Rows: w.frames,
+		B: &l.Out.Weight, Bias: l.Out.Bias, Add: true,
+	})
+	w.NormalizeRows(w.X, w.X, &l.AttentionNorm)
+	w.inner(l, x)
+	w.NormalizeRows(w.X, w.X, &l.InnerNorm)
+}
+
 // inner adds the result of the feed-forward part for the left factor x to X.
 func (w *Workspace) inner(l *Layer, x Operand) {
 	s := &w.sizes

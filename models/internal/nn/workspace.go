@@ -43,6 +43,7 @@ type Workspace struct {
 	product product
 	norm    norm
 	sum     sum
+	each    each
 	pack    pack
 	attend  attend
 }
@@ -140,6 +141,24 @@ func (w *Workspace) Normalize(by *Norm) {
 		w.norm.pairs = w.normed.X
 	}
 	w.crew.run(&w.norm, parts(len(w.X)/len(by.Weight), rowsAtOnce))
+}
+
+// NormalizeRows writes the normalised rows of x, of len(by.Weight) numbers, to dst,
+// which has as many; dst may be x.
+func (w *Workspace) NormalizeRows(dst, x []float32, by *Norm) {
+	w.norm = norm{dst: dst, x: x, by: by}
+	w.crew.run(&w.norm, parts(len(x)/len(by.Weight), rowsAtOnce))
+}
+
+// each calls a function as a task.
+type each struct{ f func(i int) }
+
+func (e *each) part(i int, _ *worker) { e.f(i) }
+
+// Each calls f with 0 to n−1, n at least 1, on all goroutines at the same time.
+func (w *Workspace) Each(n int, f func(i int)) {
+	w.each = each{f}
+	w.crew.run(&w.each, n)
 }
 
 // sum adds numbers to others, as a task.
