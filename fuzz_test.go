@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"testing"
+	"time"
 
 	"github.com/voicescreen/voicescreen/dsp/wav"
 	"github.com/voicescreen/voicescreen/internal/proof/cost"
@@ -35,7 +36,7 @@ func FuzzUpload(f *testing.F) {
 		var got []byte
 		cost.Check(t, len(file)*2, func() { // the file and what got holds of it
 			got = got[:0]
-			u, err = newUpload(t.Context(), &pieces{file, piece}, &o, most)
+			u, err = newUpload(t.Context(), &pieces{file, piece}, &o, most, time.Minute)
 			if err == nil {
 				got, err = io.ReadAll(u)
 			}

@@ -20,10 +20,12 @@ const module = "github.com/voicescreen/voicescreen"
 var order = map[string][]string{
 	"screen": {}, // the nouns
 
-	"dsp/wav":        {},
-	"dsp":            {},
-	"features":       {"dsp", "dsp/wav", "screen"},
-	"features/spoof": {"dsp", "features", "screen"},
+	"dsp/wav":          {},
+	"dsp/audiofile":    {"dsp/wav"},
+	"dsp":              {},
+	"features":         {"dsp", "dsp/audiofile", "dsp/wav", "screen"},
+	"features/spoof":   {"dsp", "features", "screen"},
+	"features/egemaps": {"dsp", "features"}, // the set that published models speak
 
 	"models":                        {"dsp", "features", "features/spoof", "screen"},
 	"models/shipped":                {"models", "screen"},
@@ -42,15 +44,16 @@ var order = map[string][]string{
 	"internal/stream":   {},                            // encryption of streams
 
 	// internal/proof serves tests.
-	"internal/proof/accuracy":  {"dsp", "dsp/wav", "internal/proof/signals"}, // dsp against signals whose truth is known
-	"internal/proof/cost":      {},                                           // bounds on what an input may cost, for fuzz targets
-	"internal/proof/diskfault": {},                                           // power failures and failing calls
-	"internal/proof/s3server":  {},                                           // an S3 server of a test
-	"internal/proof/pgserver":  {},                                           // a PostgreSQL server of a test
-	"internal/proof/shared":    {},                                           // the files beside the repository
-	"internal/proof/signals":   {},                                           // signals whose truth is known
-	"internal/proof/soak":      {".", "httpadapter", "screen"},               // a long load on the whole service
-	"internal/stats":           {"dsp"},                                      // figures of scores, for models/learn and the laboratory
+	"internal/proof/accuracy":  {"dsp", "dsp/wav", "internal/proof/signals"},       // dsp against signals whose truth is known
+	"internal/proof/agreement": {"dsp", "dsp/wav", "features", "features/egemaps"}, // features/egemaps against another program
+	"internal/proof/cost":      {},                                                 // bounds on what an input may cost, for fuzz targets
+	"internal/proof/diskfault": {},                                                 // power failures and failing calls
+	"internal/proof/s3server":  {},                                                 // an S3 server of a test
+	"internal/proof/pgserver":  {},                                                 // a PostgreSQL server of a test
+	"internal/proof/shared":    {},                                                 // the files beside the repository
+	"internal/proof/signals":   {},                                                 // signals whose truth is known
+	"internal/proof/soak":      {".", "httpadapter", "screen"},                     // a long load on the whole service
+	"internal/stats":           {"dsp"},                                            // figures of scores, for models/learn and the laboratory
 
 	// The laboratory: nothing outside lab and cmd/voicelab imports it.
 	"lab/augment":  {"dsp"}, // channels and manipulations of recordings
@@ -73,7 +76,7 @@ var order = map[string][]string{
 	"audit":           {"internal/durable"},
 
 	".": {
-		"dsp", "dsp/wav", "features", "internal/document", "internal/durable",
+		"dsp", "dsp/audiofile", "dsp/wav", "features", "internal/document", "internal/durable",
 		"models", "models/learn", "models/shipped", "screen", "store", "store/bolt",
 	},
 
@@ -88,7 +91,7 @@ var order = map[string][]string{
 
 	"internal/command": {".", "dsp/wav", "features", "models", "models/dam", "models/shipped", "screen"}, // what the programs share
 	"cmd/voicescreen": {
-		".", "audit", "dsp", "features", "httpadapter", "httpadapter/webhook", "internal/command", "internal/durable", "internal/stats",
+		".", "audit", "dsp", "features", "features/egemaps", "httpadapter", "httpadapter/webhook", "internal/command", "internal/durable", "internal/stats",
 		"models/learn", "report", "screen", "store", "store/audio", "store/audio/s3", "store/bolt", "store/memory", "store/postgres",
 	},
 	"cmd/voicelab": {

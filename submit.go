@@ -46,6 +46,11 @@ type SubmitOptions struct {
 	// if that is zero too, the three ways are weighed by the pauses, which widens
 	// the intervals.
 	Speech screen.Speech
+
+	// AnyFormat accepts every format that package dsp/audiofile reads: also FLAC,
+	// MP3, Opus in Ogg and WebM, and WAV of A-law, µ-law and IMA ADPCM. Default:
+	// WAV of integer PCM or float only.
+	AnyFormat bool
 }
 
 // Ack acknowledges a submission: the recording is durable and will be analysed.
@@ -54,8 +59,8 @@ type Ack struct {
 	Status    screen.Status // StatusProcessing
 }
 
-// Submit hands in the recording of a session, a WAV file, and returns once it
-// is durable and queued: it will be analysed, also after a crash. The recording
+// Submit hands in the recording of a session, a WAV file or what
+// SubmitOptions.AnyFormat accepts, and returns once it is durable and queued: it will be analysed, also after a crash. The recording
 // is erased as soon as the session has its result.
 //
 // A session takes one recording. Of any number of submissions at the same time
@@ -69,8 +74,8 @@ type Ack struct {
 //   - ErrTooLarge beyond AudioOptions.MaxBytes,
 //   - ErrFull if the store has no room for it,
 //   - ErrUnavailable if a server of the store does not answer,
-//   - ErrAudio, with the fault, for what is no WAV file, is broken, cut short or
-//     empty, or has another rate or channels than asked for.
+//   - ErrAudio, with the fault, for a file in no accepted format, or one that is
+//     broken, cut short or empty, or has another rate or channels than asked for.
 //
 // Submit reads audio to its end unless it fails, and does not close it.
 func (a *flow) Submit(ctx context.Context, sessionID string, audio io.Reader, opts *SubmitOptions) (Ack, error) {
@@ -126,7 +131,7 @@ type received struct {
 
 // receive stores the audio.
 func (e *Engine) receive(ctx context.Context, audio io.Reader, o *SubmitOptions) (received, error) {
-	u, err := newUpload(ctx, audio, o, e.opts.Audio.MaxBytes)
+	u, err := newUpload(ctx, audio, o, e.opts.Audio.MaxBytes, e.opts.Audio.MaxDuration)
 	if err != nil {
 		return received{}, err
 	}
@@ -141,7 +146,7 @@ func (e *Engine) receive(ctx context.Context, audio io.Reader, o *SubmitOptions)
 		return received{}, internal("store the audio", err)
 	}
 	got := received{ref: ref, duration: u.seconds()}
-	if u.wav.Format().Channels > 1 {
+	if u.format.Channels > 1 {
 		got.channel = o.Channel
 	}
 	return got, nil

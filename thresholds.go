@@ -14,12 +14,19 @@ import (
 // thresholdsDocument is the name of the store's document of thresholds.
 const thresholdsDocument = "thresholds"
 
-// thresholdsText is how thresholds stand in the document: as in a file.
+// thresholdsText is how thresholds stand in the document: as in a file, and empty where
+// there are none.
 var thresholdsText = durable.Format[screen.AccountThresholds]{
 	Parse: func(data []byte) (screen.AccountThresholds, error) {
+		if len(data) == 0 {
+			return nil, nil
+		}
 		return screen.ReadThresholds(bytes.NewReader(data))
 	},
 	Text: func(a screen.AccountThresholds) ([]byte, error) {
+		if len(a) == 0 {
+			return nil, nil
+		}
 		var b bytes.Buffer
 		err := screen.WriteThresholds(&b, a)
 		return b.Bytes(), err
@@ -54,7 +61,7 @@ func (t *thresholds) get() screen.AccountThresholds {
 func (e *Engine) Thresholds() screen.AccountThresholds { return e.analyzer.thresholds.get().Clone() }
 
 // SetThresholds stores the thresholds of all accounts in place of the former
-// ones, durably. Every engine on the store uses them within a second, except
+// ones, durably; nil removes them. Every engine on the store uses them within a second, except
 // engines with ScoringOptions.Thresholds. Existing scores stay. The error is an
 // InvalidError for thresholds that cannot be applied, ErrConflict where this
 // engine has ScoringOptions.Thresholds, ErrClosed, or internal.

@@ -45,6 +45,21 @@ func TestEnginesShareTheThresholdsOfTheirStore(t *testing.T) {
 	}
 }
 
+// Thresholds can be removed, and the next engine opens the store.
+func TestThresholdsAreRemoved(t *testing.T) {
+	st := memory.New(nil)
+	t.Cleanup(func() { _ = st.Close() })
+	one := newEngine(t, st, testOptions())
+	for _, a := range []screen.AccountThresholds{always("clinic"), nil} {
+		if err := one.SetThresholds(a); err != nil {
+			t.Fatal(err)
+		}
+		if got := newEngine(t, st, testOptions()).Thresholds(); len(got) != len(a) {
+			t.Errorf("got %v, want %v", got, a)
+		}
+	}
+}
+
 func TestSetThresholdsRefuses(t *testing.T) {
 	st := memory.New(nil)
 	t.Cleanup(func() { _ = st.Close() })

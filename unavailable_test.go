@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
@@ -72,5 +73,46 @@ func TestUnavailableStore(t *testing.T) {
 	st.get = nil
 	if _, err := e.Submit(t.Context(), id, bytes.NewReader(speech()), nil); err != nil {
 		t.Errorf("Submit, when the server answers again: %v", err)
+	}
+}
+
+// An outcome is stored when the store answers again, without another analysis, also if the
+// store made the change and its answer was lost.
+func TestAnOutcomeIsStoredWhenTheStoreIsAvailableAgain(t *testing.T) {
+	for name, late := range map[string]bool{"not made": false, "made, and the answer lost": true} {
+		t.Run(name, func(t *testing.T) {
+			st := &faultyStore{Store: newMemory(t)}
+			fake := newFake(nil)
+			opts := testOptions()
+			opts.Workers, opts.Scoring.Models = 1, []models.Scorer{fake}
+			var reported atomic.Int64
+			opts.Results.OnResult = func(context.Context, string, *voicescreen.Result) { reported.Add(1) }
+			var lost atomic.Int64
+			st.update = func(account, id string, change store.Change) (*store.Session, error) {
+				final := false
+				update := func(s *store.Session, now time.Time) error {
+					err := change(s, now)
+					if final = err == nil && s.Status.Final(); final && !late && lost.Load() == 0 {
+						return errAway
+					}
+					return err
+				}
+				s, err := st.Store.Update(context.Background(), account, id, update)
+				if final && lost.Add(1) == 1 {
+					return nil, errAway
+				}
+				return s, err
+			}
+			e := newEngine(t, st, opts)
+			id := initiate(t, e, "u")
+			submit(t, e, id, speech())
+			if r := wait(t, e, id); r.Status != screen.StatusSuccess || len(r.Scores) == 0 {
+				t.Errorf("got %v %+v, want success", r.Status, r.Failure)
+			}
+			eventually(t, "the result is reported", func() bool { return reported.Load() == 1 })
+			if fake.calls.Load() != 1 {
+				t.Errorf("got %d analyses, want 1", fake.calls.Load())
+			}
+		})
 	}
 }

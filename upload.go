@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
+	"github.com/voicescreen/voicescreen/dsp/audiofile"
 	"github.com/voicescreen/voicescreen/dsp/wav"
 	"github.com/voicescreen/voicescreen/features"
 )
@@ -19,11 +21,22 @@ const maxHeader = 256 << 10
 // as many as make a Read of some KB.
 const checkBlock = 4096
 
-// upload reads a WAV file and checks it on the way: it fails where the file
+// maxGap is how many bytes may stand between two blocks of samples, as they are
+// held in memory until the next block is decoded. Chosen: a large picture in
+// a WebM file.
+const maxGap = 1 << 20
+
+// sampleReader is a wav.Reader or an audiofile.Reader.
+type sampleReader interface {
+	Read(dst []float64) (int, error)
+	Truncated() bool
+}
+
+// upload reads a recording and checks it on the way: it fails where the file
 // does, so that a broken one is never stored.
 //
-// The wav.Reader pulls the bytes out of src and decodes them; a copy of what
-// it pulled waits in passed for Read.
+// The reader of the samples pulls the bytes out of src and decodes them; a copy of
+// what it pulled waits in passed for Read.
 type upload struct {
 	ctx    context.Context
 	src    io.Reader
@@ -31,25 +44,47 @@ type upload struct {
 	passed []byte
 	given  int // bytes at the beginning of passed that Read has returned
 
-	wav     *wav.Reader
+	decoder sampleReader
+	wav     *wav.Reader // the same, if WAV of PCM is all that is accepted; nil otherwise
+	isWAV   bool        // whether the file is a WAV file
+	format  wav.Format  // of the samples
+	most    int64       // samples of all channels after which those of other formats are not checked
 	block   []float64
 	samples int64
-	tail    bool  // the samples are over; what follows is not checked
+	tail    bool  // the samples are over, or enough; what follows is not checked
 	err     error // what Read ended with, nil for io.EOF
 }
 
-// newUpload reads and checks the header.
-func newUpload(ctx context.Context, src io.Reader, o *SubmitOptions, limit int64) (*upload, error) {
+// newUpload reads and checks the header of a file of at most limit bytes. The check
+// of other formats than WAV ends after the length most, which is what is analysed: a
+// few bytes can be decoded to hours of silence.
+func newUpload(ctx context.Context, src io.Reader, o *SubmitOptions, limit int64, most time.Duration) (*upload, error) {
 	u := &upload{ctx: ctx, src: src, left: limit, block: make([]float64, checkBlock)}
-	var err error
-	u.wav, err = wav.NewReader((*uploadSource)(u))
+	err := u.open(o.AnyFormat)
 	if u.err != nil {
 		return nil, u.err
 	}
 	if err != nil {
 		return nil, audioError(err)
 	}
-	return u, o.checkFormat(u.wav.Format())
+	u.most = int64(most.Seconds()+1) * int64(u.format.SampleRate) * int64(u.format.Channels)
+	return u, o.checkFormat(u.format)
+}
+
+// open reads the header.
+func (u *upload) open(any bool) error {
+	if any {
+		r, err := audiofile.NewReader((*uploadSource)(u))
+		if err == nil {
+			u.decoder, u.format, u.isWAV = r, r.Format().Format, r.Format().Name == "WAV"
+		}
+		return err
+	}
+	r, err := wav.NewReader((*uploadSource)(u))
+	if err == nil {
+		u.decoder, u.wav, u.format, u.isWAV = r, r, r.Format(), true
+	}
+	return err
 }
 
 // Read returns the bytes of the file. Its error is ErrUpload, ErrTooLarge or
@@ -72,28 +107,31 @@ func (u *upload) Read(p []byte) (int, error) {
 
 // check decodes a block of samples, by which their bytes get into passed.
 func (u *upload) check() {
-	n, err := u.wav.Read(u.block)
+	n, err := u.decoder.Read(u.block)
 	u.samples += int64(n)
 	switch {
 	case err == nil || u.err != nil:
 	case err != io.EOF:
 		u.err = audioError(err)
-	case u.wav.Truncated():
+	case u.decoder.Truncated() && u.wav == nil:
+		u.err = fmt.Errorf("%w: file is cut short after %.1f seconds", ErrAudio, u.seconds())
+	case u.decoder.Truncated():
 		announced, _ := u.wav.DataSize()
-		f := u.wav.Format()
-		received := u.samples * int64(f.BitsPerSample/8)
+		received := u.samples * int64(u.format.BitsPerSample/8)
 		u.err = fmt.Errorf("%w: file is cut short: %d bytes of samples announced, %d received", ErrAudio, announced, received)
 	case u.samples == 0:
 		u.err = fmt.Errorf("%w: file holds no samples", ErrAudio)
 	default:
 		u.tail = true
 	}
+	if u.err == nil && !u.isWAV && u.samples >= u.most {
+		u.tail = true
+	}
 }
 
 // seconds returns the length of the samples so far.
 func (u *upload) seconds() float64 {
-	f := u.wav.Format()
-	return float64(u.samples/int64(f.Channels)) / float64(f.SampleRate)
+	return float64(u.samples/int64(u.format.Channels)) / float64(u.format.SampleRate)
 }
 
 // pull reads from the source, within the limit. Its errors are io.EOF, and
@@ -119,15 +157,19 @@ func (u *upload) pull(p []byte) (int, error) {
 	return 0, u.err
 }
 
-// uploadSource is the upload as its wav.Reader sees it.
+// uploadSource is the upload as its decoder sees it.
 type uploadSource upload
 
 func (s *uploadSource) Read(p []byte) (int, error) {
 	u := (*upload)(s)
 	n, err := u.pull(p)
 	u.passed = append(u.passed, p[:n]...)
-	if u.wav == nil && len(u.passed) > maxHeader {
+	switch {
+	case u.decoder == nil && len(u.passed) > maxHeader:
 		u.err = fmt.Errorf("%w: no samples within the first %d bytes", ErrAudio, maxHeader)
+		return 0, u.err
+	case len(u.passed) > maxGap:
+		u.err = fmt.Errorf("%w: no samples within %d bytes", ErrAudio, maxGap)
 		return 0, u.err
 	}
 	return n, err
@@ -149,8 +191,10 @@ func audioError(err error) error {
 func isAudioFault(err error) bool {
 	var format wav.FormatError
 	var unsupported wav.UnsupportedError
+	var otherFormat audiofile.FormatError
+	var otherUnsupported audiofile.UnsupportedError
 	var channel *wav.ChannelError
 	var unsuitable features.UnsuitableError
 	return errors.Is(err, ErrAudio) || errors.As(err, &format) || errors.As(err, &unsupported) ||
-		errors.As(err, &channel) || errors.As(err, &unsuitable)
+		errors.As(err, &otherFormat) || errors.As(err, &otherUnsupported) || errors.As(err, &channel) || errors.As(err, &unsuitable)
 }

@@ -175,7 +175,7 @@ const unavailableDelays = 4
 // complete stores the outcome of an attempt under the token of the lease. If
 // another worker has leased the session since, nothing is stored.
 func (w *worker) complete(ctx context.Context, s *store.Session, out outcome, failed error) {
-	final, err := w.store.Update(ctx, s.Account, s.ID, func(r *store.Session, now time.Time) error {
+	final, err := w.insist(ctx, s, func(r *store.Session, now time.Time) error {
 		if !holds(r, s) {
 			return errLeaseLost
 		}
@@ -215,6 +215,37 @@ func (w *worker) complete(ctx context.Context, s *store.Session, out outcome, fa
 		log.Info("the session was deleted; the result is dropped")
 	default:
 		log.Error("store a result", "error", err)
+	}
+}
+
+// insistEvery is the pause between two attempts to store an outcome. Chosen: a database
+// that starts again takes some seconds.
+const insistEvery = 500 * time.Millisecond
+
+// insist is an Update of s, again and again while the store is not available, for the
+// length of a lease: it is cheaper than another analysis. An update whose answer was lost
+// may have been made: a session that is final under the token of s is then the result.
+func (w *worker) insist(ctx context.Context, s *store.Session, change store.Change) (*store.Session, error) {
+	over := time.NewTimer(w.opts.Lease)
+	defer over.Stop()
+	for again := false; ; again = true {
+		final, err := w.store.Update(ctx, s.Account, s.ID, change)
+		if again && errors.Is(err, errLeaseLost) {
+			r, gerr := w.store.Get(ctx, s.Account, s.ID)
+			if gerr == nil && r.Status.Final() && r.Token == s.Token {
+				return r, nil
+			}
+		}
+		if !errors.Is(err, store.ErrUnavailable) {
+			return final, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-over.C:
+			return nil, err
+		case <-time.After(insistEvery):
+		}
 	}
 }
 

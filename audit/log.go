@@ -30,6 +30,10 @@ type Options struct {
 	// log. Default: the log continues no file.
 	After string
 
+	// Replica names the process in each record, where several write a log each.
+	// Default: none.
+	Replica string
+
 	// Now is the clock. Default: time.Now.
 	Now func() time.Time
 }
@@ -84,6 +88,9 @@ func newBatch() *batch { return &batch{done: make(chan struct{})} }
 // head names is missing or a later record does not fit its chain. Open does not
 // read earlier records; Verify does.
 func Open(name string, opts *Options) (_ *Log, err error) {
+	if err := (&Event{Action: "open", Outcome: opts.withDefaults().Replica}).check(); err != nil {
+		return nil, fmt.Errorf("%w: the name of the replica", err)
+	}
 	l := &Log{opts: opts.withDefaults(), name: name, wait: newBatch(), wake: make(chan struct{}, 1), ended: make(chan struct{})}
 	l.seal = newSealer(l.opts.Key)
 	l.unlock, err = durable.Lock(name+".lock", 0)
@@ -297,6 +304,7 @@ func (l *Log) write(records []Record) error {
 	last, start, buf := l.Head(), l.size, l.buf[:0]
 	for i := range records {
 		r := &records[i]
+		r.Replica = l.opts.Replica
 		r.Seq, r.Prev, r.Time = last.Seq+1, last.Hash, r.Time.UTC().Truncate(time.Microsecond)
 		if last.Seq == 0 {
 			r.Prev = noHash

@@ -58,9 +58,10 @@ type Record struct {
 	Seq  uint64    `json:"seq"`  // from 1
 	Time time.Time `json:"time"` // UTC
 	Event
-	Note *Note  `json:"note,omitempty"` // of a record of the log itself
-	Prev string `json:"prev"`           // the hash of the record before; 64 zeros in the first
-	Hash string `json:"-"`              // 64 hexadecimal digits
+	Replica string `json:"replica,omitempty"` // Options.Replica of the process that wrote it
+	Note    *Note  `json:"note,omitempty"`    // of a record of the log itself
+	Prev    string `json:"prev"`              // the hash of the record before; 64 zeros in the first
+	Hash    string `json:"-"`                 // 64 hexadecimal digits
 }
 
 // Note is the content of a record of the log itself.

@@ -27,6 +27,7 @@ type Summary struct {
 	Torn        int       // number of torn ends that crashes left
 	Headless    int       // number of times that the log was opened without its head
 	Head        bool      // whether the last file has a head, which was verified
+	Replicas    []string  // the names in the records, in their order
 }
 
 // Verify reads the files of a log in their order, and returns their Summary. The
@@ -138,6 +139,9 @@ func (v *verifier) count(r *Record) {
 	}
 	v.Records++
 	v.Last, v.End = at, r.Time
+	if r.Replica != "" && !slices.Contains(v.Replicas, r.Replica) {
+		v.Replicas = append(v.Replicas, r.Replica)
+	}
 	if r.Note != nil {
 		if r.Note.TornBytes > 0 {
 			v.Torn++

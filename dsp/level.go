@@ -9,24 +9,40 @@ const levelFrame = 1103
 // level is the level of the mean square ms in dBFS, −Inf for 0.
 func level(ms float64) float64 { return 10 * math.Log10(ms) }
 
-// levels fills dst[i] with the level of x − offset in the frame centred on i·441.
-// Frames overlap, so the squares are summed in two parts per hop, which begin 110
-// samples before the middle of a hop and 110 after it. Each frame is five parts.
-func levels(dst, x []float64, offset float64) {
-	const half, reach = levelFrame / 2, levelFrame/2 - hopSamples // 551 and 110
-	part := func(lo, hi int) float64 {
-		return sumSquares(x[min(max(lo, 0), len(x)):min(max(hi, 0), len(x))], offset)
+// A levelMeter measures the level of x − offset in the frames centred on i·441, one
+// after the other. Frames overlap, so the squares are summed in two parts per hop, which
+// begin 110 samples before the middle of a hop and 110 after it. Each frame is five
+// parts.
+type levelMeter struct {
+	offset     float64
+	b2, a1, b1 float64 // the parts of the hops before
+}
+
+const levelHalf, levelReach = levelFrame / 2, levelFrame/2 - hopSamples // 551 and 110
+
+// start makes the next frame the first one.
+func (m *levelMeter) start(x *signal, offset float64) {
+	*m = levelMeter{offset: offset}
+	m.b1 = m.part(x, -levelReach, levelReach+1)
+}
+
+func (m *levelMeter) part(x *signal, lo, hi int) float64 {
+	lo, hi = min(max(lo, 0), x.n), min(max(hi, 0), x.n)
+	if lo == hi {
+		return 0
 	}
-	var b2, a1 float64 // the parts of the hops before
-	b1 := part(-reach, reach+1)
-	for i := range dst {
-		centre := i * hopSamples
-		a := part(centre+reach+1, centre+hopSamples-reach)
-		b := part(centre+hopSamples-reach, centre+half+1)
-		lo, hi := overlap(levelFrame, len(x), centre-half)
-		dst[i] = level((b2 + a1 + b1 + a + b) / float64(hi-lo))
-		b2, a1, b1 = b1, a, b
-	}
+	return sumSquares(x.part(lo, hi), m.offset)
+}
+
+// frame returns the level of frame i, in dBFS.
+func (m *levelMeter) frame(x *signal, i int) float64 {
+	centre := i * hopSamples
+	a := m.part(x, centre+levelReach+1, centre+hopSamples-levelReach)
+	b := m.part(x, centre+hopSamples-levelReach, centre+levelHalf+1)
+	lo, hi := overlap(levelFrame, x.n, centre-levelHalf)
+	l := level((m.b2 + m.a1 + m.b1 + a + b) / float64(hi-lo))
+	m.b2, m.a1, m.b1 = m.b1, a, b
+	return l
 }
 
 // sumSquares is Σ (x − offset)².
@@ -81,24 +97,40 @@ type loudness struct {
 // newLoudness returns a loudness for power spectra of nfft samples at sr Hz
 // multiplied by the window w.
 func newLoudness(sr float64, nfft int, w []float64) *loudness {
-	high := min(loudnessHigh, sr/2)
-	l := &loudness{bank: newFilterBank(sr, nfft, loudnessFilters, loudnessLow, high, HzToMel)}
-	l.bands = make([]float64, loudnessFilters)
-	l.scale = make([]float64, loudnessFilters)
-	lo, hi := HzToMel(loudnessLow), HzToMel(high)
-	for j := range l.scale {
-		f := MelToHz(lo + (hi-lo)*float64(j+1)/(loudnessFilters+1))
-		l.scale[j] = math.Cbrt(equalLoudness(f))
-	}
-	y := make([]float64, nfft)
-	for j, v := range w {
-		y[j] = 0.5 * v * math.Sin(2*math.Pi*1000*float64(j)/sr)
-	}
-	tone := loudnessTone / l.of(NewFFT(nfft).Power(nil, y))
+	l := bareLoudness(sr, nfft)
+	tone := l.calibration(sr, w)
 	for j := range l.scale {
 		l.scale[j] *= tone
 	}
 	return l
+}
+
+// bareLoudness returns a loudness of an arbitrary scale.
+func bareLoudness(sr float64, nfft int) *loudness {
+	high := min(loudnessHigh, sr/2)
+	l := &loudness{bank: newFilterBank(sr, nfft, loudnessFilters, loudnessLow, high, HzToMel)}
+	l.bands = make([]float64, loudnessFilters)
+	l.scale = make([]float64, loudnessFilters)
+	for j := range l.scale {
+		l.scale[j] = math.Cbrt(equalLoudness(loudnessCentre(sr, j)))
+	}
+	return l
+}
+
+// loudnessCentre is the centre of band j in Hz at the rate sr.
+func loudnessCentre(sr float64, j int) float64 {
+	lo, hi := HzToMel(loudnessLow), HzToMel(min(loudnessHigh, sr/2))
+	return MelToHz(lo + (hi-lo)*float64(j+1)/(loudnessFilters+1))
+}
+
+// calibration is the factor that gives a 1 kHz sine of amplitude ½ at sr Hz under the
+// window w, as long as the FFT, the loudness loudnessTone.
+func (l *loudness) calibration(sr float64, w []float64) float64 {
+	y := make([]float64, len(w))
+	for j, v := range w {
+		y[j] = 0.5 * v * math.Sin(2*math.Pi*1000*float64(j)/sr)
+	}
+	return loudnessTone / l.of(NewFFT(len(w)).Power(nil, y))
 }
 
 // of is the loudness of the power spectrum p, ≥ 0.

@@ -9,6 +9,8 @@ type MFCCOptions struct {
 	Filters      int     // triangular filters, evenly spaced in mel; 26
 	Coefficients int     // cepstral coefficients, c0 included; 13
 	Low, High    float64 // band of the filters in Hz; 0 to 8000, or to half the sampling rate if that is less
+	Frame        float64 // length of a frame in seconds; 0.025
+	PreEmphasis  float64 // share of the previous sample that is subtracted; 0.97, negative means none
 }
 
 // The HTK definition (Young et al., The HTK Book, version 3.4, sections 5.2 to
@@ -24,7 +26,7 @@ const (
 // An MFCC computes mel-frequency cepstral coefficients as HTK does (S. Young et al.,
 // The HTK Book, version 3.4, sections 5.2 to 5.4 and 5.6):
 //
-//   - a frame has N = ⌊0.025·sr + ½⌋ samples, and frames are ⌊0.01·sr + ½⌋ apart;
+//   - by default a frame has N = ⌊0.025·sr + ½⌋ samples, and frames are ⌊0.01·sr + ½⌋ apart;
 //   - y[0] = 0.03·x[0], y[j] = x[j] − 0.97·x[j−1], within the frame alone;
 //   - y is multiplied by a symmetric Hamming window and padded with zeros to the
 //     next power of two, and P[k] = |Y[k]|²;
@@ -38,6 +40,7 @@ const (
 // concurrent use.
 type MFCC struct {
 	frameLen, hop int
+	emphasis      float64
 	window        []float64
 	fft           *FFT
 	buffer        []float64 // a frame padded with zeros
@@ -49,7 +52,8 @@ type MFCC struct {
 }
 
 // NewMFCC returns an MFCC for samples at sr Hz. It panics if sr or an option is
-// impossible: a rate under 400 Hz, a negative number, or a band that is empty or
+// impossible: a rate under 400 Hz, a negative number of filters, coefficients or hertz,
+// a frame outside 2.5 ms to 1 s, a pre-emphasis above 1, or a band that is empty or
 // reaches above half the rate.
 func NewMFCC(sr float64, opts *MFCCOptions) *MFCC {
 	var o MFCCOptions
@@ -58,6 +62,15 @@ func NewMFCC(sr float64, opts *MFCCOptions) *MFCC {
 	}
 	if !(sr >= 400 && sr <= 1e9) {
 		panic("dsp: MFCC at an impossible sampling rate")
+	}
+	if o.Frame == 0 {
+		o.Frame = mfccFrame
+	}
+	switch {
+	case o.PreEmphasis == 0:
+		o.PreEmphasis = mfccPreEmphasis
+	case o.PreEmphasis < 0:
+		o.PreEmphasis = 0
 	}
 	if o.Filters == 0 {
 		o.Filters = 26
@@ -68,10 +81,10 @@ func NewMFCC(sr float64, opts *MFCCOptions) *MFCC {
 	if o.High == 0 {
 		o.High = min(8000, sr/2)
 	}
-	if o.Filters < 1 || o.Coefficients < 1 || !(o.Low >= 0 && o.Low < o.High && o.High <= sr/2) {
+	if o.Filters < 1 || o.Coefficients < 1 || !(o.Frame >= 0.0025 && o.Frame <= 1 && o.PreEmphasis <= 1) || !(o.Low >= 0 && o.Low < o.High && o.High <= sr/2) {
 		panic("dsp: MFCC with impossible options")
 	}
-	m := &MFCC{frameLen: int(mfccFrame*sr + 0.5), hop: int(Hop*sr + 0.5), coefficients: o.Coefficients}
+	m := &MFCC{frameLen: int(o.Frame*sr + 0.5), emphasis: o.PreEmphasis, hop: int(Hop*sr + 0.5), coefficients: o.Coefficients}
 	nfft := powerOfTwo(m.frameLen)
 	m.window = Hamming(m.frameLen)
 	for j := range m.window {
@@ -92,7 +105,7 @@ func NewMFCC(sr float64, opts *MFCCOptions) *MFCC {
 	return m
 }
 
-// FrameLen is the number of samples of a frame, ⌊0.025·sr + ½⌋.
+// FrameLen is the number of samples of a frame, by default ⌊0.025·sr + ½⌋.
 func (m *MFCC) FrameLen() int { return m.frameLen }
 
 // HopLen is the number of samples from one frame to the next, ⌊0.01·sr + ½⌋.
@@ -118,7 +131,7 @@ func (m *MFCC) Coefficients(dst, frame []float64) []float64 {
 	if len(dst) != m.coefficients || len(frame) != m.frameLen {
 		panic("dsp: MFCC of a frame or into a slice of the wrong length")
 	}
-	emphasize(m.buffer, frame, m.window, mfccPreEmphasis, hasAVX)
+	emphasize(m.buffer, frame, m.window, m.emphasis, hasAVX)
 	m.fft.Power(m.power, m.buffer)
 	m.bank.energies(m.logs, m.power)
 	undefined := false

@@ -35,5 +35,8 @@ func (in *Recording) Cautions() []screen.Caution {
 	if severalVoices(a) {
 		c = append(c, screen.SeveralVoices)
 	}
+	if in.Lossy {
+		c = append(c, screen.Lossy)
+	}
 	return c
 }

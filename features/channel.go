@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-audio/audio"
 
+	"github.com/voicescreen/voicescreen/dsp/audiofile"
 	"github.com/voicescreen/voicescreen/dsp/wav"
 )
 
@@ -29,6 +30,7 @@ type Channel struct {
 	Rate      int       // Hz
 	Truncated bool      // the file ends before what its header announces
 	Partial   bool      // the recording goes on beyond Samples
+	Lossy     bool      // the recording was encoded with loss, as MP3 and Opus are
 }
 
 // An UnsuitableError says why a recording that can be read is not analysed: its
@@ -37,24 +39,25 @@ type UnsuitableError string
 
 func (e UnsuitableError) Error() string { return "features: " + string(e) }
 
-// ReadChannel reads one channel of a WAV file at 8 to 192 kHz. Channels are
+// ReadChannel reads one channel of a recording at 8 to 192 kHz, in any format
+// that package dsp/audiofile reads, which it finds in the content. Channels are
 // numbered from 1; 0 means the only channel. ReadChannel reads at most the
 // length most from the beginning, or MaxDuration where most is not positive,
 // and of rates above 48 kHz only as many samples as that length has at 48 kHz.
 // Memory grows with what is read, whatever the header says.
 //
-// The error is one of package wav for a broken file, an UnsuitableError, r's, or
-// ctx's.
+// The error is one of packages audiofile and wav for a broken file or a format
+// that is not read, an UnsuitableError, r's, or ctx's.
 func ReadChannel(ctx context.Context, r io.Reader, number int, most time.Duration) (*Channel, error) {
 	if most <= 0 {
 		most = MaxDuration
 	}
-	wr, err := wav.NewReader(r)
+	ar, err := audiofile.NewReader(r)
 	if err != nil {
 		return nil, err
 	}
-	f := wr.Format()
-	if err := CheckFormat(f, number); err != nil {
+	f := ar.Format()
+	if err := CheckFormat(f.Format, number); err != nil {
 		return nil, err
 	}
 	limit := maxSamples(f.SampleRate, most)
@@ -65,7 +68,7 @@ func ReadChannel(ctx context.Context, r io.Reader, number int, most time.Duratio
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		n, err := wr.Read(block)
+		n, err := ar.Read(block)
 		for i := first; i < n; i += f.Channels {
 			x.add(block[i])
 		}
@@ -82,8 +85,9 @@ func ReadChannel(ctx context.Context, r io.Reader, number int, most time.Duratio
 	return &Channel{
 		Samples:   x.join(min(x.n, limit)),
 		Rate:      f.SampleRate,
-		Truncated: wr.Truncated(),
+		Truncated: ar.Truncated(),
 		Partial:   x.n > limit,
+		Lossy:     f.Lossy,
 	}, nil
 }
 

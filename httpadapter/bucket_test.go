@@ -16,7 +16,7 @@ func TestRateLimitConcurrent(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for range 100 {
-				if _, wait := l.take("key"); wait == 0 {
+				if _, wait := l.take("key", l.share()); wait == 0 {
 					taken.Add(1)
 				} else if wait > 366*24*time.Hour {
 					t.Errorf("got a wait of %v", wait)

@@ -49,6 +49,12 @@ type Limits struct {
 	// which leaves a fifth of the engine's default queue to other keys while all
 	// uploads of one key stall.
 	Uploads int
+
+	// AnyFormat accepts recordings in every format that package dsp/audiofile reads,
+	// at any rate from 8 to 192 kHz unless allowed_sample_rate is given, and the field
+	// channel, which says the channel of a recording with several. Default: WAV of
+	// one channel, as the service had it.
+	AnyFormat bool
 }
 
 func (l Limits) withDefaults() Limits {

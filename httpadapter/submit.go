@@ -2,6 +2,7 @@ package httpadapter
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"io"
 	"mime"
@@ -130,18 +131,23 @@ func (a *adapter) openUpload(c *call, body uploadBody) *upload {
 }
 
 // submitFile submits the file of an upload to the engine: straight from the body if
-// the session and the sample rate are known, otherwise from a temporary file after
+// the session and the sample rate are known, and the channel where one may be given, otherwise from a temporary file after
 // the whole body was read.
 func (a *adapter) submitFile(c *call, u *upload, part io.Reader) error {
 	file := bufio.NewReaderSize(&limitedReader{part, a.opts.MaxUpload, tooLarge}, readAhead)
 	c.session = u.sessionID
-	opts := &voicescreen.SubmitOptions{Product: c.route.product, SampleRate: serviceRate}
+	any := c.limits.AnyFormat
+	opts := &voicescreen.SubmitOptions{Product: c.route.product, SampleRate: serviceRate, AnyFormat: any}
+	if any {
+		opts.SampleRate = 0
+	}
 	head, _ := file.Peek(28) // an error comes again
-	if u.sessionID != "" && (u.rate != 0 || hasRate(head, serviceRate)) {
+	if u.sessionID != "" && (u.rate != 0 || hasRate(head, serviceRate)) && (u.channel != 0 || !any) {
+		opts.Channel = u.channel
 		if u.rate != 0 {
 			opts.SampleRate = u.rate
 		}
-		r := &fileReader{u: u, r: file, rate: opts.SampleRate, opts: opts}
+		r := &fileReader{u: u, r: file, rate: cmp.Or(opts.SampleRate, serviceRate), opts: opts}
 		ack, err := c.account.Submit(c.r.Context(), u.sessionID, r, opts)
 		var fault *answer
 		if err != nil && errors.As(r.err, &fault) {
@@ -166,7 +172,7 @@ func (a *adapter) submitFile(c *call, u *upload, part io.Reader) error {
 	if u.rate != 0 {
 		opts.SampleRate = u.rate
 	}
-	opts.Speech = u.speech
+	opts.Speech, opts.Channel = u.speech, u.channel
 	c.session = u.sessionID
 	ack, err := c.account.Submit(c.r.Context(), u.sessionID, s, opts)
 	return c.acknowledge(ack, err)

@@ -22,6 +22,8 @@ const (
 	minRate     = 8000  // Hz, the bounds of allowed_sample_rate
 	maxRate     = 48000
 
+	maxChannel = 64 // the most channels of a WAV file that are read
+
 	// uploadOverhead is added to the size of the largest file for the maximum
 	// Content-Length, in bytes. Limits bounds the parts beside the file.
 	uploadOverhead = 1 << 20
@@ -40,6 +42,7 @@ type upload struct {
 	parts     int
 	sessionID string        // "" until known
 	rate      int           // allowed_sample_rate in Hz; 0 until known
+	channel   int           // from 1 on; 0 until known
 	speech    screen.Speech // how the person speaks; 0 until known
 	hasFile   bool          // whether the file's part has begun
 	misnamed  bool          // whether an unknown part has a file name
@@ -74,7 +77,7 @@ func (u *upload) next() (file io.Reader, err error) {
 			u.body.left = u.maxFile + uploadOverhead
 			return part, nil
 		}
-		if !isField(name) {
+		if !u.isField(name) {
 			u.misnamed = u.misnamed || part.FileName() != ""
 			if err := u.skip(part); err != nil {
 				return nil, err
@@ -95,8 +98,8 @@ func (u *upload) next() (file io.Reader, err error) {
 }
 
 // isField returns whether set knows the name of a part.
-func isField(name string) bool {
-	return name == "session_id" || name == "allowed_sample_rate" || name == "speech"
+func (u *upload) isField(name string) bool {
+	return name == "channel" && u.limits.AnyFormat || name == "session_id" || name == "allowed_sample_rate" || name == "speech"
 }
 
 // skip reads and discards an unknown part, within the limit of the whole body.
@@ -135,6 +138,12 @@ func (u *upload) set(name, text string) error {
 				fmt.Sprintf("allowed_sample_rate is malformed, want %d to %d", minRate, maxRate))
 		}
 		u.rate = rate
+	case "channel":
+		channel, ok := toInt(text)
+		if !ok || channel < 1 || channel > maxChannel || u.channel != 0 && u.channel != channel {
+			return refuse(http.StatusUnprocessableEntity, fmt.Sprintf("channel is malformed, want 1 to %d", maxChannel))
+		}
+		u.channel = channel
 	case "speech":
 		if text == "" {
 			return nil // as without the field

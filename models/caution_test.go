@@ -95,7 +95,7 @@ func TestShortSpeechIsACaution(t *testing.T) {
 }
 
 func TestCautionNames(t *testing.T) {
-	for c := screen.LittleSpeech; c <= screen.ShortSpeech; c++ {
+	for c := screen.LittleSpeech; c <= screen.Lossy; c++ {
 		b, err := c.MarshalText()
 		if err != nil {
 			t.Fatal(err)
@@ -105,7 +105,7 @@ func TestCautionNames(t *testing.T) {
 			t.Errorf("%s: got %v, %v, want %v", b, got, err, c)
 		}
 	}
-	if _, err := (screen.ShortSpeech + 1).MarshalText(); err == nil {
+	if _, err := (screen.Lossy + 1).MarshalText(); err == nil {
 		t.Error("an unknown caution has a name")
 	}
 }

@@ -148,4 +148,5 @@ var cautions = map[screen.Caution]string{
 	screen.SeveralVoices: "perhaps more than one person speaks",
 	screen.ShortSpeech: fmt.Sprintf("less speech than the %.0f to %.0f s that are recommended: the score is nearer to the average, its interval wider",
 		screen.RecommendedSpeech[0], screen.RecommendedSpeech[1]),
+	screen.Lossy: "encoded with loss, which can change the measures, those of the deepfake score most",
 }

@@ -20,6 +20,9 @@ const (
 	// ShortSpeech: less speech than RecommendedSpeech. The score is drawn towards the
 	// average, and its interval is wider. The decision stays.
 	ShortSpeech
+	// Lossy: the recording was encoded with loss, as MP3, Opus, A-law, µ-law or
+	// IMA ADPCM. Opus at the bit rates of speech raises the deepfake score of people.
+	Lossy
 )
 
 // RecommendedSpeech is how many seconds of speech are recommended for depression and
@@ -29,7 +32,7 @@ const (
 // depression-speech-biomarker).
 var RecommendedSpeech = [2]float64{60, 90}
 
-var cautions = NewEnum[Caution]("caution", "little_speech", "noisy", "narrow_band", "unfamiliar", "several_voices", "short_speech")
+var cautions = NewEnum[Caution]("caution", "little_speech", "noisy", "narrow_band", "unfamiliar", "several_voices", "short_speech", "lossy")
 
 // Valid reports whether c is one of the values; the zero value is not.
 func (c Caution) Valid() bool { return cautions.Valid(c) }

@@ -30,7 +30,7 @@ func TestEnumerationsAreReadAsTheyAreWritten(t *testing.T) {
 			func(b []byte) (uint8, error) { var c screen.Category; err := c.UnmarshalText(b); return uint8(c), err }},
 		{"decision", uint8(screen.Indeterminate), func(v uint8) kind { return screen.Decision(v) },
 			func(b []byte) (uint8, error) { var d screen.Decision; err := d.UnmarshalText(b); return uint8(d), err }},
-		{"caution", uint8(screen.ShortSpeech), func(v uint8) kind { return screen.Caution(v) },
+		{"caution", uint8(screen.Lossy), func(v uint8) kind { return screen.Caution(v) },
 			func(b []byte) (uint8, error) { var c screen.Caution; err := c.UnmarshalText(b); return uint8(c), err }},
 		{"gender", uint8(screen.TransgenderMale), func(v uint8) kind { return screen.Gender(v) },
 			func(b []byte) (uint8, error) { var g screen.Gender; err := g.UnmarshalText(b); return uint8(g), err }},

@@ -25,3 +25,7 @@ speak short_en en-gb 150 45 44100
 speak female_en en-us+f3 150 60 44100
 speak voice_16k_en en-gb 150 38 16000
 speak spoken_en en-us+m3 160 50 44100
+
+# The beginning of short_en.wav as a browser records it. WebM holds random numbers, so the
+# bytes differ each time; the packets are those of FFmpeg 5.1 with libopus 1.3.1.
+ffmpeg -v error -y -bitexact -i "$out/short_en.wav" -t 4.5 -c:a libopus -b:a 16k -application voip -f webm -live 1 "$out/short_en.webm"

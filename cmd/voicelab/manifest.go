@@ -20,7 +20,7 @@ questionnaire in a column phq_9 or gad_7 can replace the label. The columns
 source_repo, system, speaker, licence and use are read if they are there, and by
 evaluate also kind, language, gender, age, race and ethnicity. A row that cannot be
 read is left out with a warning, with more than a tenth of them the manifest is
-refused. Recordings are mono WAV files at 8 to 192 kHz.`
+refused. Recordings are mono, at 8 to 192 kHz: WAV, FLAC, MP3, or Opus in Ogg or WebM.`
 
 // taskNames are the values of --task.
 var taskNames = []string{"depression", "anxiety", "deepfake"}

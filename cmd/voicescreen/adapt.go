@@ -25,8 +25,9 @@ back by one.
 
 Adapting needs recordings of at least 30 users, each of whom has one vote. It cannot see
 how many of them are ill: give --base-rate here and to "serve", or the intervals become
-wider. Stop the server first, or let it adapt while it runs with "serve --calibrate". A
-model that was learned from labels stays in use with the norms that it was learned on;
+wider. Of a database file stop the server first, or let it adapt while it runs with
+"serve --calibrate". With PostgreSQL the servers go on, and use the norms within a second.
+A model that was learned from labels stays in use with the norms that it was learned on;
 the next "calibrate" begins with the adapted norms.`,
 		Example: "  voicescreen adapt --db clinic.db --base-rate depression=0.3\n" +
 			"  voicescreen adapt --db clinic.db --task depression --dry-run --out adapted.json\n" +

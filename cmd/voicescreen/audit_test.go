@@ -171,3 +171,39 @@ func TestKeysAudit(t *testing.T) {
 		t.Errorf("got keys\n%s\nwant\n%s", after, before)
 	}
 }
+
+// Each replica has a log of its own, whose records name it, and all are verified at once.
+func TestAuditLogsOfReplicas(t *testing.T) {
+	dir := t.TempDir()
+	var logs []string
+	for _, name := range []string{"web-1", "web-2"} {
+		file := filepath.Join(dir, name+".log")
+		ok(t, "keys", "create", "--keys", filepath.Join(dir, "keys.json"), "--account", "clinic-a", "--audit", file, "--replica", name)
+		if n := strings.Count(string(read(t, file)), `"replica":"`+name+`"`); n != 2 {
+			t.Errorf("got %d records that name %s, want 2", n, name)
+		}
+		logs = append(logs, file)
+	}
+	out := ok(t, append([]string{"audit", "verify", "--each"}, logs...)...).stdout
+	for _, want := range []string{logs[0] + ":\n2 records, 1 to 2", logs[1] + ":\n2 records", "of web-1\n", "of web-2\n"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("got\n%s\nwant %q in it", out, want)
+		}
+	}
+	if o := cli(t, append([]string{"audit", "verify"}, logs...)...); o.code != command.ExitError {
+		t.Errorf("as one log: got %+v, want an error", o)
+	}
+	write(t, logs[0], bytes.Replace(read(t, logs[0]), []byte("web-1"), []byte("web-9"), 1))
+	if o := cli(t, append([]string{"audit", "verify", "--each"}, logs...)...); o.code != command.ExitError || !strings.Contains(o.stderr, "web-1.log") || !strings.Contains(o.stdout, "of web-2") {
+		t.Errorf("a changed name: got %+v, want an error about its log, and the other one verified", o)
+	}
+	for name, args := range map[string][]string{
+		"a head":                {"audit", "verify", "--each", "--head", "1:" + strings.Repeat("0", 64), logs[0]},
+		"a replica without log": {"keys", "list", "--keys", "x", "--replica", "web-1"},
+		"a name with a space":   {"serve", "--dev", "--audit", logs[0], "--replica", "web 1"},
+	} {
+		if o := cli(t, args...); o.code != command.ExitUsage {
+			t.Errorf("%s: got %+v, want a usage error", name, o)
+		}
+	}
+}

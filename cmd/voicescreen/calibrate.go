@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -39,10 +37,12 @@ model in use if two figures on held-out users allow it: its log score is not low
 its AUC not lower by more than 0.01. Calibration error and Brier score are printed and
 do not decide. The database keeps it and the former models; --revert goes back by one.
 
-Learning needs at least 20 users, and 5 labels on either side of a score of 10. Stop the
-server first, or let it learn while it runs with "serve --calibrate". A model of
-"serve --model" stays in use in place of the learned one. Without labels, "adapt" brings
-the norms towards your recordings; calibrate begins with the norms that adapt left.`,
+Learning needs at least 20 users, and 5 labels on either side of a score of 10. Of a
+database file stop the server first, or let it learn while it runs with "serve
+--calibrate". With PostgreSQL the servers go on, and use the learned model within a
+second. A model of "serve --model" stays in use in place of the learned one. Without
+labels, "adapt" brings the norms towards your recordings; calibrate begins with the norms
+that adapt left.`,
 		Example: "  voicescreen calibrate --db clinic.db\n" +
 			"  voicescreen calibrate --db clinic.db --task depression --dry-run --out learned.json\n" +
 			"  voicescreen calibrate --db clinic.db --task depression --revert",
@@ -68,11 +68,11 @@ func (o *calibrateOptions) run(cmd *cobra.Command, revert func(*voicescreen.Engi
 	if err != nil {
 		return err
 	}
-	engine, err := o.open(cmd)
+	engine, end, err := o.open(cmd)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, closeEngine(engine)) }()
+	defer func() { err = errors.Join(err, end()) }()
 	if o.revert {
 		return revert(engine, opts.Categories[0])
 	}
@@ -96,7 +96,7 @@ func (o *calibrateOptions) run(cmd *cobra.Command, revert func(*voicescreen.Engi
 // addTo adds the flags that calibrate and adapt share. What is what they take of the
 // accounts, in a word, and made what they make.
 func (o *calibrateOptions) addTo(cmd *cobra.Command, what, made string) {
-	cmd.Flags().StringVar(&o.db, "db", "", "the database file (required)")
+	cmd.Flags().StringVar(&o.db, "db", "", "the database file, or postgres://… (required)")
 	cmd.Flags().StringVar(&o.task, "task", "", "depression or anxiety (default both)")
 	cmd.Flags().StringVar(&o.out, "out", "", "with --task: a file to write the "+made+" to as well")
 	cmd.Flags().StringVar(&o.since, "since", "", "leave out what was submitted before this day, as 2026-01-31")
@@ -139,22 +139,18 @@ func (o *calibrateOptions) check(cmd *cobra.Command) (*voicescreen.CalibrateOpti
 	return opts, nil
 }
 
-// open opens the database, which must exist.
-func (o *calibrateOptions) open(cmd *cobra.Command) (*voicescreen.Engine, error) {
+// open opens the database, which must exist. Done closes it.
+func (o *calibrateOptions) open(cmd *cobra.Command) (engine *voicescreen.Engine, done func() error, err error) {
 	warnReadable(cmd.ErrOrStderr(), o.storeKey.file)
 	key, err := o.storeKey.read()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	engineOptions := &voicescreen.Options{Workers: -1, Store: bolt.Options{Key: key}}
-	if err := o.scoring.Set(&engineOptions.Scoring); err != nil {
-		return nil, err
+	opts := &voicescreen.Options{Workers: -1, Store: bolt.Options{Key: key}}
+	if err := o.scoring.Set(&opts.Scoring); err != nil {
+		return nil, nil, err
 	}
-	if _, err := os.Stat(o.db); errors.Is(err, fs.ErrNotExist) { // Open would make it
-		return nil, fmt.Errorf("there is no database %s", o.db)
-	}
-	engine, err := voicescreen.Open(o.db, engineOptions)
-	return engine, keyHint(err)
+	return openEngineOn(cmd.Context(), o.db, opts)
 }
 
 // learnFrom learns from the labels and prints what came of it. It is a [fitter].

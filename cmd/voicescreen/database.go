@@ -4,14 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/voicescreen/voicescreen"
-	"github.com/voicescreen/voicescreen/httpadapter"
-	"github.com/voicescreen/voicescreen/internal/command"
+	"github.com/voicescreen/voicescreen/store"
+	"github.com/voicescreen/voicescreen/store/bolt"
 	"github.com/voicescreen/voicescreen/store/postgres"
 )
 
@@ -37,7 +37,7 @@ func openDatabase(ctx context.Context, o *engineFlags, logger *slog.Logger) (dat
 	if err != nil {
 		return database{}, err
 	}
-	st, err := postgres.Open(ctx, o.db, &postgres.Options{Key: key, Audio: recordings})
+	st, err := postgres.Open(ctx, o.db, &postgres.Options{Key: key, Audio: recordings, RowSecurity: o.rows})
 	return database{st}, keyHint(err)
 }
 
@@ -56,57 +56,44 @@ func (d database) close() error {
 	return d.shared.Close()
 }
 
-// keyStore is where the commands on keys find them: a file, or a PostgreSQL
-// database.
-type keyStore struct {
-	file, db string
-	storeKey storeKeyFlag
+// openPostgres opens a PostgreSQL database for one command.
+func openPostgres(ctx context.Context, url string, key []byte) (*postgres.Store, error) {
+	st, err := postgres.Open(ctx, url, &postgres.Options{Key: key})
+	return st, keyHint(err)
 }
 
-func (k *keyStore) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&k.file, "keys", "", "the key file")
-	cmd.Flags().StringVar(&k.db, "db", "", "instead of a key file, the PostgreSQL database that holds the keys, postgres://…")
-	k.storeKey.add(cmd)
-}
-
-func (k *keyStore) check() error {
-	switch {
-	case k.file == "" && k.db == "":
-		return command.Usagef("--keys is missing, want the path of the key file, or --db postgres://…")
-	case k.file != "" && k.db != "":
-		return command.Usagef("want --keys or --db, and not both")
-	case k.file != "" && k.storeKey.file != "":
-		return command.Usagef("--store-key is for --db: a key file is not encrypted")
-	case k.db != "" && !isPostgres(k.db):
-		return command.Usagef("--db is for keys in PostgreSQL, want postgres://…; the keys beside a database file are in the file of --keys")
+// withStore calls f with a database that is there, a file or one of PostgreSQL.
+func withStore(ctx context.Context, db string, opts *bolt.Options, f func(store.Store) error) error {
+	if !isPostgres(db) {
+		return withDB(db, opts, func(st *bolt.Store) error { return f(st) })
 	}
-	return nil
-}
-
-// use calls f with the keys. A missing file is made if create is true.
-func (k *keyStore) use(ctx context.Context, create bool, f func(keys *httpadapter.Keys) error) error {
-	if k.db == "" {
-		open := openKeys
-		if create {
-			open = httpadapter.CreateKeys
-		}
-		keys, err := open(k.file)
-		if err != nil {
-			return err
-		}
-		return f(keys)
+	var key []byte
+	if opts != nil {
+		key = opts.Key
 	}
-	secret, err := k.storeKey.read()
+	st, err := openPostgres(ctx, db, key)
 	if err != nil {
 		return err
 	}
-	st, err := postgres.Open(ctx, k.db, &postgres.Options{Key: secret})
+	return errors.Join(f(st), st.Close())
+}
+
+// openEngineOn returns an engine that analyses nothing, on a database that is there, and
+// what closes both.
+func openEngineOn(ctx context.Context, db string, opts *voicescreen.Options) (engine *voicescreen.Engine, done func() error, err error) {
+	if !isPostgres(db) {
+		if _, err := os.Stat(db); errors.Is(err, fs.ErrNotExist) { // Open would make it
+			return nil, nil, fmt.Errorf("there is no database %s", db)
+		}
+		engine, err = voicescreen.Open(db, opts)
+		return engine, func() error { return closeEngine(engine) }, keyHint(err)
+	}
+	st, err := openPostgres(ctx, db, opts.Store.Key)
 	if err != nil {
-		return keyHint(fmt.Errorf("keys: %w", err))
+		return nil, nil, err
 	}
-	keys, err := httpadapter.StoredKeys(ctx, st)
-	if err == nil {
-		err = f(keys)
+	if engine, err = voicescreen.New(st, opts); err != nil {
+		return nil, nil, errors.Join(err, st.Close())
 	}
-	return errors.Join(err, st.Close())
+	return engine, func() error { return errors.Join(closeEngine(engine), st.Close()) }, nil
 }

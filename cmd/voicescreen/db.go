@@ -11,18 +11,23 @@ import (
 	"github.com/voicescreen/voicescreen/internal/command"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/bolt"
+	"github.com/voicescreen/voicescreen/store/postgres"
 )
 
 func newDB() *cobra.Command {
 	cmd := command.Group(&cobra.Command{
 		Use:   "db",
-		Short: "List, export, check, back up, restore, compact and encrypt a database",
+		Short: "List, export, check, copy, back up, restore, compact and encrypt a database",
 		Long: `A database clinic.db consists of three parts that belong together: the file, the
 directory clinic.db.audio with the recordings that wait, and, if it is encrypted, the
 file clinic.db.keyslots. The file also holds the models that were learned from labels, and
 the norms that were adapted.
 
-Stop the service before you use these commands: one process can have a database
+With postgres://… in place of a path, "db check", "db list", "db export", "db
+delete-user", "db rekey" and "db copy" work on a PostgreSQL database, while it is used.
+Back it up and restore it with its own tools.
+
+Stop the service before you use these commands on a file: one process can have it
 open. A running service makes backups with "serve --backup DIR --backup-every 24h",
 and a program that embeds the engine with Engine.Backup. "db check", "db restore",
 "db list" and "db export" take those too.`,
@@ -34,7 +39,7 @@ and a program that embeds the engine with Engine.Backup. "db check", "db restore
 			"  voicescreen db restore /backup/monday.db clinic.db\n" +
 			"  voicescreen db encrypt clinic.db encrypted.db --store-key store.key",
 	})
-	cmd.AddCommand(newDBCheck(), newDBBackup(), newDBRestore(), newDBCompact(), newDBEncrypt(), newDBRekey(),
+	cmd.AddCommand(newDBCheck(), newDBBackup(), newDBRestore(), newDBCompact(), newDBEncrypt(), newDBRekey(), newDBCopy(),
 		newDBList(), newDBExport(), newDBDeleteUser())
 	return cmd
 }
@@ -64,7 +69,8 @@ func newDBCheck() *cobra.Command {
 their end, the keys, and the models that were learned from labels. Each fault is a
 line on standard output, which names sessions by their identifiers; with any, the
 exit status is 1. The database is opened for writing, which must be allowed, and one
-of an older format is brought up to date in place.`,
+of an older format is brought up to date in place. Of a PostgreSQL database every
+record, the recordings, the keys, the webhooks and the models are read.`,
 		"check clinic.db",
 		1, func(cmd *cobra.Command, opts *bolt.Options, args []string) error {
 			n := 0
@@ -82,13 +88,16 @@ of an older format is brought up to date in place.`,
 
 // checkDB prints the faults of a database that is there, and counts them.
 func checkDB(cmd *cobra.Command, path string, opts *bolt.Options, n *int) (bolt.Contents, error) {
-	if err := mustExist(path); err != nil {
-		return bolt.Contents{}, err
-	}
 	report := func(fault string) error {
 		*n++
 		_, err := fmt.Fprintln(cmd.OutOrStdout(), fault)
 		return err
+	}
+	if isPostgres(path) {
+		return checkPostgres(cmd, path, opts.Key, report)
+	}
+	if err := mustExist(path); err != nil {
+		return bolt.Contents{}, err
 	}
 	return bolt.Check(cmd.Context(), path, opts, report)
 }
@@ -111,6 +120,9 @@ writing.`,
 		"restore /backup/monday.db clinic.db --store-key store.key",
 		2, func(cmd *cobra.Command, opts *bolt.Options, args []string) error {
 			n := 0
+			if err := errors.Join(mustExist(args[0]), isFile(args[1])); err != nil {
+				return err
+			}
 			if _, err := checkDB(cmd, args[0], opts, &n); err != nil {
 				return err
 			}
@@ -123,6 +135,9 @@ writing.`,
 
 // copyChecked copies a database and checks the copy.
 func copyChecked(cmd *cobra.Command, opts *bolt.Options, args []string) error {
+	if err := isFile(args[1]); err != nil {
+		return err
+	}
 	err := withDB(args[0], opts, func(st *bolt.Store) error { return st.Backup(cmd.Context(), args[1]) })
 	if err != nil {
 		return err
@@ -204,6 +219,9 @@ somebody who has the old key and a copy of the key file from before.`,
 			if err != nil {
 				return err
 			}
+			if isPostgres(args[0]) {
+				return postgres.Rekey(cmd.Context(), args[0], opts.Key, key)
+			}
 			if err := mustExist(args[0]); err != nil {
 				return err
 			}
@@ -228,13 +246,24 @@ func withDB(path string, opts *bolt.Options, f func(*bolt.Store) error) error {
 // mustExist says that there is no database, which bolt.Open would make.
 func mustExist(path string) error {
 	if isPostgres(path) {
-		return command.Usagef("this command is for database files, and not for PostgreSQL")
+		return command.Usagef("this command is for database files; PostgreSQL has tools of its own for it, such as pg_basebackup, pg_dump and VACUUM")
 	}
 	_, err := os.Stat(path)
 	return err
 }
 
+// isFile says that a path names no PostgreSQL database.
+func isFile(path string) error {
+	if isPostgres(path) {
+		return mustExist(path)
+	}
+	return nil
+}
+
 func mustNotExist(path string) error {
+	if err := isFile(path); err != nil {
+		return err
+	}
 	_, err := os.Lstat(path)
 	if err == nil {
 		return fmt.Errorf("%s is there already", path)

@@ -50,7 +50,7 @@ session is recorded, without the user.`,
 			if err := d.trail.check(); err != nil {
 				return err
 			}
-			return withDB(args[0], opts, func(st *bolt.Store) error { return d.run(cmd, st) })
+			return withStore(cmd.Context(), args[0], opts, func(st store.Store) error { return d.run(cmd, st) })
 		})
 	cmd.Flags().StringVar(&d.account, "account", "", "the account of the user; \"\" is that of a program without tenants (required)")
 	cmd.Flags().StringVar(&d.user, "user", "", "the user (required)")
@@ -62,7 +62,7 @@ session is recorded, without the user.`,
 
 // run erases the user after the confirmation, and notes it in the audit log before
 // and after.
-func (d *userDeletion) run(cmd *cobra.Command, st *bolt.Store) error {
+func (d *userDeletion) run(cmd *cobra.Command, st store.Store) error {
 	ids, latest, err := sessionsOf(cmd.Context(), st, d.account, d.user)
 	damaged := errors.Is(err, store.ErrDamaged) // Forget erases damaged records too
 	if err != nil && !damaged {
@@ -94,7 +94,7 @@ func (d *userDeletion) run(cmd *cobra.Command, st *bolt.Store) error {
 }
 
 // erase erases the user. What cannot be noted before is not done.
-func (d *userDeletion) erase(ctx context.Context, st *bolt.Store, l *audit.Log, ids []string) (n int, err error) {
+func (d *userDeletion) erase(ctx context.Context, st store.Store, l *audit.Log, ids []string) (n int, err error) {
 	if l == nil {
 		return st.Forget(ctx, d.account, d.user)
 	}

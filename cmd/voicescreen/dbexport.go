@@ -39,8 +39,9 @@ func newDBExport() *cobra.Command {
 	cmd := dbCommand("export PATH", "Write sessions, results and labels as JSON or CSV",
 		`Write the sessions of a database, of all accounts or of those that the flags choose,
 to standard output, or with -o to a new file that only its owner can read. They are in
-the order of their identifiers, as of one moment: the database must not be in use. Of a
-running service export a backup.
+the order of their identifiers. A database file must not be in use, and the export is
+as of one moment: of a running service export a backup. With postgres://… the servers go
+on, and a session that is made or erased meanwhile may be written or not.
 
 --parts says what is written, of sessions, results, labels and features. Without
 sessions only those are written that have one of the other parts. Each session is one
@@ -94,7 +95,7 @@ func (o *exportOptions) check(cmd *cobra.Command) error {
 }
 
 func (o *exportOptions) run(cmd *cobra.Command, path string, opts *bolt.Options) error {
-	return withDB(path, opts, func(st *bolt.Store) error {
+	return withStore(cmd.Context(), path, opts, func(st store.Store) error {
 		n := 0
 		var damaged error
 		write := func(w io.Writer) (err error) {

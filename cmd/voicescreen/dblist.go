@@ -26,7 +26,7 @@ func newDBList() *cobra.Command {
 		`List the newest sessions of a database, of all accounts or of those that the flags
 choose: when they were created (UTC), their state, what they are for, who they are of,
 and which labels they have. It prints no scores: "db export" does.`,
-		"list clinic.db --account clinic-a --user patient-17",
+		"list clinic.db --account clinic-a --user patient-17\n  voicescreen db list postgres://voicescreen@db.example/voicescreen",
 		1, func(cmd *cobra.Command, opts *bolt.Options, args []string) error {
 			if err := filter.parse(cmd); err != nil {
 				return err
@@ -34,7 +34,7 @@ and which labels they have. It prints no scores: "db export" does.`,
 			if limit < 1 {
 				return command.Usagef("--limit is %d, want 1 or more", limit)
 			}
-			return withDB(args[0], opts, func(st *bolt.Store) error {
+			return withStore(cmd.Context(), args[0], opts, func(st store.Store) error {
 				newest := newestSessions{limit: limit}
 				err := filter.eachSession(cmd.Context(), st, newest.add)
 				if err != nil && !isDamaged(err) {

@@ -26,6 +26,7 @@ type engineFlags struct {
 	prior      float64
 	storeKey   storeKeyFlag
 	audio      audioFlags
+	rows       bool // row-level security
 	results    resultFlags
 	scoring    command.ScoringFlags
 	baseline   bool
@@ -46,6 +47,7 @@ func (o *engineFlags) add(cmd *cobra.Command, db, workers string) {
 	command.AddPrior(cmd, &o.prior)
 	o.storeKey.add(cmd)
 	o.audio.add(cmd)
+	cmd.Flags().BoolVar(&o.rows, "row-security", false, "turn on row-level security in PostgreSQL, for good: roles beside the service see the accounts that the table voicescreen.tenants gives them")
 	o.results.add(cmd)
 	o.scoring.Add(cmd)
 	cmd.Flags().BoolVar(&o.baseline, "baseline", false, "compare each recording with the same user's earlier ones")
@@ -61,7 +63,10 @@ func (o *engineFlags) check() error {
 	if o.calibrate < 0 {
 		return command.Usagef("--calibrate cannot be less than 0")
 	}
-	return errors.Join(o.audio.check(o.db), o.results.check())
+	if o.rows && !isPostgres(o.db) {
+		return command.Usagef("--row-security is for a PostgreSQL database")
+	}
+	return errors.Join(o.audio.check(o.db), o.results.check(o.db))
 }
 
 // logged runs a command that goes on until a signal, with the log that the flags ask

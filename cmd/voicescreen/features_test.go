@@ -14,6 +14,7 @@ import (
 	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/dsp/wav"
 	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/features/egemaps"
 	"github.com/voicescreen/voicescreen/internal/command"
 )
 
@@ -167,14 +168,17 @@ func TestFeaturesOfOneChannel(t *testing.T) {
 // An error about channels or another format says what helps.
 func TestErrorsNameWhatHelps(t *testing.T) {
 	stereo := writeTone(t, 1, 16000, 2, 150, 0.5)
-	mp3 := filepath.Join(t.TempDir(), "talk.wav") // as somebody renamed it
+	m4a := filepath.Join(t.TempDir(), "talk.wav") // as somebody renamed it
+	write(t, m4a, []byte("\x00\x00\x00\x20ftypM4A and the rest of a song"))
+	mp3 := filepath.Join(t.TempDir(), "song.wav")
 	write(t, mp3, []byte("ID3\x04\x00 and the rest of a song"))
 	for _, command := range []string{"analyze", "features"} {
 		for _, c := range []struct{ args, want string }{
 			{stereo, "recording has 2 channels, want 1; choose one from 1 to 2 with --channel\n"},
 			{"--channel 3 " + stereo, "channel 3 of a recording with 2; choose one from 1 to 2 with --channel\n"},
 			{"--channel 2 " + short, "channel 2 of a recording with 1; leave out --channel\n"},
-			{mp3, "MP3 file, only WAV is read; convert it with \"ffmpeg -i in.mp3 -ac 1 -ar 44100 out.wav\"\n"},
+			{m4a, "MP4 file, of which AAC is not read; convert it with \"ffmpeg -i in.m4a -ac 1 -ar 44100 out.wav\"\n"},
+			{mp3, "MP3: file ends in the ID3 tag\n"},
 		} {
 			o := cli(t, append([]string{command}, strings.Fields(c.args)...)...)
 			if o.code != 1 || !strings.HasSuffix(o.stderr, c.want) {
@@ -216,7 +220,7 @@ func TestBadFiles(t *testing.T) {
 			t.Errorf("%s: the other file is not printed", name)
 		}
 	}
-	for path, says := range map[string]string{filepath.Join(dir, "none.wav"): "no such file", t.TempDir(): "the folder has no WAV file"} {
+	for path, says := range map[string]string{filepath.Join(dir, "none.wav"): "no such file", t.TempDir(): "the folder has no recording"} {
 		if o := cli(t, "features", path); o.code != command.ExitError || !strings.Contains(o.stderr, path+": "+says) {
 			t.Errorf("%s: got %+v, want %q", path, o, says)
 		}
@@ -246,5 +250,67 @@ func TestFeaturesFromStandardInput(t *testing.T) {
 	want := strings.Replace(ok(t, "features", "--json", short).stdout, short, "-", 1)
 	if o.code != 0 || o.stdout != want {
 		t.Errorf("got %+v, want what the file gives", o)
+	}
+}
+
+// --set egemaps prints the 88 published names in each form, also of folders and of files
+// that cannot be read.
+func TestFeaturesOfAnotherSet(t *testing.T) {
+	c, err := command.ReadFile(t.Context(), short, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := egemaps.NewMeasurer().Measure(features.NewMeasurer().Measure(c))
+
+	var got featuresJSON
+	if err := json.Unmarshal([]byte(ok(t, "features", "--set", "egemaps", "--json", short).stdout), &got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Features) != 88 || len(got.Units) != 88 {
+		t.Errorf("got %d features and %d units, want 88", len(got.Features), len(got.Units))
+	}
+	for i, v := range want.Values {
+		name, unit := want.Schema.Feature(i)
+		if g, ok := got.Features[name]; !ok || float64(g) != v && !math.IsNaN(v) || got.Units[name] != unit {
+			t.Errorf("%s: got %v %q, %v, want %v %q", name, g, got.Units[name], ok, v, unit)
+		}
+	}
+	if o := ok(t, "features", "--set", "egemaps", short); !strings.Contains(o.stdout, "F0semitoneFrom27.5Hz_sma3nz_amean") || strings.Contains(o.stdout, "f0.mean_hz") {
+		t.Errorf("got %s, want features of the set alone", o.stdout)
+	}
+
+	dir := t.TempDir()
+	for _, name := range []string{"a.wav", "b.wav"} {
+		b, err := os.ReadFile(short)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(dir, name), b)
+	}
+	write(t, filepath.Join(dir, "c.wav"), []byte("no recording"))
+	o := cli(t, "features", "--set", "egemaps", "--csv", dir)
+	rows, err := csv.NewReader(strings.NewReader(o.stdout)).ReadAll()
+	if err != nil || len(rows) != 4 || o.code != command.ExitError {
+		t.Fatalf("got %d rows, %v, code %d, want a header, three rows and an error", len(rows), err, o.code)
+	}
+	for i, row := range rows {
+		if len(row) != 2+88 {
+			t.Errorf("row %d: got %d columns, want 90", i, len(row))
+		}
+	}
+	if rows[0][2] != "F0semitoneFrom27.5Hz_sma3nz_amean" || rows[1][2] == "" || rows[1][2] != rows[2][2] || rows[3][1] == "" || rows[3][2] != "" {
+		t.Errorf("got rows %.3q, want equal values of equal files and an error for the third", rows)
+	}
+}
+
+func TestFeatureSetIsChecked(t *testing.T) {
+	for args, want := range map[string]string{
+		"--set compare":          `--set is "compare", want voice or egemaps`,
+		"--set egemaps --frames": "--frames prints no features",
+	} {
+		o := cli(t, append(append([]string{"features"}, strings.Fields(args)...), short)...)
+		if o.code != command.ExitUsage || !strings.Contains(o.stderr, want) || o.stdout != "" {
+			t.Errorf("%s: got code %d, %q, want %q", args, o.code, o.stderr, want)
+		}
 	}
 }

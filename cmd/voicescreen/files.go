@@ -16,10 +16,11 @@ import (
 )
 
 // foldersHelp describes folders in the help of the commands that read recordings.
-const foldersHelp = `FILE may be a folder: all WAV files in it and below are read, in the order of their
-names. Hidden files and folders, whose names begin with a dot, are left out. A link
-to a file is read, a link to a folder is not followed. Recordings in other formats
-are counted in a warning. All processors are used. The files that failed are listed
+const foldersHelp = `FILE is WAV, FLAC, MP3, or Opus in Ogg or WebM, whatever its name is. FILE may be a
+folder: all files in it and below whose names end like those formats are read, in the
+order of their names. Hidden files and folders, whose names begin with a dot, are left out. A link
+to a file is read, a link to a folder is not followed. Recordings in other formats,
+such as AAC, are counted in a warning. All processors are used. The files that failed are listed
 at the end, and the exit code is then 1.`
 
 // source is a recording to read.
@@ -29,7 +30,7 @@ type source struct {
 }
 
 // findSources returns the recordings that the arguments of a command name: files as
-// they are, folders with the WAV files in them and below. It warns of recordings
+// they are, folders with the recordings in them and below. It warns of recordings
 // that it leaves out. The error is one in the command line.
 func findSources(cmd *cobra.Command, args []string) ([]source, error) {
 	if n := len(slices.DeleteFunc(slices.Clone(args), func(path string) bool { return path != "-" })); n > 1 {
@@ -45,7 +46,7 @@ func findSources(cmd *cobra.Command, args []string) ([]source, error) {
 		f.walk(path)
 		f.warn(cmd, path)
 		if len(f.found) == 0 {
-			f.found = []source{{path, errors.New("the folder has no WAV file")}}
+			f.found = []source{{path, errors.New("the folder has no recording")}}
 		}
 		all = append(all, f.found...)
 	}
@@ -65,8 +66,22 @@ type folder struct {
 	others map[string]int // recordings in other formats, by the endings of their names
 }
 
-// otherFormats are the endings of the names of recordings that are not WAV files.
-var otherFormats = []string{".3gp", ".aac", ".aif", ".aiff", ".amr", ".caf", ".flac", ".m4a", ".mka", ".mov", ".mp3", ".mp4", ".oga", ".ogg", ".opus", ".webm", ".wma"}
+// readFormats are the endings of the names of recordings that are read in a folder, and
+// otherFormats those of recordings that are left out. A file that is named in the command
+// line is read whatever its name is.
+var (
+	readFormats  = []string{".wav", ".wave", ".flac", ".mka", ".mp3", ".oga", ".ogg", ".opus", ".webm"}
+	otherFormats = []string{".3gp", ".aac", ".aif", ".aiff", ".amr", ".caf", ".m4a", ".mov", ".mp4", ".wma"}
+)
+
+// recordingEndings are readFormats without the dots, for completion.
+func recordingEndings() []string {
+	var all []string
+	for _, ending := range readFormats {
+		all = append(all, strings.TrimPrefix(ending, "."))
+	}
+	return all
+}
 
 // walk adds what is in a folder and below, in the order of the names.
 func (f *folder) walk(dir string) {
@@ -79,7 +94,7 @@ func (f *folder) walk(dir string) {
 			f.walk(path)
 		case e.Type()&fs.ModeSymlink != 0 && isFolder(path):
 			f.links = append(f.links, path)
-		case ending == ".wav" || ending == ".wave":
+		case slices.Contains(readFormats, ending):
 			f.found = append(f.found, source{path, readable(path)})
 		case slices.Contains(otherFormats, ending):
 			f.others[ending]++
@@ -115,7 +130,7 @@ func (f *folder) warn(cmd *cobra.Command, dir string) {
 		}
 	}
 	if n > 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s: warning: %s: left out as not WAV: %s (%s); convert with \"ffmpeg -i in%s -ac 1 -ar 44100 out.wav\"\n",
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s: warning: %s: left out as of a format that is not read: %s (%s); convert with \"ffmpeg -i in%s -ac 1 -ar 44100 out.wav\"\n",
 			cmd.Root().Name(), dir, command.Count(n, "recording"), strings.Join(endings, ", "), endings[0])
 	}
 }

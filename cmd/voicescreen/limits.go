@@ -19,6 +19,7 @@ type limitFlags struct {
 	stallTime  time.Duration
 	uploads    int
 	queue      int
+	accept     string // "wav" or "any"
 	wait       time.Duration
 }
 
@@ -29,8 +30,16 @@ func (l *limitFlags) add(cmd *cobra.Command) {
 	command.DurationVar(cmd, &l.stallTime, "stall-time", "how long nothing may come of an upload (default 30s)")
 	f.IntVar(&l.uploads, "uploads-per-key", 0, "how many uploads of one key may be on their way, more are answered 429 (default 800)")
 	f.IntVar(&l.queue, "queue", 0, "how many recordings may wait to be analysed, more are answered 503 (default 1000)")
+	f.StringVar(&l.accept, "accept", acceptWAV, "the formats of recordings that are accepted: wav, or any, which adds FLAC, MP3, Opus in Ogg and WebM, and A-law, µ-law and IMA ADPCM")
+	command.Values(cmd, "accept", acceptWAV, acceptAny)
 	command.DurationVar(cmd, &l.wait, "max-wait", "how long the answer to \"Prefer: wait=N\" may be held, not at all below 1s (default 30s)")
 }
+
+// The values of --accept.
+const (
+	acceptWAV = "wav"
+	acceptAny = "any"
+)
 
 // maxUploadMiB is what a WAV file can hold: it says its size in 32 bits.
 const maxUploadMiB = 4096
@@ -46,6 +55,9 @@ func (l *limitFlags) check() error {
 		if f.negative {
 			return command.Usagef("--%s cannot be less than 0", f.name)
 		}
+	}
+	if l.accept != acceptWAV && l.accept != acceptAny {
+		return command.Usagef("--accept is %q, want %s or %s", l.accept, acceptWAV, acceptAny)
 	}
 	if l.upload > maxUploadMiB {
 		return command.Usagef("--max-upload is %d, want at most %d MiB", l.upload, maxUploadMiB)
@@ -67,6 +79,7 @@ func (l *limitFlags) handler(o *httpadapter.Options) *httpadapter.Options {
 	o.Limits.UploadTime = l.uploadTime
 	o.Limits.StallTime = l.stallTime
 	o.Limits.Uploads = l.uploads
+	o.Limits.AnyFormat = l.accept == acceptAny
 	return o
 }
 

@@ -30,7 +30,7 @@ func newRoot() *cobra.Command {
 	})
 	root.AddCommand(
 		newAnalyze(), newFeatures(), newReport(),
-		newServe(), newWork(), newHealth(), newKeys(), newDB(), newWebhooks(), newAudit(),
+		newServe(), newWork(), newHealth(), newKeys(), newDB(), newWebhooks(), newThresholds(), newAudit(),
 		newCalibrate(),
 		newAdapt(),
 		command.NewVersion("voicescreen"),

@@ -100,7 +100,7 @@ func TestPostgreSQLFlagsThatDoNotFit(t *testing.T) {
 		"keys nowhere":             {"keys", "list"},
 		"keys in a database file":  {"keys", "list", "--db", "clinic.db"},
 		"an encrypted key file":    {"keys", "list", "--keys", "keys.json", "--store-key", "x"},
-		"a command for files only": {"db", "check", url},
+		"a command for files only": {"db", "compact", url},
 		"work in a database file":  {"work", "--db", "clinic.db"},
 		"work nowhere":             {"work"},
 		"work without workers":     {"work", "--db", url, "--workers", "0"},
@@ -112,6 +112,7 @@ func TestPostgreSQLFlagsThatDoNotFit(t *testing.T) {
 		"audio nowhere":            {"work", "--db", url, "--audio", "/nowhere/at/all"},
 		"audio by FTP":             {"work", "--db", url, "--audio", "ftp://user:secret@host"},
 		"a bucket with a secret":   {"work", "--db", url, "--audio", "s3://user:secret@bucket"},
+		"row security in a file":   {"serve", "--db", "clinic.db", "--keys", "keys.json", "--row-security"},
 		"a key without a bucket":   {"work", "--db", url, "--s3-customer-key", "x"},
 	} {
 		if o := cli(t, args...); o.code != command.ExitUsage || o.stderr == "" || strings.Contains(o.stderr, "secret") {
@@ -126,5 +127,34 @@ func TestPostgreSQLFlagsThatDoNotFit(t *testing.T) {
 		if o := cli(t, args...); o.code != command.ExitError || o.stderr == "" || strings.Contains(o.stderr, "secret") {
 			t.Errorf("%s: got %+v, want an error without the password", name, o)
 		}
+	}
+}
+
+// Two servers with --rate grant a key one limit together, and leave no trace of
+// themselves when they end.
+func TestRateOfTwoServers(t *testing.T) {
+	pg, url := newDatabase(t)
+	key := strings.TrimSpace(ok(t, "keys", "create", "--db", url, "--account", "clinic-a").stdout)
+	live := func() string {
+		t.Helper()
+		text, err := pg.SQL(t.Context(), nameOf(url), "SELECT convert_from(data, 'UTF8') FROM voicescreen.documents WHERE name = 'replicas'")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	one := startServer(t, "--db", url, "--workers", "0", "--rate", "0.001", "--burst", "10")
+	two := startServer(t, "--db", url, "--workers", "0", "--rate", "0.001", "--burst", "10")
+	if text := live(); strings.Count(text, ":") != 2 {
+		t.Errorf("got replicas %s, want two", text)
+	}
+	for range 5 { // its half, as it started when there was another one
+		two.call("GET", "/v2/predict/users/u", key, "", nil, http.StatusOK)
+	}
+	two.call("GET", "/v2/predict/users/u", key, "", nil, http.StatusTooManyRequests)
+	one.stop()
+	two.stop()
+	if text := live(); text != "{}" {
+		t.Errorf("got replicas %s, want none", text)
 	}
 }

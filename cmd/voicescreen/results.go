@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
@@ -24,32 +25,38 @@ func (r *resultFlags) addRetain(cmd *cobra.Command) {
 }
 
 func (r *resultFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&r.webhooks, "webhooks", "", "file of the accounts to notify of results, see \"voicescreen webhooks\"")
+	cmd.Flags().StringVar(&r.webhooks, "webhooks", "", "file of the accounts to notify of results, see \"voicescreen webhooks\" (default with PostgreSQL: in the database)")
 	r.allow.add(cmd)
 }
 
-func (r *resultFlags) check() error {
+// check returns a usage error for flags that do not fit. Db is --db.
+func (r *resultFlags) check(db string) error {
 	if r.retain != 0 && r.retain < voicescreen.FeedbackWindow {
 		return command.Usagef("--retain is %v, want %v or more: labels are taken until then", r.retain, voicescreen.FeedbackWindow)
 	}
-	if len(r.allow.list) > 0 && r.webhooks == "" {
+	if len(r.allow.list) > 0 && r.webhooks == "" && !isPostgres(db) {
 		return command.Usagef("--%s needs --webhooks", allowPrivate)
 	}
 	_, err := r.allow.networks()
 	return err
 }
 
-// sender opens the webhooks, and returns nil if there are none. It warns of those
-// to which nothing can be delivered.
-func (r *resultFlags) sender(logger *slog.Logger) (*webhook.Sender, error) {
-	if r.webhooks == "" {
+// sender opens the webhooks, and returns nil if there are none. Without a file those of
+// a PostgreSQL database are used. It warns of those to which nothing can be delivered.
+func (r *resultFlags) sender(ctx context.Context, db database, logger *slog.Logger) (*webhook.Sender, error) {
+	if r.webhooks == "" && db.shared == nil {
 		return nil, nil
 	}
 	networks, err := r.allow.networks()
 	if err != nil {
 		return nil, err
 	}
-	endpoints, err := openWebhooks(r.webhooks)
+	var endpoints *webhook.Endpoints
+	if r.webhooks != "" {
+		endpoints, err = openWebhooks(r.webhooks)
+	} else {
+		endpoints, err = webhook.Stored(ctx, db.shared)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -115,18 +115,18 @@ func runServe(ctx context.Context, o serveOptions, stdout io.Writer, logger *slo
 	for _, w := range exposed(o.keys, o.storeKey.file, o.audio.key, o.audit.key, o.results.webhooks) {
 		logger.Warn(w)
 	}
-	sender, err := o.results.sender(logger)
+	db, err := openDatabase(ctx, &o.engineFlags, logger)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.close()) }() // after the engine
+	sender, err := o.results.sender(ctx, db, logger)
 	if err != nil {
 		return err
 	}
 	if sender != nil {
 		defer sender.Close() // after the engine, which sends until it is closed
 	}
-	db, err := openDatabase(ctx, &o.engineFlags, logger)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, db.close()) }() // after the engine
 	keys, key, err := serveKeys(ctx, o, db)
 	if err != nil {
 		return err
@@ -153,22 +153,42 @@ func runServe(ctx context.Context, o serveOptions, stdout io.Writer, logger *slo
 		return err
 	}
 	defer func() { err = errors.Join(err, closeEngine(engine)) }()
-	chores, stop := context.WithCancel(ctx)
+	metrics.Queue, metrics.Notices, metrics.StoreErrors = engine.Queued, engine.Notices, engine.StoreErrors
+	stop, err := o.background(ctx, db, engine, sender, logger, &metrics)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	handler := httpadapter.New(engine, keys, o.limits.handler(&httpadapter.Options{Logger: logger, Rate: o.rate, Audit: trail, Observe: metrics.Observe}))
+	return announceAndServe(ctx, o, on, key, handler, &metrics, stdout)
+}
+
+// background starts what the server does beside answering, until stop is called. It sets
+// the number of servers that share the limits.
+func (o *serveOptions) background(ctx context.Context, db database, engine *voicescreen.Engine, sender *webhook.Sender, logger *slog.Logger, metrics *httpadapter.Metrics) (stop func(), err error) {
+	var replicas *httpadapter.Replicas
+	if o.rate.PerSecond > 0 && db.shared != nil {
+		if replicas, err = httpadapter.StoredReplicas(ctx, db.shared); err != nil {
+			return nil, err
+		}
+		o.rate.Replicas = replicas.Count
+	}
+	chores, stopChores := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	counting, stopCounting := context.WithCancel(context.WithoutCancel(ctx)) // until the last request
-	defer func() { stop(); stopCounting(); running.Wait() }()
+	if replicas != nil {
+		running.Go(func() { replicas.Run(chores) })
+	}
 	if o.calibrate > 0 {
-		running.Go(func() { calibrateEvery(chores, engine, o.calibrate, logger, &metrics) })
+		running.Go(func() { calibrateEvery(chores, engine, o.calibrate, logger, metrics) })
 	}
 	if o.backup.dir != "" {
-		running.Go(func() { backupEvery(chores, engine, o.backup, logger, &metrics) })
+		running.Go(func() { backupEvery(chores, engine, o.backup, logger, metrics) })
 	}
 	if sender != nil {
 		running.Go(func() { sender.Watch(counting, engine.Notices) })
 	}
-	metrics.Queue, metrics.Notices, metrics.StoreErrors = engine.Queued, engine.Notices, engine.StoreErrors
-	handler := httpadapter.New(engine, keys, o.limits.handler(&httpadapter.Options{Logger: logger, Rate: o.rate, Audit: trail, Observe: metrics.Observe}))
-	return announceAndServe(ctx, o, on, key, handler, &metrics, stdout)
+	return func() { stopChores(); stopCounting(); running.Wait() }, nil
 }
 
 // announceAndServe serves the handler and the metrics on their listeners until ctx

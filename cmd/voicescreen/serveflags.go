@@ -29,7 +29,7 @@ func (o *serveOptions) add(cmd *cobra.Command) {
 	o.engineFlags.add(cmd, "the database file, or postgres://… for a PostgreSQL database",
 		"how many recordings are analysed at once; with a PostgreSQL database also 0, for none: \"voicescreen work\" analyses them")
 	cmd.Flags().StringVar(&o.keys, "keys", "", "the key file, see \"voicescreen keys\"")
-	cmd.Flags().Float64Var(&o.rate.PerSecond, "rate", 0, "requests a second that each key may make; 0 for any number")
+	cmd.Flags().Float64Var(&o.rate.PerSecond, "rate", 0, "requests a second that each key may make, of all servers on a PostgreSQL database together; 0 for any number")
 	cmd.Flags().IntVar(&o.rate.Burst, "burst", 0, "with --rate: requests that each key may make at once (default those of one second)")
 	cmd.Flags().StringVar(&o.metrics, "metrics-addr", "", "an address for /metrics in the format of Prometheus; anyone who reaches it may read it")
 	o.audit.add(cmd)

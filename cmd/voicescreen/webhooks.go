@@ -27,7 +27,9 @@ is an https address, which is notified when a session has its result. Requests a
 signed as Standard Webhooks describes (www.standardwebhooks.com). They hold the
 identifier of the session and its status; the receiver fetches the result. The file
 holds the secrets of the signatures. A running server reads changes within seconds,
-and writes the delivery state into FILE.deliveries beside it.
+and writes the delivery state into FILE.deliveries beside it. With --db postgres://… in
+place of --webhooks they are in the database, and all its servers and workers use them;
+encrypt it with --store-key.
 
 Addresses must be public. For a receiver on premises, or for development, allow its
 network with --webhook-allow-private, in "set", in "test" and in "serve". A receiver
@@ -37,48 +39,6 @@ the system, or on Linux in the file that the environment variable SSL_CERT_FILE 
 	})
 	cmd.AddCommand(newWebhooksSet(), newWebhooksTest(), newWebhooksRotate(), newWebhooksList(), newWebhooksRemove())
 	return cmd
-}
-
-// webhookFlags are the flags that the commands on webhooks share.
-type webhookFlags struct{ file, account string }
-
-func (w *webhookFlags) add(cmd *cobra.Command) {
-	w.addFile(cmd)
-	cmd.Flags().StringVar(&w.account, "account", "", "the account to notify (required)")
-	command.NoValues(cmd, "account")
-}
-
-func (w *webhookFlags) addFile(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&w.file, "webhooks", "", "the file of the webhooks (required)")
-}
-
-func (w *webhookFlags) check(account bool) error {
-	switch {
-	case w.file == "":
-		return command.Usagef("--webhooks is missing, want the path of the file of the webhooks")
-	case account && w.account == "":
-		return command.Usagef("--account is missing")
-	}
-	return nil
-}
-
-// open opens a file that must be there.
-func (w *webhookFlags) open() (*webhook.Endpoints, error) { return openWebhooks(w.file) }
-
-// openWebhooks opens a file that must be there: a new one would hide that its name
-// is mistyped.
-func openWebhooks(path string) (*webhook.Endpoints, error) {
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no file %s; make one with \"voicescreen webhooks set --webhooks %s --account NAME --url URL\"", path, path)
-	}
-	return webhook.Open(path)
-}
-
-// printSecret prints a secret alone on standard output.
-func (w *webhookFlags) printSecret(cmd *cobra.Command, secret string) error {
-	fmt.Fprintf(cmd.ErrOrStderr(), "The secret of the signatures for account %s, which is not shown again:\n", w.account)
-	_, err := fmt.Fprintln(cmd.OutOrStdout(), secret)
-	return err
 }
 
 func newWebhooksSet() *cobra.Command {
@@ -134,15 +94,15 @@ func setWebhook(cmd *cobra.Command, w *webhookFlags, url string, networks []neti
 		return command.Usage(withAllowHint(unresolved))
 	}
 	_, statErr := os.Stat(w.file)
-	endpoints, err := webhook.Open(w.file)
+	var secret string
+	err := w.use(cmd.Context(), true, func(endpoints *webhook.Endpoints) (err error) {
+		secret, err = endpoints.Set(w.account, url, networks...)
+		return usageIfInvalid(err)
+	})
 	if err != nil {
 		return err
 	}
-	secret, err := endpoints.Set(w.account, url, networks...)
-	if err != nil {
-		return usageIfInvalid(err)
-	}
-	if errors.Is(statErr, fs.ErrNotExist) {
+	if w.db == "" && errors.Is(statErr, fs.ErrNotExist) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "The file %s is new.\n", w.file)
 	}
 	if unresolved != nil {
@@ -172,15 +132,13 @@ too until --keep is over, so that the receiver can be changed meanwhile.`,
 			if keep < 0 {
 				return command.Usagef("--keep is %v, want 0 or more", keep)
 			}
-			endpoints, err := w.open()
-			if err != nil {
-				return err
-			}
-			secret, err := endpoints.Rotate(w.account, keep)
-			if err != nil {
-				return err
-			}
-			return w.printSecret(cmd, secret)
+			return w.use(cmd.Context(), false, func(endpoints *webhook.Endpoints) error {
+				secret, err := endpoints.Rotate(w.account, keep)
+				if err != nil {
+					return err
+				}
+				return w.printSecret(cmd, secret)
+			})
 		},
 	}
 	w.add(cmd)
@@ -203,17 +161,15 @@ the address was set. A running server writes them every two seconds; the state i
 			if err := w.check(false); err != nil {
 				return err
 			}
-			endpoints, err := w.open()
-			if err != nil {
-				return err
-			}
-			warnReadable(cmd.ErrOrStderr(), w.file)
-			list, err := endpoints.List()
-			if err != nil {
-				return err
-			}
-			deliveries, err := endpoints.Deliveries()
-			return errors.Join(err, printWebhooks(cmd.OutOrStdout(), list, deliveries))
+			return w.use(cmd.Context(), false, func(endpoints *webhook.Endpoints) error {
+				warnReadable(cmd.ErrOrStderr(), w.file)
+				list, err := endpoints.List()
+				if err != nil {
+					return err
+				}
+				deliveries, err := endpoints.Deliveries()
+				return errors.Join(err, printWebhooks(cmd.OutOrStdout(), list, deliveries))
+			})
 		},
 	}
 	w.addFile(cmd)
@@ -266,11 +222,8 @@ func newWebhooksRemove() *cobra.Command {
 			if err := w.check(true); err != nil {
 				return err
 			}
-			endpoints, err := w.open()
+			err := w.use(cmd.Context(), false, func(endpoints *webhook.Endpoints) error { return endpoints.Remove(w.account) })
 			if err != nil {
-				return err
-			}
-			if err := endpoints.Remove(w.account); err != nil {
 				return err
 			}
 			fmt.Fprintln(cmd.ErrOrStderr(), "The webhook is removed.")

@@ -36,18 +36,16 @@ answers 410 is not disabled. Give --webhook-allow-private as to "serve".`,
 			if err != nil {
 				return err
 			}
-			endpoints, err := w.open()
-			if err != nil {
-				return err
-			}
-			warnReadable(cmd.ErrOrStderr(), w.file)
-			sender := webhook.New(endpoints, &webhook.Options{AllowPrivate: networks})
-			defer sender.Close()
-			answer, err := sender.Test(cmd.Context(), w.account)
-			if err != nil {
-				return withAllowHint(err)
-			}
-			return printAnswer(cmd, answer)
+			return w.use(cmd.Context(), false, func(endpoints *webhook.Endpoints) error {
+				warnReadable(cmd.ErrOrStderr(), w.file)
+				sender := webhook.New(endpoints, &webhook.Options{AllowPrivate: networks})
+				defer sender.Close()
+				answer, err := sender.Test(cmd.Context(), w.account)
+				if err != nil {
+					return withAllowHint(err)
+				}
+				return printAnswer(cmd, answer)
+			})
 		},
 	}
 	w.add(cmd)

@@ -81,18 +81,18 @@ func runWork(ctx context.Context, o workOptions, stdout io.Writer, logger *slog.
 	for _, w := range exposed(o.storeKey.file, o.audio.key, o.results.webhooks) {
 		logger.Warn(w)
 	}
-	sender, err := o.results.sender(logger)
+	db, err := openDatabase(ctx, &o.engineFlags, logger)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.close()) }() // after the engine
+	sender, err := o.results.sender(ctx, db, logger)
 	if err != nil {
 		return err
 	}
 	if sender != nil {
 		defer sender.Close() // after the engine, which sends until it is closed
 	}
-	db, err := openDatabase(ctx, &o.engineFlags, logger)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, db.close()) }() // after the engine
 	var metrics httpadapter.Metrics
 	opts, err := o.options(logger, sender, &metrics)
 	if err != nil {

@@ -22,11 +22,14 @@ const (
 // header reads a file up to its samples.
 type header struct {
 	r     *bufio.Reader
+	any   bool // whether NewAnyReader reads
 	order binary.ByteOrder
 	pos   int64 // bytes read so far
 	riff  int64 // size of the RIFF chunk as written; unknown if that is not a size
 
 	format   Format
+	align    int   // bytes of a frame, or of a block of IMA ADPCM
+	samples  int64 // of a channel, by the fact chunk; 0 if that does not state them
 	dataSize int64 // bytes of samples; unknown if they reach to the end
 	cut      bool  // whether a file that ends before dataSize bytes is truncated
 }
@@ -55,7 +58,12 @@ func (h *header) read() error {
 				return FormatError("data chunk before the fmt chunk")
 			}
 			h.setDataSize(size, sizes)
+			if h.any && h.dataSize == 0 && !h.chunkFollows() {
+				h.dataSize, h.cut = unknown, false
+			}
 			return nil
+		case id == "fact" && h.any && size >= 4:
+			err = h.readFact(size)
 		default:
 			err = h.skip(id, int64(size))
 		}
@@ -185,7 +193,7 @@ func (h *header) readFormat(size uint32) error {
 		return err
 	}
 	var err error
-	if h.format, err = parseFormat(fields, h.order); err != nil {
+	if h.format, h.align, err = parseFormat(fields, h.order, h.any); err != nil {
 		return err
 	}
 	return h.skip("fmt ", int64(size)-int64(len(fields)))
@@ -246,6 +254,27 @@ func (h *header) skipPad() error {
 	_, err = h.r.Discard(1)
 	h.pos++
 	return err
+}
+
+// readFact reads the number of samples of a channel, which encodings other than PCM
+// state.
+func (h *header) readFact(size uint32) error {
+	var b [4]byte
+	if err := h.readBody("fact", b[:]); err != nil {
+		return err
+	}
+	h.samples = int64(h.order.Uint32(b[:]))
+	return h.skip("fact", int64(size)-4)
+}
+
+// chunkFollows reports whether the file goes on with the header of a chunk that may stand
+// after the samples, or ends.
+func (h *header) chunkFollows() bool {
+	b, _ := h.r.Peek(8)
+	if len(b) == 0 {
+		return true
+	}
+	return len(b) == 8 && isID(b) && h.pos+8+int64(h.order.Uint32(b[4:])) <= h.riff+8+1
 }
 
 // setDataSize sets the size of the samples.

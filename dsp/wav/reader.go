@@ -26,31 +26,47 @@ type Reader struct {
 	announced int64 // left before the first read
 	cut       bool  // whether a file that ends before left bytes is truncated
 
+	adpcm *adpcm // of IMA ADPCM, nil for others
+
 	buf       [bufferSize]byte
-	pending   []byte // part of buf: whole samples not returned yet
+	pending   []byte // whole samples not returned yet, part of buf or of adpcm.out
+	coding    Format // of the samples in pending
 	truncated bool
 	err       error
 }
 
-// NewReader reads the header, up to the first sample. It returns a [FormatError] for
-// a broken file, an [UnsupportedError] for a file that this package does not read,
-// and any error of r except io.EOF, wrapped.
+// NewReader reads the header, up to the first sample, of a file of integer PCM or float
+// samples. It returns a [FormatError] for a broken file, an [UnsupportedError] for a file
+// that this package does not read, and any error of r except io.EOF, wrapped.
 //
 // The Reader reads ahead from r, and past the last sample by no more than its
 // buffers.
-func NewReader(r io.Reader) (*Reader, error) {
-	h := header{r: bufio.NewReader(r)}
+func NewReader(r io.Reader) (*Reader, error) { return newReader(r, false) }
+
+// NewAnyReader is NewReader for files of A-law, µ-law and IMA ADPCM too. It also takes a
+// data chunk of size 0 to reach to the end of the file if no chunk follows it, whatever
+// the size of the RIFF chunk is.
+func NewAnyReader(r io.Reader) (*Reader, error) { return newReader(r, true) }
+
+func newReader(r io.Reader, any bool) (*Reader, error) {
+	h := header{r: bufio.NewReader(r), any: any}
 	if err := h.read(); err != nil {
 		return nil, err
 	}
-	return &Reader{
+	out := &Reader{
 		r:         h.r,
 		format:    h.format,
+		coding:    h.format,
 		bigEndian: h.order == binary.ByteOrder(binary.BigEndian),
 		left:      h.dataSize,
 		announced: h.dataSize,
 		cut:       h.cut,
-	}, nil
+	}
+	if h.format.Encoding == IMAADPCM {
+		out.adpcm = newADPCM(h.format.Channels, h.align, h.samples, h.dataSize)
+		out.coding = Format{Channels: h.format.Channels, Encoding: PCM, BitsPerSample: 16}
+	}
+	return out, nil
 }
 
 // Format returns the format that the header states.
@@ -76,13 +92,14 @@ func (r *Reader) Truncated() bool { return r.truncated }
 // the file is dropped, so that the number of samples of a file is a multiple of the
 // number of channels.
 //
-// Integers of b bits are divided by 2^(b−1), into [−1, 1). Float samples are as in the
+// Integers of b bits are divided by 2^(b−1), into [−1, 1). A-law, µ-law and IMA ADPCM are
+// decoded to 16 bits first. Float samples are as in the
 // file, where ±1 is full scale and larger values are possible. A sample that is NaN,
 // infinite or beyond ±2^31 gives a [FormatError]. An error of the underlying reader is
 // returned wrapped. After an error every call returns that error.
 func (r *Reader) Read(dst []float64) (int, error) {
 	n := 0
-	width := r.format.BitsPerSample / 8
+	width := r.coding.BitsPerSample / 8
 	for n < len(dst) {
 		if len(r.pending) == 0 {
 			r.fill()
@@ -91,7 +108,7 @@ func (r *Reader) Read(dst []float64) (int, error) {
 			}
 		}
 		m := min(len(dst)-n, len(r.pending)/width)
-		if err := decode(dst[n:n+m], r.pending[:m*width], r.format); err != nil {
+		if err := decode(dst[n:n+m], r.pending[:m*width], r.coding); err != nil {
 			r.err, r.pending = err, nil
 			break
 		}
@@ -111,7 +128,13 @@ func (r *Reader) fill() {
 		return
 	}
 	frame := r.format.frameBytes()
+	if r.adpcm != nil {
+		frame = r.adpcm.align
+	}
 	want := min(int64(bufferSize/frame*frame), r.left)
+	if r.adpcm != nil {
+		want = min(int64(frame), r.left)
+	}
 	n, err := readFull(r.r, r.buf[:want])
 	if r.left != unknown {
 		r.left -= int64(n)
@@ -124,6 +147,10 @@ func (r *Reader) fill() {
 		r.err = readError(err)
 	case r.left == 0 || want == 0:
 		r.err = io.EOF
+	}
+	if r.adpcm != nil {
+		r.fillADPCM(n)
+		return
 	}
 	r.pending = r.buf[:n/frame*frame]
 	if r.bigEndian {
@@ -154,6 +181,16 @@ func decode(dst []float64, src []byte, f Format) error {
 			dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(src[8*i:]))
 		}
 		return checkFloats(dst)
+	}
+	if f.Encoding == ALaw || f.Encoding == MuLaw {
+		table := &muLawTable
+		if f.Encoding == ALaw {
+			table = &aLawTable
+		}
+		for i := range dst {
+			dst[i] = float64(table[src[i]]) * (1. / (1 << 15))
+		}
+		return nil
 	}
 	switch f.BitsPerSample {
 	case 8:

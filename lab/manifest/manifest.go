@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,19 +19,21 @@ var ErrInvalid = errors.New("manifest: invalid manifest")
 
 // A Row is one recording of a manifest.
 type Row struct {
-	Path     string // as the manifest has it
-	Label    string // as the manifest has it
-	Positive bool
-	Use      string          // column use: what the row may be used for; "" if there is no such column
-	Source   string          // column source_repo, the page it came from
-	System   string          // column system, what synthesised it
-	Speaker  string          // column speaker
-	Licence  string          // column licence
-	Kind     string          // column kind, of the synthesis
-	Language string          // column language
-	Metadata screen.Metadata // columns gender or sex, age, race, ethnicity: what is said about the person
-	Total    int             // column phq_9 or gad_7, the questionnaire of the task: its sum
-	HasTotal bool            // whether Total is known
+	Path      string // as the manifest has it
+	Label     string // as the manifest has it
+	Positive  bool
+	Use       string          // column use: what the row may be used for; "" if there is no such column
+	Source    string          // column source_repo, the page it came from
+	System    string          // column system, what synthesised it
+	Speaker   string          // column speaker
+	Licence   string          // column licence
+	Kind      string          // column kind, of the synthesis
+	Language  string          // column language
+	Bandwidth float64         // column bandwidth_hz, the highest frequency of the recording in Hz; 0 if it is not a number above 0
+	Duration  float64         // column duration_s, seconds; 0 likewise
+	Metadata  screen.Metadata // columns gender or sex, age, race, ethnicity: what is said about the person
+	Total     int             // column phq_9 or gad_7, the questionnaire of the task: its sum
+	HasTotal  bool            // whether Total is known
 }
 
 // labels are the spellings of the negative and the positive class.
@@ -54,7 +57,7 @@ func MaxTotal(task screen.Category) int { return totals[task].most }
 // columns are the names of the columns that are read, but for the total.
 var columns = []string{
 	"path", "label", "use", "source_repo", "system", "speaker", "licence", "kind", "language",
-	"gender", "sex", "age", "race", "ethnicity",
+	"gender", "sex", "age", "race", "ethnicity", "bandwidth_hz", "duration_s",
 }
 
 // maxSkipped is how many rows may be skipped at most, whatever the table. Chosen: a
@@ -217,6 +220,10 @@ func (r *Row) set(task screen.Category, name, value string) (err error) {
 		r.Metadata.Ethnicity, err = screen.ParseEthnicity(value)
 	case "age":
 		r.Metadata.Age, err = count(value, 1, 150)
+	case "bandwidth_hz":
+		r.Bandwidth = amount(value)
+	case "duration_s":
+		r.Duration = amount(value)
 	case totals[task].column:
 		r.Total, err = count(value, 0, totals[task].most)
 		r.HasTotal = true
@@ -234,6 +241,16 @@ func count(value string, low, high int) (int, error) {
 		return 0, fmt.Errorf("want a whole number from %d to %d", low, high)
 	}
 	return n, nil
+}
+
+// amount reads a finite number above 0, and any other value as 0: figures are grouped
+// by it, and no row is left out for it.
+func amount(value string) float64 {
+	x, err := strconv.ParseFloat(value, 64)
+	if err != nil || !(x > 0) || math.IsInf(x, 0) {
+		return 0
+	}
+	return x
 }
 
 // column is the field of the row that a column fills, nil if none.

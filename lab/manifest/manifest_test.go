@@ -162,3 +162,13 @@ type rowsForEver struct{}
 var longRow = strings.Repeat("a", 4000) + ",0\n"
 
 func (rowsForEver) Read(b []byte) (int, error) { return copy(b[:len(longRow)], longRow), nil }
+
+// A length or a bandwidth that is no number leaves the row in.
+func TestReadAmounts(t *testing.T) {
+	for text, want := range map[string]float64{"3.5": 3.5, "": 0, "0": 0, "-2": 0, "NaN": 0, "+Inf": 0, "1e999": 0, "n/a": 0} {
+		rows, skipped, err := Read(strings.NewReader("path,label,duration_s,bandwidth_hz\na.wav,1,"+text+","+text+"\n"), screen.Deepfake)
+		if err != nil || len(skipped) > 0 || len(rows) != 1 || rows[0].Duration != want || rows[0].Bandwidth != want {
+			t.Errorf("%q: got rows %+v, skipped %v and error %v, want one with %v", text, rows, skipped, err, want)
+		}
+	}
+}

@@ -32,17 +32,18 @@ func (t *trainer) file(ctx context.Context) (*models.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	positive := classes(t.train)
-	weights := rowWeights(t.train, stats.Indices(len(t.train)))
-	known, on := clean, "cross-validated scores of the training rows"
+	known, on := &heldOut{clean, rowWeights(t.train, stats.Indices(len(t.train))), classes(t.train)}, "cross-validated scores of the training rows"
+	calibrate := known.platt
 	if n != nil {
-		known, weights, on = n.raws(), balanced(positive, n.weight), "nested held-out scores of the training rows"
+		known = n.final()
+		calibrate, on = known.cautious, "held-out scores of the training rows, as they are and through a random channel, with their decoder held out and without; "+
+			"lowered until one half has at most 10 % false alarms"
 	}
-	a, b, err := learn.Platt(known, positive, weights)
+	cal, err := calibrate()
 	if err != nil {
 		return nil, err
 	}
-	if a <= 0 {
+	if cal.a <= 0 {
 		return nil, fmt.Errorf("%w: the scores say nothing about held-out rows", learn.ErrFit)
 	}
 	deviation, err := t.spread(ctx)
@@ -55,7 +56,7 @@ func (t *trainer) file(ctx context.Context) (*models.File, error) {
 		Category: t.task, Schema: t.schema.Name(),
 		Description: "Logistic regression. The probability supposes that half of the recordings are positive. A screening signal, not proof.",
 		Link:        models.Link{Kind: models.Logit}, Intercept: stats.Significant(final.linear.Intercept, 5), LogitSD: stats.Significant(deviation, 5), Clip: clip,
-		Calibration: &models.Calibration{A: stats.Significant(a, 5), B: stats.Significant(b, 5)},
+		Calibration: &models.Calibration{A: stats.Significant(cal.a, 5), B: stats.Significant(cal.b, 5)},
 		Prior:       0.5, IsCalibrated: true, CalibratedOn: cmp.Or(o.Data, "the manifest") + "; " + on,
 		Licence: cmp.Or(o.Licence, "MIT"), TrainedOn: t.origins(), Features: final.features,
 	}
@@ -67,8 +68,9 @@ func (t *trainer) file(ctx context.Context) (*models.File, error) {
 		f.Description = "Logistic regression and support vector machine with a Gaussian kernel, in equal parts. The probability supposes that half of the recordings are positive. A screening signal, not proof."
 		f.Kernel.Familiar = stats.Significant(t.familiar, 5)
 	}
-	f.Indeterminate = undecidedBand(known, weights, a, b, positive)
+	f.Indeterminate = known.undecidedBand(cal)
 	if n != nil {
+		f.Description += " It is lowered so that one half has few false alarms."
 		if f.Metrics, err = n.figures(ctx); err != nil {
 			return nil, err
 		}
@@ -135,25 +137,25 @@ func (t *trainer) crossValidate(ctx context.Context) (clean, heard []float64, er
 
 // undecidedBand holds a tenth of the balanced cross-validated recordings on
 // either side of the threshold of equal error rates, in probability.
-func undecidedBand(scores, weights []float64, a, b float64, positive []bool) models.Band {
-	_, threshold := evaluate.EER(scores, positive)
-	order := stats.Indices(len(scores))
-	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(scores[i], scores[j]) })
+func (h *heldOut) undecidedBand(c calibration) models.Band {
+	_, threshold := evaluate.EER(h.score, h.positive)
+	order := stats.Indices(len(h.score))
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(h.score[i], h.score[j]) })
 	var total, below float64
-	for i, s := range scores {
-		total += weights[i]
+	for i, s := range h.score {
+		total += h.weight[i]
 		if s < threshold {
-			below += weights[i]
+			below += h.weight[i]
 		}
 	}
 	at := func(share float64) float64 {
 		var sum float64
 		for _, i := range order {
-			if sum += weights[i]; sum >= share*total {
-				return dsp.Logistic(a*scores[i] + b)
+			if sum += h.weight[i]; sum >= share*total {
+				return dsp.Logistic(c.of(h.score[i]))
 			}
 		}
-		return dsp.Logistic(a*threshold + b)
+		return dsp.Logistic(c.of(threshold))
 	}
 	return models.Band{Low: stats.Significant(at(below/total-learn.Undecided/2), 5), High: stats.Significant(at(below/total+learn.Undecided/2), 5)}
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/voicescreen/voicescreen/internal/stats"
 	"github.com/voicescreen/voicescreen/lab/evaluate"
 	"github.com/voicescreen/voicescreen/lab/manifest"
-	"github.com/voicescreen/voicescreen/models/learn"
 )
 
 const (
@@ -62,9 +61,9 @@ var recipes = []recipe{
 // saw neither its source nor its speaker nor its decoder, and that were designed and
 // calibrated without them. Rows that no cell tests are NaN.
 type held struct {
-	raw          float64 // the sum of regression and machine
-	logit, heard float64 // calibrated: as it is, and through a random channel
-	cells        float64 // how many cells tested it
+	raw, rawHeard float64 // the sum of regression and machine: as it is, and through a random channel
+	logit, heard  float64 // the same calibrated
+	cells         float64 // how many cells tested it
 }
 
 // A nest is one nested cross-validation. All cells share the design of a recipe,
@@ -146,11 +145,18 @@ func nestable(rows []manifest.Row) error {
 
 // subset is the cells of Crossed over some of the rows, in indices of all rows.
 func (n *nest) subset(index []int, folds, parts int) []manifest.Cell {
+	return n.usable(n.cellsOf(index, func(rows []manifest.Row) []manifest.Cell {
+		return manifest.Crossed(rows, folds, parts, n.opts.Seed)
+	}))
+}
+
+// cellsOf makes cells of some of the rows, in indices of all rows.
+func (n *nest) cellsOf(index []int, split func([]manifest.Row) []manifest.Cell) []manifest.Cell {
 	rows := make([]manifest.Row, len(index))
 	for k, i := range index {
 		rows[k] = n.train[i]
 	}
-	cells := manifest.Crossed(rows, folds, parts, n.opts.Seed)
+	cells := split(rows)
 	for c := range cells {
 		for _, list := range [][]int{cells[c].Train, cells[c].Test} {
 			for k := range list {
@@ -158,7 +164,7 @@ func (n *nest) subset(index []int, folds, parts int) []manifest.Cell {
 			}
 		}
 	}
-	return n.usable(cells)
+	return cells
 }
 
 func (n *nest) bothClasses(index []int) bool {
@@ -175,7 +181,7 @@ func (n *nest) bothClasses(index []int) bool {
 func (n *nest) choose(benches []*bench, index []int) int {
 	best, most := 0, math.Inf(-1)
 	for k, b := range benches {
-		all := n.inner(b, index, false)
+		all := n.inner(b, index)
 		auc, within := n.rank(all)
 		if v := (auc + within) / 2; v > most {
 			best, most = k, v
@@ -190,24 +196,38 @@ type scoredRows struct {
 	score []float64
 }
 
-// inner scores the rows of index by the models of inner cells. A row in several
-// cells has the mean of its scores.
-func (n *nest) inner(b *bench, index []int, kernel bool) scoredRows {
-	sum, count := map[int]float64{}, map[int]float64{}
-	for _, c := range n.subset(index, innerFolds, innerParts) {
+// inner scores the rows of index by the regressions of inner cells, as they are.
+func (n *nest) inner(b *bench, index []int) scoredRows {
+	return n.crossed(b, n.subset(index, innerFolds, innerParts), false, 1)[0]
+}
+
+// crossed scores the test rows of cells by models of their training rows: as they
+// are, and with copies of 2 through their first channel too. A row in several cells
+// has the mean of its scores. The rows are in ascending order.
+func (n *nest) crossed(b *bench, cells []manifest.Cell, kernel bool, copies int) []scoredRows {
+	sum, count := make([][2]float64, len(n.train)), make([]float64, len(n.train))
+	for _, c := range cells {
 		f := b.fit(c.Train, kernel)
 		for _, i := range c.Test {
-			sum[i] += f.row(i, 0)
+			for copy := range copies {
+				sum[i][copy] += f.row(i, copy)
+			}
 			count[i]++
 		}
 	}
-	var out scoredRows
-	for _, i := range index {
-		if count[i] > 0 {
-			out.index, out.score = append(out.index, i), append(out.score, sum[i]/count[i])
+	out := make([]scoredRows, copies)
+	for i := range n.train {
+		for copy := range copies {
+			if count[i] > 0 {
+				out[copy].add(i, sum[i][copy]/count[i])
+			}
 		}
 	}
 	return out
+}
+
+func (s *scoredRows) add(row int, score float64) {
+	s.index, s.score = append(s.index, row), append(s.score, score)
 }
 
 // pick returns labels, weights and pages of rows.
@@ -222,13 +242,6 @@ func (n *nest) pick(index []int) (y []bool, w []float64, page []string) {
 func (n *nest) rank(s scoredRows) (auc, within float64) {
 	y, w, page := n.pick(s.index)
 	return evaluate.WeightedAUC(s.score, y, w), evaluate.WithinAUC(s.score, y, page)
-}
-
-// platt calibrates on held-out scores with classes of equal weight, each source
-// counting once in each.
-func (n *nest) platt(s scoredRows) (a, b float64, err error) {
-	y, w, _ := n.pick(s.index)
-	return learn.Platt(s.score, y, balanced(y, w))
 }
 
 // balanced scales weights so that each class has half of the number of rows.
@@ -265,7 +278,7 @@ func (n *nest) run(ctx context.Context) ([]held, []int, error) {
 			if chosen[c] != k {
 				return
 			}
-			a, offset, err := n.platt(n.inner(b, cells[c].Train, true))
+			cal, err := n.calibrated(b, cells[c].Train)
 			f := b.fit(cells[c].Train, true)
 			mu.Lock()
 			defer mu.Unlock()
@@ -274,7 +287,7 @@ func (n *nest) run(ctx context.Context) ([]held, []int, error) {
 				return
 			}
 			for _, i := range cells[c].Test {
-				rows[i].add(f.row(i, 0), f.row(i, 1), a, offset)
+				rows[i].add(f.row(i, 0), f.row(i, 1), cal)
 			}
 		})
 		b.kernel = nil // frees the memory
@@ -292,17 +305,19 @@ func (n *nest) run(ctx context.Context) ([]held, []int, error) {
 	return rows, count, failed
 }
 
-// add adds the scores of one cell, calibrated by a and b.
-func (h *held) add(raw, heard, a, b float64) {
+// add adds the scores of one cell, and what its calibration makes of them.
+func (h *held) add(raw, heard float64, c calibration) {
 	h.raw += raw
-	h.logit += a*raw + b
-	h.heard += a*heard + b
+	h.rawHeard += heard
+	h.logit += c.of(raw)
+	h.heard += c.of(heard)
 	h.cells++
 }
 
 // finish makes means of the sums: NaN where no cell tested the row.
 func (h *held) finish() {
 	h.raw /= h.cells
+	h.rawHeard /= h.cells
 	h.logit /= h.cells
 	h.heard /= h.cells
 }
@@ -348,23 +363,4 @@ func probabilities(logit []float64) []float64 {
 		p[i] = dsp.Logistic(s)
 	}
 	return p
-}
-
-// raws are the held-out scores before the calibration. A row that no cell tested
-// has the middle of the others, of which it says nothing.
-func (n *nest) raws() []float64 {
-	var known []float64
-	for _, h := range n.rows {
-		if !math.IsNaN(h.raw) {
-			known = append(known, h.raw)
-		}
-	}
-	middle := dsp.Percentile(known, 50)
-	raw := make([]float64, len(n.rows))
-	for i, h := range n.rows {
-		if raw[i] = h.raw; math.IsNaN(raw[i]) {
-			raw[i] = middle
-		}
-	}
-	return raw
 }

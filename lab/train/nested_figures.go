@@ -59,13 +59,17 @@ func (n *nest) figures(ctx context.Context) ([]models.Metric, error) {
 		outerFolds, outerParts, n.choices())
 	all := n.scored(func(h held) float64 { return h.logit })
 	out := n.measureAll(all, n.weight, split)
-	out = append(out, n.measureAll(n.scored(func(h held) float64 { return h.heard }), n.weight, "nested, each recording through one random channel")...)
+	heard := n.scored(func(h held) float64 { return h.heard })
+	out = append(out, n.measureAll(heard, n.weight, "nested, each recording through one random channel")...)
 	groups := func(name string, of func(r *manifest.Row) string) {
 		out = append(out, n.group(all, name, of)...)
 	}
 	groups("kind", func(r *manifest.Row) string { return r.Kind })
 	groups("decoder", (*manifest.Row).Family)
 	out = append(out, n.languages(all)...)
+	out = append(out, n.lengths(all)...)
+	out = append(out, n.situations(all, "nested")...)
+	out = append(out, n.situations(heard, "nested, each recording through one random channel")...)
 
 	kinds := n.joined(n.single(ctx, n.chosen, n.usable(manifest.ByKind(n.train, outerFolds, n.opts.Seed))))
 	out = append(out, n.ranks(kinds, n.weight, "whole kinds held out, besides sources and speakers")...)
@@ -127,14 +131,14 @@ func (n *nest) since(ctx context.Context) ([]models.Metric, error) {
 	}
 	b := n.benches(n.chosen + 1)[n.chosen]
 	b.prepare(n.workers())
-	a, offset, err := n.platt(n.inner(b, c.Train, true))
+	cal, err := n.calibrated(b, c.Train)
 	if err != nil {
 		return nil, fmt.Errorf("train: systems since %d: %w", sinceYear, err)
 	}
 	f := b.fit(c.Train, true)
 	var s scoredRows
 	for _, i := range c.Test {
-		s.index, s.score = append(s.index, i), append(s.score, a*f.row(i, 0)+offset)
+		s.add(i, cal.of(f.row(i, 0)))
 	}
 	once := slices.Repeat([]float64{1}, len(n.train))
 	return n.measureAll(s, once, fmt.Sprintf("trained on systems of before %d, tested on those since; each recording counts once, voices of more than a tenth of the rows are left out", sinceYear)), nil
@@ -158,6 +162,11 @@ var logitFigures = []figure{
 		return evaluate.WeightedECE(probabilities(s), y, balanced(y, w), calibrationBins)
 	}},
 	{"found_at_half", func(s []float64, y []bool, w []float64, _ []string) float64 { return shareAbove(s, y, w, true) }},
+	alarmFigures[0],
+}
+
+// alarmFigures need calibrated logits and no synthetic recordings.
+var alarmFigures = []figure{
 	{"false_alarms_at_half", func(s []float64, y []bool, w []float64, _ []string) float64 { return shareAbove(s, y, w, false) }},
 }
 

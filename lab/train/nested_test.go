@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,7 +30,7 @@ func nestedTrainer(shift func(r *manifest.Row, values []float64, rng *rand.Rand)
 	rng := rand.New(rand.NewPCG(4, 4))
 	for page := range nestedPages {
 		for k := range 6 {
-			r := manifest.Row{Path: fmt.Sprint(page, ".", k), Source: fmt.Sprint("page", page), Speaker: fmt.Sprint("voice", page), Label: "bonafide", Language: "en"}
+			r := manifest.Row{Path: fmt.Sprint(page, ".", k), Source: fmt.Sprint("page", page), Speaker: fmt.Sprint("voice", page), Label: "bonafide", Language: "en", Duration: 1 + 3*float64(page%2)}
 			if k%2 == 1 {
 				s := (page + k) % len(systems)
 				r.Label, r.Positive, r.System, r.Kind = "spoof", true, systems[s], kinds[s]
@@ -98,7 +99,9 @@ func TestNestedFigureIsThatOfNewDecoders(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]bool{"nested, 5 folds": false, "nested, each": false, "nested, kind vocoder": false, "nested, decoder flow": false,
-		"nested, language en": false, "whole kinds": false, "trained on systems of before 2023": false}
+		"nested, language en": false, "whole kinds": false, "trained on systems of before 2023": false,
+		"nested, 0 s to below 2 s": false, "nested, 4 s and longer": false, "nested, pages with synthetic speech": false,
+		"nested, each recording through one random channel, pages with": false}
 	for _, m := range figures {
 		if !(m.Low <= m.Value && m.Value <= m.High) {
 			t.Errorf("%s of %s: got %v in %v to %v", m.Name, m.Split, m.Value, m.Low, m.High)
@@ -204,5 +207,25 @@ func TestRecipesLeaveOutFeatures(t *testing.T) {
 		if !r.takes("pitch.sd_oct") {
 			t.Errorf("%s: leaves out pitch.sd_oct", r.name)
 		}
+	}
+}
+
+func TestSituations(t *testing.T) {
+	rows := []manifest.Row{
+		{Source: "demo"}, {Source: "demo", Positive: true, Bandwidth: 3400},
+		{Source: "calls", Bandwidth: 3400}, {Source: "calls", Bandwidth: 8000},
+	}
+	n := &nest{trainer: &trainer{train: rows}}
+	s := scoredRows{stats.Indices(4), []float64{1, 2, 3, 4}}
+	want := map[string][]int{"pages with synthetic speech": {0, 1}, "pages without synthetic speech": {2, 3}, "bandwidth below 5 kHz": {1, 2}}
+	for _, situation := range situationsOf(rows) {
+		got := n.part(s, situation.is)
+		if !slices.Equal(got.index, want[situation.name]) {
+			t.Errorf("%s: got rows %v, want %v", situation.name, got.index, want[situation.name])
+		}
+		delete(want, situation.name)
+	}
+	if len(want) > 0 {
+		t.Errorf("got no situation of %v", want)
 	}
 }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"go.etcd.io/bbolt"
-
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -48,13 +46,7 @@ func Copy(ctx context.Context, to, from *Store) (n int, err error) {
 // copyDocuments copies all documents, and counts in skipped those that are damaged.
 // The store to must not have a document of the same name.
 func copyDocuments(ctx context.Context, to, from *Store, skipped *store.DamagedError) error {
-	var names []string
-	err := from.view(func(tx *bbolt.Tx) error {
-		return tx.Bucket(bucketDocuments).ForEach(func(name, _ []byte) error {
-			names = append(names, string(name))
-			return nil
-		})
-	})
+	names, err := from.Documents(ctx)
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,21 @@ const (
 	documentHead = 1 + 8
 )
 
+// Documents returns the names of the documents that were put, in order.
+func (s *Store) Documents(ctx context.Context) (names []string, err error) {
+	if err := s.calls.Begin(ctx); err != nil {
+		return nil, err
+	}
+	defer s.calls.End()
+	err = s.view(func(tx *bbolt.Tx) error {
+		return tx.Bucket(bucketDocuments).ForEach(func(name, _ []byte) error {
+			names = append(names, string(name))
+			return nil
+		})
+	})
+	return names, err
+}
+
 // Document is described at [store.Store].
 func (s *Store) Document(ctx context.Context, name string) (data []byte, revision uint64, err error) {
 	if err := s.calls.Begin(ctx); err != nil {

@@ -14,6 +14,7 @@
 //	encryption    the secret of an encrypted store, sealed
 //	ping          what Ping writes
 //	migrations    which steps were taken, and when
+//	tenants       which accounts a role sees, with row-level security
 //
 // Columns can be read in psql: texts, times, states and products by name,
 // metadata, labels and failures as JSON. Scores and features are one value in
@@ -99,6 +100,20 @@
 // it apart from the backups. The server's log has statements with their values
 // only if it is set up so (log_parameter_max_length); values are sealed before they
 // are sent, but for the visible ones.
+//
+// # Row-level security
+//
+// Options.RowSecurity turns it on for good. It is for roles that people use beside the
+// service, for reports of one tenant: they see the sessions of their accounts, and no
+// document, recording or key. As the owner of the tables:
+//
+//	GRANT USAGE ON SCHEMA voicescreen TO clinic_a;
+//	GRANT SELECT ON voicescreen.sessions TO clinic_a;
+//	INSERT INTO voicescreen.tenants VALUES ('clinic_a', 'clinic-a');
+//
+// The service keeps accounts apart by itself: each call names its account. Its role owns
+// the tables, which no policy applies to, or has a row with the account NULL; Open
+// refuses another one. The policies are made by the migrations, also where they are off.
 //
 // # Versions
 //

@@ -9,6 +9,19 @@ import (
 	"github.com/voicescreen/voicescreen/store"
 )
 
+// Documents returns the names of the documents that were put, in order.
+func (s *Store) Documents(ctx context.Context) (names []string, err error) {
+	if err := s.calls.Begin(ctx); err != nil {
+		return nil, err
+	}
+	defer s.calls.End()
+	err = s.read(ctx, "list documents", sqlDocuments, func(rows pgx.Rows) (err error) {
+		names, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		return err
+	})
+	return names, err
+}
+
 // Document is described at [store.Store]. It reads the database each time.
 func (s *Store) Document(ctx context.Context, name string) (data []byte, revision uint64, err error) {
 	if err := s.calls.Begin(ctx); err != nil {

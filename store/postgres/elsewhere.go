@@ -3,6 +3,7 @@ package postgres
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -27,6 +28,10 @@ type elsewhere struct {
 	some chan struct{}
 }
 
+// ErrElsewhere says that a recording is not in the database, and that Options.Audio is
+// nil. It is also store.ErrUnavailable: a process that has the audio can read it.
+var ErrElsewhere = errors.New("store/postgres: the recording is not in the database")
+
 const (
 	// maxErase is how many recordings are removed elsewhere before the database is asked
 	// for more. Chosen: bounds the memory.
@@ -37,7 +42,8 @@ const (
 	// erasers is how many recordings are removed at once. Chosen: at 30 ms a request,
 	// 250 a second.
 	erasers = 8
-	// eraseTime is how long Close waits for removals. Chosen; another process goes on.
+	// eraseTime is how long the removals of one round may take, and Close waits for
+	// them. Chosen; another round, or another process, goes on.
 	eraseTime = 5 * time.Second
 )
 
@@ -72,16 +78,22 @@ func (s *Store) eraseElsewhere() {
 	for {
 		select {
 		case <-s.closing.Done():
-			ctx, cancel := context.WithTimeout(context.Background(), eraseTime)
-			defer cancel()
-			s.eraseAll(ctx, s.away.take())
+			s.eraseNoted()
 			return
 		case <-s.away.some:
-			s.eraseAll(s.closing, s.away.take())
+			s.eraseNoted()
 		case <-tick.C:
 			s.eraseLeft(s.closing)
 		}
 	}
+}
+
+// eraseNoted removes what this process let go. Close waits for it: a service that stops
+// leaves nothing behind where its audio answers.
+func (s *Store) eraseNoted() {
+	ctx, cancel := context.WithTimeout(context.Background(), eraseTime)
+	defer cancel()
+	s.eraseAll(ctx, s.away.take()) // what is left then is found by eraseLeft
 }
 
 // eraseLeft removes what the database let go. An error ends it until the next time.
@@ -151,7 +163,7 @@ func (s *Store) putElsewhere(ctx context.Context, r io.Reader) (string, error) {
 // openElsewhere opens a recording that has a row. The recording may be removed meanwhile.
 func (s *Store) openElsewhere(ctx context.Context, ref string) (io.ReadCloser, error) {
 	if s.away.audio == nil {
-		return nil, fmt.Errorf("store/postgres: open audio: %w: the recording is not in the database, and Options.Audio is nil", store.ErrUnavailable)
+		return nil, fmt.Errorf("store/postgres: open audio: %w: %w", store.ErrUnavailable, ErrElsewhere)
 	}
 	return s.away.audio.Open(ctx, ref)
 }

@@ -44,8 +44,8 @@ func TestAStepThatFailsChangesNothing(t *testing.T) {
 		want     string // tables
 	}{
 		{"in a new database", false, []string{"CREATE TABLE voicescreen.more (n int)", "SELECT 1/0"}, "0"},
-		{"in one that is used", true, []string{"CREATE TABLE voicescreen.more (n int)", "SELECT 1/0"}, "7"},
-		{"in the middle of its file", true, []string{"CREATE TABLE voicescreen.more (n int); SELECT nonsense; CREATE TABLE voicescreen.third (n int)"}, "7"},
+		{"in one that is used", true, []string{"CREATE TABLE voicescreen.more (n int)", "SELECT 1/0"}, "8"},
+		{"in the middle of its file", true, []string{"CREATE TABLE voicescreen.more (n int); SELECT nonsense; CREATE TABLE voicescreen.third (n int)"}, "8"},
 	} {
 		name := create(t, s, "")
 		if c.prepared {

@@ -51,6 +51,12 @@ type Options struct {
 	// Audio receives them. Default: nil, in the database.
 	Audio store.Audio
 
+	// RowSecurity turns row-level security on, for good: a role that is neither a
+	// superuser nor the owner of the tables sees the sessions of the accounts that the
+	// table voicescreen.tenants gives it, and nothing else. The role of Open must own the
+	// tables, unless it is on already.
+	RowSecurity bool
+
 	// Now is the clock, for tests. It must be safe for concurrent use. Default:
 	// the clock of the server, which all replicas share.
 	Now func() time.Time
@@ -116,7 +122,7 @@ func Open(ctx context.Context, url string, opts *Options) (*Store, error) {
 	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return nil, fmt.Errorf("store/postgres: open: %w", err)
 	}
-	if err := s.prepare(ctx, opts.Key); err != nil {
+	if err := s.prepare(ctx, opts); err != nil {
 		s.pool.Close()
 		return nil, fmt.Errorf("store/postgres: open: %w", err)
 	}
@@ -186,7 +192,7 @@ func (s *Store) setUp(c *pgx.ConnConfig, settings bool) {
 }
 
 // prepare checks the server, makes the tables and opens the vault.
-func (s *Store) prepare(ctx context.Context, key []byte) error {
+func (s *Store) prepare(ctx context.Context, opts *Options) error {
 	c, err := s.pool.Acquire(ctx)
 	if err != nil {
 		return err
@@ -207,7 +213,10 @@ func (s *Store) prepare(ctx context.Context, key []byte) error {
 	if err := migrate(ctx, c.Conn(), all); err != nil {
 		return err
 	}
-	s.vault, err = unlock(ctx, c.Conn(), key)
+	if err := secureRows(ctx, c.Conn(), opts.RowSecurity); err != nil {
+		return err
+	}
+	s.vault, err = unlock(ctx, c.Conn(), opts.Key)
 	return err
 }
 

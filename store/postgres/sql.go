@@ -157,6 +157,7 @@ const (
 
 // Documents: the one who replaces a revision is the one whose statement finds it.
 const (
+	sqlDocuments      = `SELECT name FROM voicescreen.documents ORDER BY name`
 	sqlDocument       = `SELECT data, revision FROM voicescreen.documents WHERE name = $1`
 	sqlCreateDocument = `INSERT INTO voicescreen.documents (name, revision, data) VALUES ($1, 1, $2) ON CONFLICT (name) DO NOTHING`
 	sqlPutDocument    = `UPDATE voicescreen.documents SET revision = revision + 1, data = $3 WHERE name = $1 AND revision = $2`

@@ -84,3 +84,27 @@ CREATE TABLE voicescreen.ping (
     at   timestamptz NOT NULL
 ) WITH (fillfactor = 50);
 INSERT INTO voicescreen.ping VALUES (true, clock_timestamp());
+
+-- Which accounts a role sees in the tables with row-level security, where the operator
+-- has asked for that. It does not apply to superusers and to the owner of the tables. A
+-- role sees its own rows here.
+CREATE TABLE voicescreen.tenants (
+    role    name NOT NULL,
+    account text COLLATE "C" -- NULL: all accounts, and the tables that belong to none
+);
+ALTER TABLE voicescreen.tenants ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON voicescreen.tenants FOR SELECT USING (role = current_user);
+GRANT SELECT ON voicescreen.tenants TO PUBLIC; -- who reads the others needs it for their policies
+
+CREATE POLICY of_tenant ON voicescreen.sessions
+    USING (account IN (SELECT t.account FROM voicescreen.tenants t WHERE t.role = current_user));
+CREATE POLICY of_service ON voicescreen.sessions
+    USING ((SELECT EXISTS (SELECT FROM voicescreen.tenants t WHERE t.role = current_user AND t.account IS NULL)));
+CREATE POLICY of_service ON voicescreen.audio
+    USING ((SELECT EXISTS (SELECT FROM voicescreen.tenants t WHERE t.role = current_user AND t.account IS NULL)));
+CREATE POLICY of_service ON voicescreen.audio_chunks
+    USING ((SELECT EXISTS (SELECT FROM voicescreen.tenants t WHERE t.role = current_user AND t.account IS NULL)));
+CREATE POLICY of_service ON voicescreen.documents
+    USING ((SELECT EXISTS (SELECT FROM voicescreen.tenants t WHERE t.role = current_user AND t.account IS NULL)));
+CREATE POLICY of_service ON voicescreen.encryption
+    USING ((SELECT EXISTS (SELECT FROM voicescreen.tenants t WHERE t.role = current_user AND t.account IS NULL)));
