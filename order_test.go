@@ -27,14 +27,17 @@ var order = map[string][]string{
 	"features/spoof":   {"dsp", "features", "screen"},
 	"features/egemaps": {"dsp", "features"}, // the set that published models speak
 
-	"models":                    {"dsp", "features", "features/spoof", "screen"},
-	"models/shipped":            {"models", "screen"},
-	"models/learn":              {"dsp", "features", "internal/stats", "models", "screen"}, // what Calibrate does
-	"models/dam":                {"dsp", "features", "models", "models/dam/internal/gemm", "models/dam/internal/simd", "screen"},
-	"models/dam/internal/gemm":  {}, // matrix multiplication
-	"models/dam/internal/guard": {}, // memory with an end, for tests
-	"models/dam/internal/peak":  {}, // the peak rate of a processor, for benchmarks
-	"models/dam/internal/simd":  {}, // everything else that is done to each number
+	"models":                        {"dsp", "features", "features/spoof", "screen"},
+	"models/shipped":                {"models", "screen"},
+	"models/learn":                  {"dsp", "features", "internal/stats", "models", "screen"}, // what Calibrate does
+	"models/dam":                    {"dsp", "features", "models", "models/internal/nn", "models/internal/nn/gemm", "models/internal/nn/simd", "models/internal/nn/tensorfile", "screen"},
+	"models/internal/nn":            {"models/internal/nn/gemm", "models/internal/nn/simd", "models/internal/nn/tensorfile"},                       // layers of transformers
+	"models/internal/nn/gemm":       {},                                                                                                            // matrix multiplication
+	"models/internal/nn/guard":      {},                                                                                                            // memory with an end, for tests
+	"models/internal/nn/peak":       {},                                                                                                            // the peak rate of a processor, for benchmarks
+	"models/internal/nn/wav2vec":    {"models/internal/nn", "models/internal/nn/gemm", "models/internal/nn/simd", "models/internal/nn/tensorfile"}, // wav2vec 2.0 and HuBERT
+	"models/internal/nn/tensorfile": {},                                                                                                            // files of weights
+	"models/internal/nn/simd":       {},                                                                                                            // everything else that is done to each number
 
 	"internal/document": {"internal/durable", "store"}, // values that replicas share
 	"internal/durable":  {},                            // what several packages ask of the file system

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/voicescreen/voicescreen/models/internal/nn/tensorfile"
 )
 
 const (
@@ -14,6 +16,9 @@ const (
 	loraRank  = 32
 	loraScale = 64.0 / loraRank
 )
+
+// checkpoint is a checkpoint of DAM.
+type checkpoint struct{ *tensorfile.Checkpoint }
 
 // source holds the keys of a checkpoint that make one tensor of the network.
 type source struct {
@@ -28,11 +33,11 @@ type source struct {
 // X.modules_to_save.default; those under X.original_module are not used. The
 // error wraps ErrWeights and names a key that is missing, unknown, repeated or of
 // the wrong dimensions.
-func (c *checkpoint) adapters(s Shape) (map[string]source, error) {
+func (c checkpoint) adapters(s Shape) (map[string]source, error) {
 	found := map[string]source{}
 	unused := map[string]string{} // keys of the originals of saved modules, by tensor
 	dims := maps.Collect(s.Tensors())
-	for _, key := range slices.Sorted(maps.Keys(c.records)) {
+	for _, key := range c.Names() {
 		name, part := split(key)
 		if part == original {
 			if unused[name] != "" {
@@ -64,7 +69,7 @@ func (c *checkpoint) adapters(s Shape) (map[string]source, error) {
 		if !ok || !strings.Contains(found[name].base, savedModule) {
 			return nil, fmt.Errorf("%w: %s has no saved module beside it", ErrWeights, key)
 		}
-		if got := c.records[key].dims; !slices.Equal(got, want) {
+		if got, _ := c.Dims(key); !slices.Equal(got, want) {
 			return nil, fmt.Errorf("%w: %s is %v, want %v", ErrWeights, key, got, want)
 		}
 	}
@@ -78,11 +83,11 @@ func (c *checkpoint) adapters(s Shape) (map[string]source, error) {
 
 // checkSource compares the dimensions of the source of a tensor with those of the
 // tensor.
-func (c *checkpoint) checkSource(name string, src source, want []int) error {
+func (c checkpoint) checkSource(name string, src source, want []int) error {
 	if src.base == "" {
 		return fmt.Errorf("%w: %s is missing", ErrWeights, name)
 	}
-	if got := c.records[src.base].dims; !slices.Equal(got, want) {
+	if got, _ := c.Dims(src.base); !slices.Equal(got, want) {
 		return fmt.Errorf("%w: %s is %v, want %v", ErrWeights, src.base, got, want)
 	}
 	adapted := strings.HasSuffix(src.base, baseLayer+".weight")
@@ -92,11 +97,11 @@ func (c *checkpoint) checkSource(name string, src source, want []int) error {
 	if src.a == "" || src.b == "" || !adapted || len(want) != 2 {
 		return fmt.Errorf("%w: %s: an adapted weight is a base_layer, a lora_A and a lora_B", ErrWeights, name)
 	}
-	if got, dims := c.records[src.a].dims, []int{loraRank, want[1]}; !slices.Equal(got, dims) {
-		return fmt.Errorf("%w: %s is %v, want %v", ErrWeights, src.a, got, dims)
+	if got, _ := c.Dims(src.a); !slices.Equal(got, []int{loraRank, want[1]}) {
+		return fmt.Errorf("%w: %s is %v, want %v", ErrWeights, src.a, got, []int{loraRank, want[1]})
 	}
-	if got, dims := c.records[src.b].dims, []int{want[0], loraRank}; !slices.Equal(got, dims) {
-		return fmt.Errorf("%w: %s is %v, want %v", ErrWeights, src.b, got, dims)
+	if got, _ := c.Dims(src.b); !slices.Equal(got, []int{want[0], loraRank}) {
+		return fmt.Errorf("%w: %s is %v, want %v", ErrWeights, src.b, got, []int{want[0], loraRank})
 	}
 	return nil
 }
@@ -133,7 +138,7 @@ func split(key string) (name string, p part) {
 
 // reader checks that the checkpoint holds all tensors of the network and nothing
 // else. It returns a TensorReader that folds the updates into the weights.
-func (c *checkpoint) reader(s Shape) (TensorReader, error) {
+func (c checkpoint) reader(s Shape) (TensorReader, error) {
 	found, err := c.adapters(s)
 	if err != nil {
 		return nil, err
@@ -143,15 +148,15 @@ func (c *checkpoint) reader(s Shape) (TensorReader, error) {
 		if !ok {
 			return fmt.Errorf("%w: %s is unknown", ErrWeights, name)
 		}
-		if err := c.fill(dst, src.base, dims); err != nil || src.a == "" {
+		if err := c.Read(dst, src.base, dims); err != nil || src.a == "" {
 			return err
 		}
 		in, out := dims[1], dims[0]
 		a, b := make([]float32, loraRank*in), make([]float32, out*loraRank)
-		if err := c.fill(a, src.a, []int{loraRank, in}); err != nil {
+		if err := c.Read(a, src.a, []int{loraRank, in}); err != nil {
 			return err
 		}
-		if err := c.fill(b, src.b, []int{out, loraRank}); err != nil {
+		if err := c.Read(b, src.b, []int{out, loraRank}); err != nil {
 			return err
 		}
 		fold(dst, a, b, in)

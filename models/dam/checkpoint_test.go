@@ -14,15 +14,12 @@ import (
 	"testing"
 
 	"github.com/voicescreen/voicescreen/internal/proof/cost"
+	"github.com/voicescreen/voicescreen/models/internal/nn/tensorfile"
 )
 
 // readAll opens a checkpoint of the small shape and reads every tensor.
 func readAll(b []byte) (weights, error) {
-	c, err := openCheckpoint(bytes.NewReader(b), int64(len(b)))
-	if err != nil {
-		return nil, err
-	}
-	read, err := c.reader(small)
+	read, err := tensors(bytes.NewReader(b), int64(len(b)), small)
 	if err != nil {
 		return nil, err
 	}
@@ -90,28 +87,6 @@ func TestFormsOfOneCheckpoint(t *testing.T) {
 					t.Fatalf("%s: %s[%d]: got %v, want %v", name, key, i, got[key].data[i], v)
 				}
 			}
-		}
-	}
-}
-
-// TestHalf compares every 16-bit number with its definition.
-func TestHalf(t *testing.T) {
-	for h := range 1 << 16 {
-		sign, exponent, fraction := 1.0, h>>10&0x1f, float64(h&0x3ff)
-		if h>>15 == 1 {
-			sign = -1
-		}
-		want := sign * math.Ldexp(1+fraction/1024, exponent-15)
-		switch {
-		case exponent == 0:
-			want = sign * math.Ldexp(fraction/1024, -14)
-		case exponent == 31 && fraction == 0:
-			want = math.Inf(int(sign))
-		case exponent == 31:
-			want = math.NaN()
-		}
-		if got := float64(half(uint16(h))); got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
-			t.Fatalf("%04x: got %v, want %v", h, got, want)
 		}
 	}
 }
@@ -217,7 +192,7 @@ func TestCheckpointsThatDoNotFit(t *testing.T) {
 		"an empty memo":              {pickle("\x80\x02h\x05."), ErrCheckpoint, "memo 5"},
 		"no tensors at all":          {pickle("\x80\x02}."), ErrWeights, "is missing"},
 		"a pickle of two values":     {pickle("\x80\x02}}."), ErrCheckpoint, "left over"},
-		"a pickle of great length":   {pickle(strings.Repeat("N", maxPickle+1)), ErrCheckpoint, "more than"},
+		"a pickle of great length":   {pickle(strings.Repeat("N", tensorfile.MaxPickle+1)), ErrCheckpoint, "more than"},
 	} {
 		_, err := readAll(c.file)
 		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) {
@@ -255,58 +230,6 @@ func TestFlippedBit(t *testing.T) {
 	if _, err := readAll(b); !errors.Is(err, ErrCheckpoint) || !strings.Contains(err.Error(), "checksum") {
 		t.Errorf("got %v, want a checksum error", err)
 	}
-}
-
-// Tensors at different offsets of one storage, and strides that are not row-major.
-func TestRecordCheck(t *testing.T) {
-	for name, c := range map[string]struct {
-		r    record
-		want string
-	}{
-		"a part":                  {record{storage{float32s, "0", 10}, 4, []int{2, 3}, []int{3, 1}}, ""},
-		"a single number":         {record{storage{float32s, "0", 10}, 9, nil, nil}, ""},
-		"a side of one":           {record{storage{float32s, "0", 10}, 0, []int{1, 10}, []int{77, 1}}, ""},
-		"nothing":                 {record{storage{float32s, "0", 10}, 10, []int{0, 3}, []int{3, 1}}, ""},
-		"beyond the end":          {record{storage{float32s, "0", 10}, 5, []int{2, 3}, []int{3, 1}}, "beyond"},
-		"column by column":        {record{storage{float32s, "0", 10}, 0, []int{2, 3}, []int{1, 2}}, "row by row"},
-		"more than can be":        {record{storage{float32s, "0", 10}, 0, []int{1 << 40, 1 << 40}, []int{1 << 40, 1}}, "too many"},
-		"more than can be, split": {record{storage{float32s, "0", 10}, 0, []int{0, 1 << 33}, []int{1 << 33, 1}}, "too many"},
-	} {
-		err := c.r.check()
-		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: got %v, want %q", name, err, c.want)
-		}
-	}
-}
-
-func FuzzUnpickle(f *testing.F) {
-	b := testFile(f, "small.ckpt")
-	z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
-	if err != nil {
-		f.Fatal(err)
-	}
-	rc, err := z.Open("small/data.pkl")
-	if err != nil {
-		f.Fatal(err)
-	}
-	var pickle bytes.Buffer
-	if _, err := pickle.ReadFrom(rc); err != nil {
-		f.Fatal(err)
-	}
-	f.Add(pickle.Bytes()[:2000])
-	f.Add([]byte("\x80\x02}q\x00(X\x01\x00\x00\x00aK\x01\x85\x8a\x01\xffN\x89\x88tq\x01ctorch\nFloatStorage\nu."))
-	f.Add([]byte("\x80\x04\x95\x00\x00\x00\x00\x00\x00\x00\x00}\x94(\x8c\x01a\x94K\x01\x86\x87Q.)R}bs."))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		var d *dict
-		var err error
-		cost.Check(t, len(b), func() { d, err = unpickle(b) })
-		if err == nil && len(d.keys) != len(d.values) {
-			t.Fatalf("got %d keys and %d values", len(d.keys), len(d.values))
-		}
-		if err != nil && !errors.Is(err, ErrCheckpoint) {
-			t.Fatalf("got %v, want ErrCheckpoint", err)
-		}
-	})
 }
 
 func FuzzCheckpoint(f *testing.F) {

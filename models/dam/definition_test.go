@@ -154,13 +154,14 @@ func (d definition) run(mel []float32) []float32 {
 }
 
 // TestOddShapesAreTheDefinition runs shapes that do not fill a tile, block or
-// register, beginning with one frame and one head of one number.
+// register, beginning with one frame and one head of one number. A block of
+// queries has 48.
 func TestOddShapesAreTheDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
 	shapes := []Shape{
 		{Mels: 1, Frames: 1, Width: 2, Heads: 2, Inner: 1, Layers: 1, Hidden: 1, Shared: 1, Task: 1},
-		{Mels: 3, Frames: queryRows, Width: 15, Heads: 5, Inner: 7, Layers: 1, Hidden: 2, Shared: 2, Task: 2},
-		{Mels: 5, Frames: 2*queryRows + 1, Width: 34, Heads: 2, Inner: 33, Layers: 1, Hidden: 2, Shared: 2, Task: 2},
+		{Mels: 3, Frames: 48, Width: 15, Heads: 5, Inner: 7, Layers: 1, Hidden: 2, Shared: 2, Task: 2},
+		{Mels: 5, Frames: 2*48 + 1, Width: 34, Heads: 2, Inner: 33, Layers: 1, Hidden: 2, Shared: 2, Task: 2},
 	}
 	for range 6 {
 		heads := 1 + r.IntN(4)

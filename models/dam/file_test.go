@@ -3,7 +3,6 @@ package dam
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"hash/crc32"
 	"math/rand/v2"
@@ -13,12 +12,13 @@ import (
 	"testing"
 
 	"github.com/voicescreen/voicescreen/internal/proof/cost"
+	"github.com/voicescreen/voicescreen/models/internal/nn/tensorfile"
 )
 
 func converted(t testing.TB, w weights) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := writeFile(&b, small, "", w.read); err != nil {
+	if err := tensorfile.Write(&b, fileMagic, small, "", w.read); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -29,7 +29,7 @@ func readConverted(b []byte) (weights, error) {
 	if err != nil {
 		return nil, err
 	}
-	return readWeights(f.read)
+	return readWeights(f.Read)
 }
 
 // The tensors of a conversion are those of its checkpoint, bit by bit.
@@ -58,19 +58,17 @@ type emptyModel struct {
 
 func newEmptyModel(t *testing.T, s Shape) *emptyModel {
 	t.Helper()
-	h := fileHeader{Shape: s}
+	h := tensorfile.Header[Shape]{Shape: s}
 	var numbers int64
 	for name, dims := range s.Tensors() {
 		n := count(dims)
-		h.Tensors = append(h.Tensors, fileTensor{name, slices.Clone(dims), crc32.Checksum(make([]byte, 4*n), castagnoli)})
+		h.Tensors = append(h.Tensors, tensorfile.Tensor{Name: name, Dims: slices.Clone(dims), CRC: crc32.Checksum(make([]byte, 4*n), crc32.MakeTable(crc32.Castagnoli))})
 		numbers += int64(n)
 	}
-	text, err := json.Marshal(h)
+	head, err := h.Append(nil, fileMagic)
 	if err != nil {
 		t.Fatal(err)
 	}
-	head := append(binary.LittleEndian.AppendUint32([]byte(fileMagic), uint32(len(text))), text...)
-	head = append(head, make([]byte, -len(head)&(fileAlign-1))...)
 	return &emptyModel{head, int64(len(head)) + 4*numbers}
 }
 
@@ -117,11 +115,11 @@ func TestOpeningTakesLittleMoreThanTheWeights(t *testing.T) {
 func TestPublishedHeaderHasRoom(t *testing.T) {
 	const room = 1.5
 	head := newEmptyModel(t, Published).head
-	if n := len(head); room*float64(n) > maxHeader {
-		t.Errorf("%d bytes, want at most %d/%v", n, maxHeader, room)
+	if n := len(head); room*float64(n) > tensorfile.MaxHeader {
+		t.Errorf("%d bytes, want at most %d/%v", n, tensorfile.MaxHeader, room)
 	}
-	if n := bytes.Count(head, []byte{','}); room*float64(n) > maxValues {
-		t.Errorf("%d values, want at most %d/%v", n, maxValues, room)
+	if n := bytes.Count(head, []byte{','}); room*float64(n) > tensorfile.MaxValues {
+		t.Errorf("%d values, want at most %d/%v", n, tensorfile.MaxValues, room)
 	}
 }
 
@@ -177,7 +175,7 @@ func TestConversionsThatAreNone(t *testing.T) {
 		"no JSON":       {header("{"), "header"},
 		"a member more": {header(`{"colour":1}`), "colour"},
 		"two values":    {header(`{}{}`), "follows"},
-		"many values":   {header(`{"tensors":[` + strings.Repeat("{},", maxValues+1) + `{}]}`), "more than 4096 values"},
+		"many values":   {header(`{"tensors":[` + strings.Repeat("{},", tensorfile.MaxValues+1) + `{}]}`), "more than 4096 values"},
 	} {
 		if _, err := readConverted(c.b); !errors.Is(err, ErrFile) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want ErrFile with %q", name, err, c.want)

@@ -7,8 +7,8 @@ import (
 	"math"
 	"runtime"
 
-	"github.com/voicescreen/voicescreen/models/dam/internal/gemm"
-	"github.com/voicescreen/voicescreen/models/dam/internal/simd"
+	"github.com/voicescreen/voicescreen/models/internal/nn/gemm"
+	"github.com/voicescreen/voicescreen/models/internal/nn/simd"
 )
 
 // ErrNotFinite is wrapped by the error about a spectrum, or a result of the

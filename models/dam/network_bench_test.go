@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/voicescreen/voicescreen/models/dam/internal/gemm"
+	"github.com/voicescreen/voicescreen/models/internal/nn/gemm"
 )
 
 var torch = flag.String("torch", "", "the Python interpreter, which has PyTorch, for BenchmarkTorch")

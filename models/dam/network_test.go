@@ -108,14 +108,14 @@ func TestEveryLayerIsThatOfPyTorch(t *testing.T) {
 			compare(t, name+" "+step, x, trace[step], largest(trace[step]), outputTolerance)
 		}
 		e.convolve(w)
-		w.addPositions(e.positions)
-		check("embedded", w.x)
-		e.layers[0].run(w, small)
-		check("layer0", w.x)
-		e.layers[1].run(w, small)
-		check("layer1", w.x)
-		w.normalize(&e.norm)
-		check("output", w.y)
+		w.Add(e.positions)
+		check("embedded", w.X)
+		w.RunNormFirst(&e.layers[0])
+		check("layer0", w.X)
+		w.RunNormFirst(&e.layers[1])
+		check("layer1", w.X)
+		w.Normalize(&e.norm)
+		check("output", w.Y)
 	}
 	if *full {
 		t.Run("published shape", isThatOfPyTorchWhole)
@@ -151,11 +151,11 @@ func isThatOfPyTorchWhole(t *testing.T) {
 		for k, row := range want.Rows {
 			var got []float32
 			for j := 0; j < Published.Width; j += 16 {
-				got = append(got, w.y[row*Published.Width+j])
+				got = append(got, w.Y[row*Published.Width+j])
 			}
 			compare(t, name, got, want.Output[name][k], want.Largest[name], outputTolerance)
 		}
-		if size := largest(w.y); math.Abs(size/want.Largest[name]-1) > outputTolerance {
+		if size := largest(w.Y); math.Abs(size/want.Largest[name]-1) > outputTolerance {
 			t.Errorf("%s: got a largest output of %v, want %v", name, size, want.Largest[name])
 		}
 	}
@@ -219,7 +219,7 @@ func TestBFloat16(t *testing.T) {
 // with fewer and with more slots than callers.
 func TestThreadsDoNotChangeTheResult(t *testing.T) {
 	shape := small
-	shape.Frames = 2*queryRows + 5
+	shape.Frames = 2*48 + 5 // frames beyond two blocks of queries
 	weights := randomWeights(shape, 3)
 	mel := seededMel(shape, 1)
 	var want []float32
@@ -270,10 +270,7 @@ func TestActivationsTakeWhatIsSaid(t *testing.T) {
 	for paired, want := range map[bool]float64{false: 48e6, true: 64e6} {
 		before := allocated()
 		w := newWorkspace(s, 2, paired)
-		for i := range s.Heads {
-			w.keys[i].Reset(s.Width/s.Heads, s.Frames)
-			w.vals[i].Reset(s.Frames, s.Width/s.Heads)
-		}
+		w.Attend()
 		if got := allocated() - before; !(got < want+5e5 && got > want-2e6) {
 			t.Errorf("pairs %v: got %.1f MB, want %.1f", paired, got/1e6, want/1e6)
 		}

@@ -8,11 +8,24 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"github.com/voicescreen/voicescreen/models/internal/nn/tensorfile"
 )
+
+// ErrCheckpoint is wrapped by the errors about a checkpoint that is broken or not
+// supported. The message names the fault.
+var ErrCheckpoint = tensorfile.ErrCheckpoint
+
+// ErrFile is wrapped by the errors about a converted model that is broken or of
+// another format.
+var ErrFile = tensorfile.ErrFile
 
 // ErrChecksum is wrapped by the error about a file whose checksum is not the
 // expected one.
 var ErrChecksum = errors.New("dam: the file has another checksum")
+
+// fileMagic begins every converted model.
+const fileMagic = "voicescreen-dam\x01"
 
 // zipMagic begins every zip file, and so every checkpoint.
 const zipMagic = "PK\x03\x04"
@@ -62,7 +75,7 @@ func convertShape(w io.Writer, path string, s Shape, checksum string) error {
 		return err
 	}
 	return withTensors(path, s, checksum, func(read TensorReader) error {
-		return writeFile(w, s, source, read)
+		return tensorfile.Write(w, fileMagic, s, source, read)
 	})
 }
 
@@ -124,13 +137,23 @@ func tensors(r io.ReaderAt, size int64, s Shape) (TensorReader, error) {
 		if err != nil {
 			return nil, err
 		}
-		return f.read, nil
+		return f.Read, nil
 	case strings.HasPrefix(string(head), zipMagic):
-		c, err := openCheckpoint(r, size)
+		c, err := tensorfile.OpenCheckpoint(r, size)
 		if err != nil {
 			return nil, err
 		}
-		return c.reader(s)
+		return checkpoint{c}.reader(s)
 	}
 	return nil, fmt.Errorf("%w: neither a zip file nor a converted model", ErrCheckpoint)
+}
+
+// openFile reads the header of a converted model of size bytes and shape s.
+func openFile(r io.ReaderAt, size int64, s Shape) (*tensorfile.File[Shape], error) {
+	return tensorfile.Open(r, size, fileMagic, func(got Shape) error {
+		if got != s {
+			return fmt.Errorf("%w: the file is for the shape %+v, want %+v", ErrWeights, got, s)
+		}
+		return nil
+	})
 }

@@ -114,3 +114,12 @@ func (s Shape) head() iter.Seq2[string, []int] {
 		}
 	}
 }
+
+// count returns the number of elements of a tensor of these dimensions.
+func count(dims []int) int {
+	n := 1
+	for _, d := range dims {
+		n *= d
+	}
+	return n
+}

@@ -1,6 +1,6 @@
 package gemm
 
-import "github.com/voicescreen/voicescreen/models/dam/internal/peak"
+import "github.com/voicescreen/voicescreen/models/internal/nn/peak"
 
 // spin computes n times twelve independent products of registers and returns the
 // floating-point operations of each of the n. It returns 0 for a kernel without this

@@ -1,11 +1,11 @@
-package dam
+package tensorfile
 
 import (
 	"archive/zip"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"math/bits"
 	"slices"
@@ -13,35 +13,35 @@ import (
 )
 
 const (
-	// maxPickle is the size of the longest pickle that is read, in bytes. The
-	// pickle of the published model, of 514 tensors, has about 100,000.
-	maxPickle = 1 << 20
+	// MaxPickle is the size of the longest pickle that is read, in bytes. That of
+	// DAM 3.1, of 514 tensors, has about 100,000.
+	MaxPickle = 1 << 20
 
 	// maxDirectory is the number of bytes that are read at most to find the
 	// files of a checkpoint: up to 64 KiB to find the directory, and the
-	// directory, which has some 60,000 bytes for the 516 files of the published
-	// model.
+	// directory, which has some 60,000 bytes for the 516 files of DAM 3.1.
 	maxDirectory = 256 << 10
 )
 
-// checkpoint is a state dict in a PyTorch zip file. Its tensors are read from the
-// file on demand.
-type checkpoint struct {
+// Checkpoint is a state dict in a PyTorch zip file: a dictionary of tensors of
+// float32, float16 or bfloat16. Its tensors are read from the file on demand. It is
+// safe for concurrent use if the file is.
+type Checkpoint struct {
 	files   map[string]*zip.File // by their names without the folder
 	records map[string]*record
 }
 
-// openCheckpoint reads the directory and the pickle of a checkpoint of size
+// OpenCheckpoint reads the directory and the pickle of a checkpoint of size
 // bytes. The tensors stay in r, which must stay open while the checkpoint is in
 // use. Errors wrap ErrCheckpoint.
-func openCheckpoint(r io.ReaderAt, size int64) (*checkpoint, error) {
+func OpenCheckpoint(r io.ReaderAt, size int64) (*Checkpoint, error) {
 	limited := &limitedReaderAt{r: r, left: maxDirectory}
 	z, err := zip.NewReader(limited, size)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrCheckpoint, err)
 	}
 	limited.left = math.MaxInt64 // for the files themselves
-	c := &checkpoint{files: map[string]*zip.File{}, records: map[string]*record{}}
+	c := &Checkpoint{files: map[string]*zip.File{}, records: map[string]*record{}}
 	var folder string
 	for _, f := range z.File {
 		if dir, ok := strings.CutSuffix(f.Name, "data.pkl"); ok && (dir == "" || strings.Count(dir, "/") == 1 && strings.HasSuffix(dir, "/")) {
@@ -67,7 +67,7 @@ func openCheckpoint(r io.ReaderAt, size int64) (*checkpoint, error) {
 	if err := c.checkOrder(); err != nil {
 		return nil, err
 	}
-	pickle, err := c.read("data.pkl", maxPickle)
+	pickle, err := c.read("data.pkl", MaxPickle)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (l *limitedReaderAt) ReadAt(b []byte, at int64) (int, error) {
 }
 
 // checkOrder refuses numbers that are not little-endian.
-func (c *checkpoint) checkOrder() error {
+func (c *Checkpoint) checkOrder() error {
 	if c.files["byteorder"] == nil { // PyTorch before 2.1 does not write it
 		return nil
 	}
@@ -113,7 +113,7 @@ func (c *checkpoint) checkOrder() error {
 }
 
 // read returns a file of the archive of at most most bytes.
-func (c *checkpoint) read(name string, most int) ([]byte, error) {
+func (c *Checkpoint) read(name string, most int) ([]byte, error) {
 	f := c.files[name]
 	if f.Method != zip.Store {
 		return nil, fmt.Errorf("%w: %s is compressed", ErrCheckpoint, name)
@@ -134,7 +134,7 @@ func (c *checkpoint) read(name string, most int) ([]byte, error) {
 }
 
 // index checks every tensor of the state dict against the file that holds it.
-func (c *checkpoint) index(d *dict) error {
+func (c *Checkpoint) index(d *dict) error {
 	for i, k := range d.keys {
 		name, ok := k.(string)
 		if !ok {
@@ -184,12 +184,25 @@ func (r *record) check() error {
 	return nil
 }
 
-// readBlock is the number of bytes of a tensor that are read at a time. Chosen.
-const readBlock = 64 << 10
+// Names returns the keys of the tensors in alphabetical order. The slice is the
+// caller's.
+func (c *Checkpoint) Names() []string { return slices.Sorted(maps.Keys(c.records)) }
 
-// fill reads the tensor of a key, which must have the dimensions dims, into dst.
-// It reads the whole file of the storage and verifies its checksum.
-func (c *checkpoint) fill(dst []float32, key string, dims []int) error {
+// Dims returns the dimensions of the tensor of a key, or false if there is none.
+// The slice must not be changed.
+func (c *Checkpoint) Dims(key string) ([]int, bool) {
+	r, ok := c.records[key]
+	if !ok {
+		return nil, false
+	}
+	return r.dims, true
+}
+
+// Read reads the tensor of a key, which must have the dimensions dims, into dst,
+// whose length is their product. It reads the whole file of the storage and verifies
+// its checksum. The error wraps ErrWeights if the tensor is missing or has other
+// dimensions, otherwise ErrCheckpoint.
+func (c *Checkpoint) Read(dst []float32, key string, dims []int) error {
 	r := c.records[key]
 	if r == nil {
 		return fmt.Errorf("%w: %s is missing", ErrWeights, key)
@@ -209,52 +222,12 @@ func (c *checkpoint) fill(dst []float32, key string, dims []int) error {
 }
 
 func (r *record) decode(dst []float32, from io.Reader) error {
-	size := r.storage.dtype.size()
-	if _, err := io.CopyN(io.Discard, from, int64(r.offset)*int64(size)); err != nil {
+	if _, err := io.CopyN(io.Discard, from, int64(r.offset)*int64(r.storage.dtype.size())); err != nil {
 		return err
 	}
-	block := make([]byte, min(readBlock, len(dst)*size))
-	for len(dst) > 0 {
-		b := block[:min(len(block), len(dst)*size)]
-		if _, err := io.ReadFull(from, b); err != nil {
-			return err
-		}
-		n := len(b) / size
-		r.storage.dtype.decode(dst[:n], b)
-		dst = dst[n:]
+	if err := decodeBlocks(dst, r.storage.dtype, from); err != nil {
+		return err
 	}
 	_, err := io.Copy(io.Discard, from) // to the end, where the checksum is
 	return err
-}
-
-// decode decodes len(dst) numbers of b.
-func (d dtype) decode(dst []float32, b []byte) {
-	le := binary.LittleEndian
-	switch d {
-	case float32s:
-		for i := range dst {
-			dst[i] = math.Float32frombits(le.Uint32(b[4*i:]))
-		}
-	case float16s:
-		for i := range dst {
-			dst[i] = half(le.Uint16(b[2*i:]))
-		}
-	case bfloat16s:
-		for i := range dst {
-			dst[i] = math.Float32frombits(uint32(le.Uint16(b[2*i:])) << 16)
-		}
-	}
-}
-
-// half returns the number whose IEEE 754 binary16 bits are h.
-func half(h uint16) float32 {
-	sign, exponent, fraction := uint32(h>>15)<<31, uint32(h>>10&0x1f), uint32(h&0x3ff)
-	switch exponent {
-	case 0: // zero, or below the least normal number: fraction · 2⁻²⁴
-		v := float32(fraction) / (1 << 24)
-		return math.Float32frombits(math.Float32bits(v) | sign)
-	case 0x1f: // infinity, not a number
-		return math.Float32frombits(sign | 0xff<<23 | fraction<<13)
-	}
-	return math.Float32frombits(sign | (exponent+127-15)<<23 | fraction<<13)
 }

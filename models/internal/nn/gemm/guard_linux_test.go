@@ -3,7 +3,7 @@ package gemm
 import (
 	"testing"
 
-	"github.com/voicescreen/voicescreen/models/dam/internal/guard"
+	"github.com/voicescreen/voicescreen/models/internal/nn/guard"
 )
 
 // TestTilesStayWithin ends every array where the next byte would be a fault.

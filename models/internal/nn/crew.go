@@ -1,10 +1,10 @@
-package dam
+package nn
 
 import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/voicescreen/voicescreen/models/dam/internal/gemm"
+	"github.com/voicescreen/voicescreen/models/internal/nn/gemm"
 )
 
 // task is a step of the network in parts that may run at the same time. The

@@ -1,4 +1,4 @@
-package dam
+package tensorfile
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"iter"
 	"math"
 	"slices"
 )
@@ -15,48 +16,57 @@ import (
 // A converted model is a file of the tensors of a network, in the order in which
 // the network reads them, as float32 with adapters folded in:
 //
-//	magic    16 bytes
+//	magic    MagicSize bytes
 //	length   of the header in bytes, uint32, little-endian
 //	header   JSON: the shape, where the model came from, and for each tensor
 //	         name, dimensions and CRC-32C, in the order of Shape.Tensors
 //	padding  zeros up to a multiple of 64 bytes
 //	numbers  of the tensors one after the other, float32, little-endian
 const (
-	fileMagic = "voicescreen-dam\x01"
+	// MagicSize is the length of the magic of every kind of converted model.
+	MagicSize = 16
 
-	// maxHeader and maxValues bound the header in bytes and in values, so that
+	// MaxHeader and MaxValues bound the header in bytes and in values, so that
 	// a broken file does not take memory out of proportion to its size. Chosen:
-	// the published shape has about 50,000 bytes and 2,400 values.
-	maxHeader = 256 << 10
-	maxValues = 4096
+	// the header of DAM 3.1 has about 50,000 bytes and 2,400 values.
+	MaxHeader = 256 << 10
+	MaxValues = 4096
 
 	fileAlign = 64 // bytes of a cache line
 )
 
 // ErrFile is wrapped by the errors about a converted model that is broken or of
 // another format.
-var ErrFile = errors.New("dam: not a readable model file")
+var ErrFile = errors.New("not a readable model file")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// fileHeader is the header of a converted model.
-type fileHeader struct {
-	Shape   Shape        `json:"shape"`
-	Source  string       `json:"source_sha256,omitempty"` // of the checkpoint, in hexadecimal
-	Tensors []fileTensor `json:"tensors"`
+// A Shape describes a network, so that it determines its tensors. It has a JSON form.
+type Shape interface {
+	// Tensors yields the name and the dimensions of each tensor, in the order in
+	// which the network reads them.
+	Tensors() iter.Seq2[string, []int]
 }
 
-type fileTensor struct {
+// Header is the header of a converted model.
+type Header[S Shape] struct {
+	Shape   S        `json:"shape"`
+	Source  string   `json:"source_sha256,omitempty"` // of the file that was converted, in hexadecimal
+	Tensors []Tensor `json:"tensors"`
+}
+
+// Tensor is a tensor in the header of a converted model.
+type Tensor struct {
 	Name string `json:"name"`
 	Dims []int  `json:"dims"`
-	CRC  uint32 `json:"crc32c"`
+	CRC  uint32 `json:"crc32c"` // of its bytes
 }
 
 // decode reads the text of a header. A missing member stays zero, which does
 // not fit any shape or checksum.
-func (h *fileHeader) decode(text []byte) error {
-	if n := bytes.Count(text, []byte{','}); n > maxValues {
-		return fmt.Errorf("more than %d values", maxValues)
+func (h *Header[S]) decode(text []byte) error {
+	if n := bytes.Count(text, []byte{','}); n > MaxValues {
+		return fmt.Errorf("more than %d values", MaxValues)
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
@@ -69,33 +79,22 @@ func (h *fileHeader) decode(text []byte) error {
 	return nil
 }
 
-// count returns the number of elements of a tensor of these dimensions.
-func count(dims []int) int {
-	n := 1
-	for _, d := range dims {
-		n *= d
-	}
-	return n
-}
-
-// writeFile writes a converted model. It reads each tensor twice, first for its
-// checksum, so that one tensor at a time is in memory.
-func writeFile(w io.Writer, s Shape, source string, read TensorReader) error {
-	h := fileHeader{Shape: s, Source: source}
+// Write writes a converted model that begins with magic, of MagicSize bytes. It
+// reads each tensor twice with read, first for its checksum, so that one tensor at a
+// time is in memory. Source is the SHA-256 of the file that is converted, or "".
+func Write[S Shape](w io.Writer, magic string, s S, source string, read func(dst []float32, name string, dims []int) error) error {
+	h := Header[S]{Shape: s, Source: source}
 	err := eachTensor(s, read, func(name string, dims []int, b []byte) error {
-		h.Tensors = append(h.Tensors, fileTensor{name, slices.Clone(dims), crc32.Checksum(b, castagnoli)})
+		h.Tensors = append(h.Tensors, Tensor{name, slices.Clone(dims), crc32.Checksum(b, castagnoli)})
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	text, err := json.Marshal(h)
+	head, err := h.Append(nil, magic)
 	if err != nil {
 		return err
 	}
-	head := binary.LittleEndian.AppendUint32([]byte(fileMagic), uint32(len(text)))
-	head = append(head, text...)
-	head = append(head, make([]byte, -len(head)&(fileAlign-1))...)
 	if _, err := w.Write(head); err != nil {
 		return err
 	}
@@ -105,9 +104,25 @@ func writeFile(w io.Writer, s Shape, source string, read TensorReader) error {
 	})
 }
 
+// Append appends all that stands before the numbers of the tensors to b. It panics
+// if magic does not have MagicSize bytes.
+func (h *Header[S]) Append(b []byte, magic string) ([]byte, error) {
+	if len(magic) != MagicSize {
+		panic(fmt.Sprintf("tensorfile: magic of %d bytes, want %d", len(magic), MagicSize))
+	}
+	text, err := json.Marshal(h)
+	if err != nil {
+		return nil, err
+	}
+	head := binary.LittleEndian.AppendUint32([]byte(magic), uint32(len(text)))
+	head = append(head, text...)
+	head = append(head, make([]byte, -len(head)&(fileAlign-1))...)
+	return append(b, head...), nil
+}
+
 // eachTensor calls f with the bytes of each tensor, which are valid until f
 // returns.
-func eachTensor(s Shape, read TensorReader, f func(name string, dims []int, b []byte) error) error {
+func eachTensor(s Shape, read func(dst []float32, name string, dims []int) error, f func(name string, dims []int, b []byte) error) error {
 	var x []float32
 	var b []byte
 	for name, dims := range s.Tensors() {
@@ -126,31 +141,34 @@ func eachTensor(s Shape, read TensorReader, f func(name string, dims []int, b []
 	return nil
 }
 
-// modelFile is an open converted model.
-type modelFile struct {
+// File is an open converted model. It is safe for concurrent use if its reader is.
+type File[S Shape] struct {
 	r       io.ReaderAt
-	header  fileHeader
+	header  Header[S]
 	tensors map[string]placed
 }
 
 type placed struct {
-	fileTensor
+	Tensor
 	at int64 // of the first byte
 }
 
-// openFile reads the header of a converted model of size bytes and shape s. The
-// tensors stay in r. Errors wrap ErrFile or ErrWeights.
-func openFile(r io.ReaderAt, size int64, s Shape) (*modelFile, error) {
-	head := make([]byte, len(fileMagic)+4)
+// Open reads the header of a converted model of size bytes that begins with magic.
+// check returns an error if the network cannot have the shape in the file; the sizes
+// of a shape that passes must be so bounded that the product of the dimensions of each
+// tensor fits an int. The tensors stay in r, which must stay open while the file is in
+// use. Errors wrap ErrFile, ErrWeights or the error of check.
+func Open[S Shape](r io.ReaderAt, size int64, magic string, check func(S) error) (*File[S], error) {
+	head := make([]byte, MagicSize+4)
 	if _, err := r.ReadAt(head, 0); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFile, err)
 	}
-	if string(head[:len(fileMagic)]) != fileMagic {
+	if string(head[:MagicSize]) != magic {
 		return nil, fmt.Errorf("%w: it begins with other bytes", ErrFile)
 	}
-	n := int64(binary.LittleEndian.Uint32(head[len(fileMagic):]))
-	if n > maxHeader {
-		return nil, fmt.Errorf("%w: a header of %d bytes, want at most %d", ErrFile, n, maxHeader)
+	n := int64(binary.LittleEndian.Uint32(head[MagicSize:]))
+	if n > MaxHeader {
+		return nil, fmt.Errorf("%w: a header of %d bytes, want at most %d", ErrFile, n, MaxHeader)
 	}
 	if n > size-int64(len(head)) {
 		return nil, fmt.Errorf("%w: the header reaches beyond the end", ErrFile)
@@ -159,20 +177,26 @@ func openFile(r io.ReaderAt, size int64, s Shape) (*modelFile, error) {
 	if _, err := r.ReadAt(text, int64(len(head))); err != nil {
 		return nil, fmt.Errorf("%w: header: %w", ErrFile, err)
 	}
-	f := &modelFile{r: r, tensors: map[string]placed{}}
+	f := &File[S]{r: r, tensors: map[string]placed{}}
 	if err := f.header.decode(text); err != nil {
 		return nil, fmt.Errorf("%w: header: %w", ErrFile, err)
 	}
-	if f.header.Shape != s {
-		return nil, fmt.Errorf("%w: the file is for the shape %+v, want %+v", ErrWeights, f.header.Shape, s)
+	if err := check(f.header.Shape); err != nil {
+		return nil, err
 	}
 	at := int64(len(head)) + n
 	at += -at & (fileAlign - 1)
 	return f, f.place(at, size)
 }
 
+// Shape returns the shape in the header.
+func (f *File[S]) Shape() S { return f.header.Shape }
+
+// Source returns the SHA-256 of the file that was converted, in hexadecimal, or "".
+func (f *File[S]) Source() string { return f.header.Source }
+
 // place checks the tensors against the shape and the size of the file.
-func (f *modelFile) place(at, size int64) error {
+func (f *File[S]) place(at, size int64) error {
 	i := 0
 	for name, dims := range f.header.Shape.Tensors() {
 		if i == len(f.header.Tensors) {
@@ -198,8 +222,10 @@ func (f *modelFile) place(at, size int64) error {
 	return nil
 }
 
-// read is a TensorReader.
-func (f *modelFile) read(dst []float32, name string, dims []int) error {
+// Read reads a tensor, which must have the dimensions dims, into dst, whose length is
+// their product, and verifies its checksum. The error wraps ErrWeights if the tensor
+// is missing or has other dimensions, otherwise ErrFile.
+func (f *File[S]) Read(dst []float32, name string, dims []int) error {
 	t, ok := f.tensors[name]
 	if !ok {
 		return fmt.Errorf("%w: %s is missing", ErrWeights, name)

@@ -1,4 +1,4 @@
-package dam
+package tensorfile
 
 import (
 	"errors"
@@ -125,7 +125,7 @@ func newRecord(t tuple) (*record, error) {
 }
 
 // maxDims is the greatest number of dimensions of a tensor. Chosen: more than twice
-// that of any tensor of the published model.
+// that of any tensor of a published model.
 const maxDims = 8
 
 // whole returns the numbers of a tuple; none may be negative.

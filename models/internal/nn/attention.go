@@ -1,8 +1,8 @@
-package dam
+package nn
 
 import (
-	"github.com/voicescreen/voicescreen/models/dam/internal/gemm"
-	"github.com/voicescreen/voicescreen/models/dam/internal/simd"
+	"github.com/voicescreen/voicescreen/models/internal/nn/gemm"
+	"github.com/voicescreen/voicescreen/models/internal/nn/simd"
 )
 
 // queryRows is the number of queries whose scores with all keys of a head are
@@ -19,32 +19,26 @@ const queryRows = 48
 func keyStride(keys int) int { return (keys + 15) &^ 15 }
 
 // pack packs the keys and values of one head for their products, as a task.
-type pack struct {
-	w     *workspace
-	shape Shape
-}
+type pack struct{ w *Workspace }
 
 func (p *pack) part(head int, _ *worker) {
-	s := p.shape
+	w, s := p.w, &p.w.sizes
 	size := s.Width / s.Heads
 	stride := 3 * s.Width
-	p.w.keys[head].PackTransposed(p.w.wide[s.Width+head*size:], size, s.Frames, stride)
-	p.w.vals[head].Pack(p.w.wide[2*s.Width+head*size:], s.Frames, size, stride)
+	w.keys[head].PackTransposed(w.wide[s.Width+head*size:], size, w.frames, stride)
+	w.vals[head].Pack(w.wide[2*s.Width+head*size:], w.frames, size, stride)
 }
 
 // attend computes softmax(Q·Kᵀ)·V (Vaswani et al. 2017, equation 1; the query
 // has been scaled) for queryRows queries of one head, as a task.
-type attend struct {
-	w     *workspace
-	shape Shape
-}
+type attend struct{ w *Workspace }
 
 func (a *attend) part(i int, w *worker) {
-	s := a.shape
-	size, stride := s.Width/s.Heads, keyStride(s.Frames)
-	blocks := parts(s.Frames, queryRows)
+	s, frames := &a.w.sizes, a.w.frames
+	size, stride := s.Width/s.Heads, keyStride(frames)
+	blocks := parts(frames, queryRows)
 	head, from := i/blocks, i%blocks*queryRows
-	rows := min(queryRows, s.Frames-from)
+	rows := min(queryRows, frames-from)
 
 	scores := gemm.Product{
 		C: w.scores, StrideC: stride,
@@ -55,10 +49,10 @@ func (a *attend) part(i int, w *worker) {
 		scores.Block(block, &w.gemm)
 	}
 	for r := range rows {
-		w.sums[r] = simd.Softmax(w.scores[r*stride:][:s.Frames])
+		w.sums[r] = simd.Softmax(w.scores[r*stride:][:frames])
 	}
 	out := gemm.Product{
-		C: a.w.y[from*s.Width+head*size:], StrideC: s.Width,
+		C: a.w.Y[from*s.Width+head*size:], StrideC: s.Width,
 		A: w.scores, StrideA: stride,
 		Rows: rows, B: &a.w.vals[head],
 	}
@@ -70,16 +64,16 @@ func (a *attend) part(i int, w *worker) {
 		simd.Scale(row, 1/w.sums[r])
 		if a.w.paired {
 			at := (from+r)*s.Width + head*size
-			gemm.Pair(a.w.normed.x[at/2:][:size/2], row)
+			gemm.Pair(a.w.normed.X[at/2:][:size/2], row)
 		}
 	}
 }
 
-// attention computes the outputs of the heads into y from the queries, keys and
-// values in wide.
-func (w *workspace) attention(s Shape) {
-	w.pack = pack{w, s}
-	w.crew.run(&w.pack, s.Heads)
-	w.attend = attend{w, s}
-	w.crew.run(&w.attend, s.Heads*parts(s.Frames, queryRows))
+// Attend computes the outputs of the heads into Y from the queries, keys and values
+// of the last product of a QKV, without a mask.
+func (w *Workspace) Attend() {
+	w.pack = pack{w}
+	w.crew.run(&w.pack, w.sizes.Heads)
+	w.attend = attend{w}
+	w.crew.run(&w.attend, w.sizes.Heads*parts(w.frames, queryRows))
 }

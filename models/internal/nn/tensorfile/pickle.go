@@ -1,4 +1,4 @@
-package dam
+package tensorfile
 
 import (
 	"encoding/binary"
@@ -9,7 +9,7 @@ import (
 
 // ErrCheckpoint is wrapped by the errors about a checkpoint that is broken or not
 // supported. The message names the fault.
-var ErrCheckpoint = errors.New("dam: not a readable checkpoint")
+var ErrCheckpoint = errors.New("not a readable checkpoint")
 
 // The values of a pickle are string, int, bool, tuple, *dict, global, storage,
 // *record and nil, which is None.
@@ -39,28 +39,11 @@ type (
 	}
 )
 
-// dtype is the type of the numbers of a storage.
-type dtype uint8
-
-const (
-	float32s dtype = iota + 1
-	float16s
-	bfloat16s
-)
-
 // dtypes are the supported classes of storages.
 var dtypes = map[global]dtype{
 	"torch FloatStorage":    float32s,
 	"torch HalfStorage":     float16s,
 	"torch BFloat16Storage": bfloat16s,
-}
-
-// size is the size of a number in bytes.
-func (d dtype) size() int {
-	if d == float32s {
-		return 4
-	}
-	return 2
 }
 
 // The callables that a state dict may name. They are not called: reduce makes
