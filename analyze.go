@@ -55,9 +55,12 @@ type AnalyzeOptions struct {
 // same as after Submit, except that a truncated file is analysed as far as it
 // goes.
 //
+// An r that is an io.Seeker is read five times, unless it is short; of any other the
+// samples of the channel are kept in memory, 2 bytes each for 16 bits.
+//
 // Analyze waits while as many analyses as the engine has workers are under way,
 // and counts as one of them while it reads: a slow r delays other analyses,
-// those of sessions too. features.ReadChannel followed by AnalyzeChannel avoids
+// those of sessions too. features.ReadSource followed by AnalyzeSource avoids
 // this.
 //
 // The error is ErrAudio for an r that is no such file or is empty, ErrUpload if
@@ -65,16 +68,22 @@ type AnalyzeOptions struct {
 // for a score is no error: see Analysis.Failures.
 func (e *Engine) Analyze(ctx context.Context, r io.Reader, opts *AnalyzeOptions) (*Analysis, error) {
 	o := opts.orDefault()
-	return e.analyze(ctx, o, func(ctx context.Context) (*features.Channel, error) {
-		return features.ReadChannel(ctx, r, o.Channel, e.opts.Audio.MaxDuration)
+	return e.analyze(ctx, o, func(ctx context.Context) (*features.Source, error) {
+		return features.ReadSource(ctx, r, o.Channel, e.opts.Audio.MaxDuration)
 	})
+}
+
+// AnalyzeSource is Analyze for a recording that is read in blocks. All of it is
+// analysed: AudioOptions.MaxDuration does not count. The caller closes src.
+func (e *Engine) AnalyzeSource(ctx context.Context, src *features.Source, opts *AnalyzeOptions) (*Analysis, error) {
+	return e.analyze(ctx, opts.orDefault(), func(context.Context) (*features.Source, error) { return src, nil })
 }
 
 // AnalyzeChannel is Analyze for samples in memory, as features.ReadChannel and
 // features.FromBuffer return them. The samples are neither changed nor kept.
 func (e *Engine) AnalyzeChannel(ctx context.Context, c *features.Channel, opts *AnalyzeOptions) (*Analysis, error) {
-	return e.analyze(ctx, opts.orDefault(), func(context.Context) (*features.Channel, error) {
-		return c.Limit(e.opts.Audio.MaxDuration)
+	return e.analyze(ctx, opts.orDefault(), func(context.Context) (*features.Source, error) {
+		return features.NewSource(c, e.opts.Audio.MaxDuration)
 	})
 }
 
@@ -85,7 +94,7 @@ func (o *AnalyzeOptions) orDefault() *AnalyzeOptions {
 	return o
 }
 
-func (e *Engine) analyze(ctx context.Context, o *AnalyzeOptions, read func(context.Context) (*features.Channel, error)) (out *Analysis, err error) {
+func (e *Engine) analyze(ctx context.Context, o *AnalyzeOptions, read func(context.Context) (*features.Source, error)) (out *Analysis, err error) {
 	ctx, leave, err := e.life.enter(ctx)
 	if err != nil {
 		return nil, err
@@ -100,15 +109,19 @@ func (e *Engine) analyze(ctx context.Context, o *AnalyzeOptions, read func(conte
 		}
 	}()
 	err = e.analyzer.measure(ctx, func(m *features.Measurer) error {
-		c, err := read(ctx)
+		src, err := read(ctx)
 		if err != nil {
 			return audioError(err)
 		}
-		in := m.Measure(c)
+		scorers := e.analyzer.scorers()
+		in, err := scorers.measure(m, src)
+		if err != nil {
+			return audioError(err)
+		}
 		in.Metadata, in.Earlier = o.Metadata, o.Earlier
 		in.FixedGain = o.FixedGain || e.opts.Scoring.FixedGain
 		in.Speech = cmp.Or(o.Speech, e.opts.Scoring.Speech)
-		out, err = e.analyzer.file(ctx, c, in)
+		out, err = e.analyzer.file(ctx, src, in, scorers)
 		return err
 	})
 	if err != nil {
@@ -117,15 +130,15 @@ func (e *Engine) analyze(ctx context.Context, o *AnalyzeOptions, read func(conte
 	return out, nil
 }
 
-// file scores a channel that was measured in every category that it is good
+// file scores a recording that was measured in every category that it is good
 // enough for.
-func (a *analyzer) file(ctx context.Context, c *features.Channel, in *features.Recording) (*Analysis, error) {
+func (a *analyzer) file(ctx context.Context, src *features.Source, in *features.Recording, scorers *scorers) (*Analysis, error) {
 	out := &Analysis{
 		Duration:      in.Analysis.Duration,
 		SpeechSeconds: in.Analysis.SpeechDuration(),
-		SampleRate:    c.Rate,
-		Truncated:     c.Truncated,
-		Partial:       c.Partial,
+		SampleRate:    src.Rate(),
+		Truncated:     src.Truncated(),
+		Partial:       src.Partial(),
 		Quality:       in.Analysis.Quality,
 		Features:      in.Features,
 		Failures:      map[screen.Category]*screen.Failure{},
@@ -139,6 +152,6 @@ func (a *analyzer) file(ctx context.Context, c *features.Channel, in *features.R
 		}
 	}
 	var err error
-	out.Scores, err = a.scorers().score(ctx, in, good, a.decide(""))
+	out.Scores, err = scorers.score(ctx, in, good, a.decide(""))
 	return out, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"runtime"
 
@@ -91,8 +92,11 @@ func (a *analyzer) session(ctx context.Context, s *store.Session) (out outcome, 
 
 func (a *analyzer) sessionWith(ctx context.Context, m *features.Measurer, s *store.Session) (out outcome, err error) {
 	rec, err := a.recording(ctx, s)
-	if err == nil && rec.Truncated { // it was whole when it was accepted: the disk lost a part
-		err = fmt.Errorf("%w: file is cut short", ErrAudio)
+	if err == nil {
+		defer rec.Close()    // was only read
+		if rec.Truncated() { // it was whole when it was accepted: the disk lost a part
+			err = fmt.Errorf("%w: file is cut short", ErrAudio)
+		}
 	}
 	if err != nil && isAudioFault(err) {
 		return outcome{failure: decodeFailure(err)}, nil
@@ -106,7 +110,11 @@ func (a *analyzer) sessionWith(ctx context.Context, m *features.Measurer, s *sto
 			return outcome{failure: f, analysed: rec.Seconds()}, nil
 		}
 	}
-	in := m.Measure(rec)
+	scorers := a.scorers()
+	in, err := scorers.measure(m, rec)
+	if err != nil {
+		return out, fmt.Errorf("voicescreen: read the audio again: %w", err)
+	}
 	in.Metadata, in.FixedGain, in.Speech = s.Metadata, s.FixedGain, s.Speech
 	if s.Baseline {
 		in.Earlier, err = earlier(ctx, a.store, s)
@@ -122,7 +130,7 @@ func (a *analyzer) sessionWith(ctx context.Context, m *features.Measurer, s *sto
 			return outcome{failure: f, analysed: rec.Seconds()}, nil
 		}
 	}
-	out.scores, err = a.scorers().score(ctx, in, categories, a.decide(s.Account))
+	out.scores, err = scorers.score(ctx, in, categories, a.decide(s.Account))
 	if err != nil {
 		return outcome{}, err
 	}
@@ -130,14 +138,16 @@ func (a *analyzer) sessionWith(ctx context.Context, m *features.Measurer, s *sto
 	return out, nil
 }
 
-// recording reads the stored recording of s.
-func (a *analyzer) recording(ctx context.Context, s *store.Session) (*features.Channel, error) {
-	f, err := a.store.Audio().Open(ctx, s.Audio)
-	if err != nil {
-		return nil, fmt.Errorf("voicescreen: open the audio: %w", err)
+// recording opens the stored recording of s. The caller closes it.
+func (a *analyzer) recording(ctx context.Context, s *store.Session) (*features.Source, error) {
+	open := func() (io.ReadCloser, error) {
+		f, err := a.store.Audio().Open(ctx, s.Audio)
+		if err != nil {
+			return nil, fmt.Errorf("voicescreen: open the audio: %w", err)
+		}
+		return f, nil
 	}
-	defer f.Close()
-	return features.ReadChannel(ctx, f, s.Channel, a.audio.MaxDuration)
+	return features.OpenSource(ctx, open, s.Channel, a.audio.MaxDuration)
 }
 
 // decide returns what turns the probability of a score into a decision of the

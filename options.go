@@ -18,8 +18,8 @@ import (
 
 // Options configures an Engine. Nil and zero fields mean the default.
 type Options struct {
-	// Workers is how many recordings are analysed at once. Each may hold as
-	// much memory as its recording has samples; see AudioOptions.MaxDuration.
+	// Workers is how many recordings are analysed at once. See
+	// AudioOptions.MaxDuration for the memory of each.
 	// Default: runtime.GOMAXPROCS(0). Negative: none; this engine accepts
 	// recordings, and another engine on the same store analyses them.
 	Workers int
@@ -79,10 +79,11 @@ type AudioOptions struct {
 	MaxBytes int64
 
 	// MaxDuration is how much of a recording is analysed, from its beginning.
-	// It bounds the memory of a worker: its peak was measured as 62 MB a minute
-	// at 44.1 kHz, and 65 at 48 kHz. Recordings above 48 kHz are analysed up to
-	// the number of samples that this time has at 48 kHz, so for less time.
-	// Default: 10 minutes, for which a worker needs 0.65 GB.
+	// It bounds the time of a worker. Its memory is 10 MB and 0.5 MB a minute;
+	// with a scorer that does not stream, see models.Info, it is 62 MB a minute
+	// at 44.1 kHz. Recordings above 48 kHz are analysed up to the number of
+	// samples that this time has at 48 kHz, so for less time. Default: 10
+	// minutes.
 	MaxDuration time.Duration
 
 	// Limits say which recordings are good enough for a score. Default: those

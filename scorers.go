@@ -93,6 +93,29 @@ func decidesAs(f *models.BayesFile, shipped []models.Scorer) *models.BayesFile {
 	return f
 }
 
+// stream says whether no scorer needs the samples of a recording in memory.
+func (s *scorers) stream() bool {
+	for _, i := range s.of {
+		if !s.list[i].Info().Streams {
+			return false
+		}
+	}
+	return true
+}
+
+// measure measures a recording for the scorers: in blocks, or in memory if one of them
+// needs its samples there.
+func (s *scorers) measure(m *features.Measurer, src *features.Source) (*features.Recording, error) {
+	if s.stream() {
+		return m.MeasureSource(src)
+	}
+	c, err := src.Channel()
+	if err != nil {
+		return nil, err
+	}
+	return m.Measure(c), nil
+}
+
 // learns returns ErrConflict where the model of a category was given: a learned
 // one would not be used.
 func (s *scorers) learns(c screen.Category) error {

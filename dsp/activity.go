@@ -45,14 +45,16 @@ const (
 // An activity separates speech from pauses and finds syllable nuclei. It owns its
 // scratch and is not safe for concurrent use.
 type activity struct {
-	sum, square []float64 // of the samples of each block
-	level       []float64 // dBFS, each frame, activityBlocks
-	contour     []float64 // dBFS, each frame, of the syllables
-	sorted      []float64 // scratch
-	state       []bool    // scratch
-	speech      float64   // dBFS, speech level; NaN without speech
-	noise       float64   // dBFS, noise floor
-	window      []float64 // weights of the blocks, half of the symmetric window
+	blocks  [blockRing][2]float64 // sum and sum of squares of the latest blocks of samples less offset
+	next    int                   // block that is summed next
+	offset  float64
+	level   []float64 // dBFS, each frame, activityBlocks
+	contour []float64 // dBFS, each frame, of the syllables; in the memory of level
+	sorted  []float64 // scratch
+	state   []bool    // scratch
+	speech  float64   // dBFS, speech level; NaN without speech
+	noise   float64   // dBFS, noise floor
+	window  []float64 // weights of the blocks, half of the symmetric window
 }
 
 func newActivity() *activity {
@@ -68,8 +70,14 @@ func blockWindow(n int) []float64 {
 	return w
 }
 
-// detect fills out.IsSpeech, out.Speech and out.Pauses from x - offset and
-// out.F0.
+// start begins to measure a recording of n frames, less offset.
+func (v *activity) start(n int, offset float64) {
+	v.next, v.offset = 0, offset
+	v.level = emptied(v.level, n)
+}
+
+// detect fills out.IsSpeech, out.Speech and out.Pauses from the levels of all frames and
+// from out.F0.
 //
 // The level of a frame is the variance under a window of 27 ms, so that an offset or
 // a slow drift has no effect. The speech level is the 95th percentile of the voiced
@@ -78,50 +86,51 @@ func blockWindow(n int) []float64 {
 // voiced, and lasts as long as the level stays above the lower threshold. Gaps under
 // 0.2 s are closed. Stretches under 0.1 s, or with less than 30 ms of voicing, are
 // then dropped. Without voicing there is no speech.
-func (v *activity) detect(x []float64, offset float64, out *Analysis) {
-	n := len(out.F0)
-	v.measure(x, offset)
-	v.level = v.intensity(n, len(x))
+func (v *activity) detect(out *Analysis) {
+	v.sorted = emptied(v.sorted, len(out.F0))
 	v.levels(out.F0)
-	v.state = filled(v.state, n, false)
+	v.state = filled(v.state, len(out.F0), false)
 	if !math.IsNaN(v.speech) {
 		v.mark(out.F0)
-		v.segments(out, float64(len(x))/SampleRate)
+		v.segments(out, out.Duration)
 	}
 }
 
-// measure fills sum and square with the blocks of x - offset; the last block
-// may be shorter.
-func (v *activity) measure(x []float64, offset float64) {
-	n := (len(x) + blockSamples - 1) / blockSamples
-	v.sum, v.square = sized(v.sum, n), sized(v.square, n)
-	for b := range n {
-		part := x[b*blockSamples : min((b+1)*blockSamples, len(x))]
-		var s0, s1, q0, q1 float64
-		for len(part) >= 2 {
-			a, c := part[0]-offset, part[1]-offset
-			s0 += a
-			s1 += c
-			q0 += a * a
-			q1 += c * c
-			part = part[2:]
-		}
-		if len(part) == 1 {
-			a := part[0] - offset
-			s0 += a
-			q0 += a * a
-		}
-		v.sum[b], v.square[b] = s0+s1, q0+q1
+// blockRing is how many blocks are kept, a power of two: those of one window are
+// 2·activityBlocks, and 3 more follow with the next frame.
+const blockRing = 16
+
+// sumBlock sums the next block of x − offset; the last one may be shorter.
+func (v *activity) sumBlock(x *signal) {
+	part := x.part(v.next*blockSamples, min((v.next+1)*blockSamples, x.n))
+	offset := v.offset
+	var s0, s1, q0, q1 float64
+	for len(part) >= 2 {
+		a, c := part[0]-offset, part[1]-offset
+		s0 += a
+		s1 += c
+		q0 += a * a
+		q1 += c * c
+		part = part[2:]
 	}
+	if len(part) == 1 {
+		a := part[0] - offset
+		s0 += a
+		q0 += a * a
+	}
+	v.blocks[v.next%blockRing] = [2]float64{s0 + s1, q0 + q1}
+	v.next++
 }
 
-// intensity returns, in the memory of v.level, the level in dBFS of n frames of
-// a signal of samples samples, the variance under the window; at least silence.
-func (v *activity) intensity(n, samples int) []float64 {
-	dst := sized(v.level, n)
-	last := len(v.sum) - 1
-	rest := float64(samples - last*blockSamples) // samples of the last block
-	for i := range dst {
+// measure measures the level in dBFS of the frames before limit, which ascends from call
+// to call: the variance under the window, at least silence.
+func (v *activity) measure(x *signal, limit int) {
+	last := (x.n+blockSamples-1)/blockSamples - 1
+	rest := float64(x.n - last*blockSamples) // samples of the last block
+	for i := len(v.level); i < limit; i++ {
+		for v.next <= min(3*i+activityBlocks-1, last) {
+			v.sumBlock(x)
+		}
 		var s, q, c float64
 		for k, wk := range v.window {
 			for _, b := range [2]int{3*i + k, 3*i - 1 - k} {
@@ -132,18 +141,19 @@ func (v *activity) intensity(n, samples int) []float64 {
 				if b == last {
 					size = rest
 				}
-				s += wk * v.sum[b]
-				q += wk * v.square[b]
+				block := &v.blocks[b%blockRing]
+				s += wk * block[0]
+				q += wk * block[1]
 				c += wk * size
 			}
 		}
 		m := s / c
-		dst[i] = max(silence, level(max(0, q/c-m*m)))
+		l := max(silence, level(max(0, q/c-m*m)))
 		if c == 0 {
-			dst[i] = silence
+			l = silence
 		}
+		v.level = append(v.level, l)
 	}
-	return dst
 }
 
 // levels sets the speech level and the noise floor.

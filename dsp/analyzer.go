@@ -1,6 +1,9 @@
 package dsp
 
-import "math"
+import (
+	"math"
+	"runtime"
+)
 
 // hopSamples is the number of samples from one frame to the next; Hop is a
 // whole number of samples at SampleRate.
@@ -23,11 +26,14 @@ type Analyzer struct {
 	activity *activity
 	smooth   []float64 // scratch of the bandwidth
 	clean    []float64 // a copy of the samples with those replaced that are not analysed
+	keep     Sink      // fills the tracks of out
+	window   []float64 // of Stream
+	chunk    [formantChunk]Formants
 }
 
 // NewAnalyzer returns an Analyzer of mono samples at [SampleRate].
 func NewAnalyzer() *Analyzer {
-	return &Analyzer{
+	a := &Analyzer{
 		spectral: NewSpectral(),
 		pitch:    NewPitch(SampleRate, nil),
 		pulses:   NewPulses(SampleRate),
@@ -37,6 +43,8 @@ func NewAnalyzer() *Analyzer {
 		activity: newActivity(),
 		smooth:   make([]float64, spectrumFrame/2+1),
 	}
+	a.keep = a.tracks()
+	return a
 }
 
 // maxSample is the largest magnitude that is analysed, 24 dB above full scale.
@@ -72,63 +80,162 @@ func (a *Analyzer) Analyze(x []float64) *Analysis {
 	if &clean[0] != &x[0] {
 		a.clean = clean
 	}
-	x, offset := clean, e.mean
-	a.spectral.Frames(x, offset, out)
-	out.F0 = a.pitch.track(out.F0, x, offset)
-	out.Pulses = a.pulses.Find(out.Pulses, x, out.F0)
-	out.Jitter = MeasureJitter(out.Pulses)
-	out.Shimmer = MeasureShimmer(out.Pulses, a.pulses.Amplitudes())
-	out.HNR = a.hnr.Track(out.HNR, x, out.F0)
-	out.CPPS = a.cpps.measure(x, out.F0, offset)
-	a.formants.Track(out.Formants, x, offset, out.F0)
-	a.activity.detect(x, offset, out)
-	a.activity.syllables(out, a.spectral.sonorant)
-	out.Quality.SNR = a.activity.snr(out.IsSpeech)
-	out.Quality.Clipped = clipped(x, e)
-	out.Quality.Bandwidth = bandwidth(a.spectral.longTerm, a.smooth, SampleRate)
+	all := whole(clean)
+	a.run(&all, e, &a.keep)
 	return out
 }
 
-// An extent holds the lowest, the highest and the mean sample.
-type extent struct{ lo, hi, mean float64 }
+// A Sink takes the measures of single frames as [Analyzer.Stream] finds them, each kind
+// in the order of the frames. What the functions are given is valid until they return.
+type Sink struct {
+	// Begin is called before the other functions, when F0, IsSpeech, Speech, Pauses
+	// and Quality.SNR are known.
+	Begin    func(a *Analysis)
+	Frame    func(i int, f *Frame)
+	HNR      func(i int, db float64)  // of every frame; see [Analysis]
+	Formants func(i int, f *Formants) // of every frame; see [Analysis]
+}
 
-// sanitize returns x and its extent. If samples of x are not finite or are beyond
-// ±maxSample it returns a copy in which 0 or ±maxSample replaces them, in dst's
-// memory if that is large enough. x must not be empty.
-func sanitize(dst, x []float64) ([]float64, extent) {
-	lo, hi := x[0], x[0]
-	var s0, s1, s2, s3 float64
-	y := x
-	for len(y) >= 4 {
-		a, b, c, d := y[0], y[1], y[2], y[3]
-		s0 += a
-		s1 += b
-		s2 += c
-		s3 += d
-		if a > hi || b > hi || c > hi || d > hi {
-			hi = max(hi, a, b, c, d)
+// Stream measures mono samples at [SampleRate] as [Analyzer.Analyze] does, with the same
+// values but for rounding. It reads src three times, a few seconds of it at a time, and
+// once before to survey it if known is nil; known is the survey of the same samples.
+// Level, Loudness, HNR, Spectrum, MFCC and Formants of the result are empty: sink takes
+// them, frame by frame. Memory grows by about 90 bytes a frame.
+//
+// The error is that of src, or ErrChanged. The result is then invalid.
+func (a *Analyzer) Stream(src Samples, known *Survey, sink *Sink) (*Analysis, error) {
+	out := &a.out
+	a.window = sized(a.window, signalBlock)
+	if known == nil {
+		v, err := SurveySamples(src, a.window)
+		if err != nil {
+			return nil, err
 		}
-		if a < lo || b < lo || c < lo || d < lo {
-			lo = min(lo, a, b, c, d)
+		known = &v
+	}
+	*out = Analysis{F0: out.F0, IsSpeech: out.IsSpeech, Pulses: out.Pulses, Speech: out.Speech, Pauses: out.Pauses, Syllables: out.Syllables}
+	out.reset()
+	out.Duration = float64(known.n) / SampleRate
+	out.F0, out.IsSpeech = filled(out.F0, FrameCount(known.n), 0), filled(out.IsSpeech, FrameCount(known.n), false)
+	if known.n == 0 {
+		sink.Begin(out)
+		return out, nil
+	}
+	x := signal{n: known.n, x: a.window[:0], src: src, dirty: known.dirty}
+	a.run(&x, known.extent(), sink)
+	a.window = x.x[:0]
+	return out, x.err
+}
+
+// longTrack is the number of frames, five minutes, from which on memory is released
+// that only one pass of Stream needs.
+const longTrack = 5 * 60 * 100
+
+// run measures x, which is not empty and whose extent is given, in three passes. The
+// first finds the candidates of the pitch, the second decides which frames are voiced,
+// and the third measures what depends on that.
+func (a *Analyzer) run(x *signal, e extent, sink *Sink) {
+	out, n := &a.out, FrameCount(x.n)
+	clip, square := newClipping(e), 0.0
+	a.pitch.start(x, e.mean)
+	x.rewind()
+	x.steps(n, func(first, limit int) {
+		a.pitch.candidates(x, limit)
+		to := limit * hopSamples
+		if limit == n {
+			to = x.n
 		}
-		y = y[4:]
+		part := x.part(first*hopSamples, to)
+		clip.Add(part)
+		square += dotProduct(part, part, hasAVX)
+	})
+	if x.err != nil {
+		return
 	}
-	for _, v := range y {
-		s0 += v
-		lo, hi = min(lo, v), max(hi, v)
+	out.F0 = a.pitch.solve(out.F0)
+	out.Quality.Clipped = clip.Share()
+
+	unvoiced := offsets{hop: hopSamples}
+	a.activity.start(n, e.mean)
+	x.rewind()
+	x.steps(n, func(_, limit int) {
+		unvoiced.frames(x, out.F0, a.pitch.correct(out.F0, x, limit))
+		a.activity.measure(x, limit)
+	})
+	if x.err != nil {
+		return
 	}
-	mean := ((s0 + s1) + (s2 + s3)) / float64(len(x))
-	if lo >= -maxSample && hi <= maxSample && !math.IsNaN(mean) {
-		return x, extent{lo, hi, mean}
+	a.pitch.sharpen(out.F0)
+	if x.src != nil && n > longTrack {
+		a.activity.sorted = a.pitch.path.quartile // scratch, too
+		a.pitch.path = pitchPath{}
+		runtime.GC() // so that what follows takes its place
 	}
-	dst = sized(dst, len(x))
-	for i, v := range x {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			v = 0
+	out.Pulses = emptied(out.Pulses, expectedPulses(out.F0))
+	a.activity.detect(out)
+	out.Quality.SNR = a.activity.snr(out.IsSpeech)
+	if x.src != nil && n > longTrack {
+		a.activity.sorted = nil // scratch
+	}
+	sink.Begin(out)
+	a.pulses.start(unvoiced.offset(e.mean, square/float64(x.n)), cap(out.Pulses))
+	a.voices(x, e.mean, sink)
+	if x.err != nil {
+		return
+	}
+	out.Jitter = MeasureJitter(out.Pulses)
+	out.Shimmer = MeasureShimmer(out.Pulses, a.pulses.Amplitudes())
+	out.CPPS = a.cpps.result()
+	a.activity.syllables(out, a.spectral.sonorant)
+	out.Quality.Bandwidth = bandwidth(a.spectral.longTerm, a.smooth, SampleRate)
+}
+
+// expectedPulses is about the number of pulses of a recording with the track f0, or more.
+func expectedPulses(f0 []float64) int {
+	var periods float64
+	for _, f := range f0 {
+		periods += f * Hop
+	}
+	return int(1.02*periods) + 100
+}
+
+// voices is the third pass.
+func (a *Analyzer) voices(x *signal, offset float64, sink *Sink) {
+	out, n := &a.out, len(a.out.F0)
+	x.rewind()
+	a.spectral.start(x, offset)
+	a.hnr.start()
+	a.cpps.begin(offset)
+	next := 0 // frame whose formants are next
+	x.steps(n, func(first, limit int) {
+		out.Pulses = a.pulses.find(out.Pulses, x, out.F0, limit)
+		a.cpps.frames(x, out.F0, limit)
+		for i := first; i < limit; i++ {
+			sink.Frame(i, a.spectral.measure(x, i))
 		}
-		dst[i] = min(max(v, -maxSample), maxSample)
+		for i := first; i < limit; i++ {
+			sink.HNR(i, a.hnr.at(x, out.F0, i))
+		}
+		for next < limit {
+			for i := range a.formants.next(a.chunk[:], x, offset, out.F0, next) {
+				sink.Formants(next, &a.chunk[i])
+				next++
+			}
+		}
+	})
+}
+
+// tracks returns a Sink that keeps everything in a.out.
+func (a *Analyzer) tracks() Sink {
+	out := &a.out
+	return Sink{
+		Begin: func(*Analysis) {},
+		Frame: func(i int, f *Frame) {
+			out.Level[i], out.Loudness[i], out.Spectrum[i], out.MFCC[i] = f.Level, f.Loudness, f.Spectrum, f.MFCC
+		},
+		HNR:      func(i int, db float64) { out.HNR[i] = db },
+		Formants: func(i int, f *Formants) { out.Formants[i] = *f },
 	}
-	return sanitize(nil, dst)
 }
 
 // resize gives every track n undefined frames and empties the lists. It allocates
@@ -147,6 +254,12 @@ func (out *Analysis) resize(n int) {
 	out.MFCC = filled(out.MFCC, n, c)
 	out.Formants = filled(out.Formants, n, Formants{[3]float64{nan, nan, nan}, [3]float64{nan, nan, nan}})
 	out.IsSpeech = filled(out.IsSpeech, n, false)
+	out.reset()
+}
+
+// reset empties the lists and makes the measures undefined.
+func (out *Analysis) reset() {
+	nan := math.NaN()
 	out.Pulses = out.Pulses[:0]
 	out.Speech = out.Speech[:0]
 	out.Pauses = out.Pauses[:0]
@@ -168,4 +281,13 @@ func filled[T any](s []T, n int, v T) []T {
 		s[i] = v
 	}
 	return s
+}
+
+// emptied returns s without elements and with room for n, in its memory if that is large
+// enough. Unlike slices.Grow it does not touch memory that is not used.
+func emptied[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, 0, n)
+	}
+	return s[:0]
 }

@@ -45,6 +45,11 @@ type CPPS struct {
 	last, now    []float64 // power cepstra
 	smooth       []float64
 	lo, hi, line int
+
+	next    int     // frame that is measured next
+	follows bool    // whether the latest one has a cepstrum
+	sum     float64 // of the prominences, and their number
+	count   int
 }
 
 // NewCPPS returns a CPPS for mono samples at sr Hz. It panics unless sr is at
@@ -83,36 +88,51 @@ func (c *CPPS) Measure(x, f0 []float64) float64 {
 
 // measure is Measure for an x whose mean is known.
 func (c *CPPS) measure(x, f0 []float64, mean float64) float64 {
-	var sum float64
-	var n int
+	all := whole(x)
+	c.begin(mean)
+	c.frames(&all, f0, len(f0))
+	return c.result()
+}
+
+// begin starts the measure of a recording whose mean is known.
+func (c *CPPS) begin(mean float64) {
 	c.mean = mean * total(c.box, hasAVX)
 	c.start, c.end = 0, 0
-	follows := false
-	for i := 0; i < len(f0); i += cppsStep {
-		if !(f0[i] > 0) || !c.cepstrum(x, float64(i)*Hop) {
-			follows = false
+	c.next, c.follows = 0, false
+	c.sum, c.count = 0, 0
+}
+
+// frames measures the frames before limit, which ascends from call to call.
+func (c *CPPS) frames(x *signal, f0 []float64, limit int) {
+	for ; c.next < limit; c.next += cppsStep {
+		if !(f0[c.next] > 0) || !c.cepstrum(x, float64(c.next)*Hop) {
+			c.follows = false
 			continue
 		}
-		v := c.prominence(follows)
+		v := c.prominence(c.follows)
 		c.last, c.now = c.now, c.last
-		follows = true
+		c.follows = true
 		if !math.IsNaN(v) {
-			sum += v
-			n++
+			c.sum += v
+			c.count++
 		}
 	}
-	if n == 0 {
+}
+
+// result is the mean over the frames so far.
+func (c *CPPS) result() float64 {
+	if c.count == 0 {
 		return math.NaN()
 	}
-	return sum / float64(n)
+	return c.sum / float64(c.count)
 }
 
 // cepstrum fills now with the power cepstrum of the frame centred on t seconds. ok
 // is false if the frame reaches beyond x or is silent.
-func (c *CPPS) cepstrum(x []float64, t float64) (ok bool) {
+func (c *CPPS) cepstrum(x *signal, t float64) (ok bool) {
 	span := (cppsFFT-1)*c.d + len(c.box)
 	from := int(math.Round(t*c.sr)) - span/2
-	if from < c.d || from+span > len(x) {
+	if from < c.d || from+span > x.n {
 		return false
 	}
 	c.decimate(x, from-c.d)
@@ -140,13 +160,13 @@ func (c *CPPS) cepstrum(x []float64, t float64) (ok bool) {
 
 // decimate fills part with the decimated samples from the sample from of x on. It
 // keeps those that it shares with the previous frame.
-func (c *CPPS) decimate(x []float64, from int) {
+func (c *CPPS) decimate(x *signal, from int) {
 	kept := 0
 	if from >= c.start && from < c.end && (from-c.start)%c.d == 0 {
 		kept = copy(c.part, c.part[(from-c.start)/c.d:])
 	}
 	next := from + kept*c.d
-	reduce(c.part[kept:], x[next:], c.box, c.d, c.mean, hasAVX)
+	reduce(c.part[kept:], x.part(next, from+(len(c.part)-1)*c.d+len(c.box)), c.box, c.d, c.mean, hasAVX)
 	c.start, c.end = from, from+len(c.part)*c.d
 }
 

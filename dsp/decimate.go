@@ -58,7 +58,7 @@ func halfBand(l int) []float64 {
 // run fills dst with the samples first, first+1, … of x - offset at a quarter
 // of the rate; sample m is at the time of x[4m]. x - offset is taken as zero
 // outside x.
-func (q *quarter) run(dst, x []float64, first int, offset float64) {
+func (q *quarter) run(dst []float64, x *signal, first int, offset float64) {
 	if len(dst) == 0 {
 		return
 	}
@@ -68,17 +68,17 @@ func (q *quarter) run(dst, x []float64, first int, offset float64) {
 	p0 := 2*u0 - halfBand1 // first sample at full rate
 	q.u = sized(q.u, nu)
 	var in []float64
-	if p0 < 0 || p0+np > len(x) || offset != 0 {
+	if p0 < 0 || p0+np > x.n || offset != 0 {
 		q.pad = sized(q.pad, np)
 		in = q.pad
-		lo, hi := overlap(np, len(x), p0)
+		lo, hi := overlap(np, x.n, p0)
 		clear(in[:lo])
 		if lo < hi {
-			shift(in[lo:hi], x[p0+lo:p0+hi], offset, hasAVX)
+			shift(in[lo:hi], x.part(p0+lo, p0+hi), offset, hasAVX)
 		}
 		clear(in[hi:])
 	} else {
-		in = x[p0 : p0+np]
+		in = x.part(p0, p0+np)
 	}
 	q.halve(q.u, in, q.h1[:])
 	q.halve(dst, q.u, q.h2[:])

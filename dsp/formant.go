@@ -83,25 +83,31 @@ func (t *FormantTracker) Track(dst []Formants, x []float64, offset float64, f0 [
 	if len(dst) != len(f0) {
 		panic("dsp: formants and pitch differ in length")
 	}
-	nan := math.NaN()
+	all := whole(x)
 	for i := 0; i < len(f0); {
-		if !(f0[i] > 0) {
-			dst[i] = Formants{[3]float64{nan, nan, nan}, [3]float64{nan, nan, nan}}
-			i++
-			continue
-		}
-		j := i + 1
-		for j < len(f0) && f0[j] > 0 && j-i < formantChunk {
-			j++
-		}
-		t.stretch(dst[i:j], x, offset, i)
-		i = j
+		i += t.next(dst[i:], &all, offset, f0, i)
 	}
 	return dst
 }
 
+// next fills the beginning of dst with the formants of frame i and of those after it
+// that are measured together, at most formantChunk, and returns their number.
+func (t *FormantTracker) next(dst []Formants, x *signal, offset float64, f0 []float64, i int) int {
+	if !(f0[i] > 0) {
+		nan := math.NaN()
+		dst[0] = Formants{[3]float64{nan, nan, nan}, [3]float64{nan, nan, nan}}
+		return 1
+	}
+	j := i + 1
+	for j < len(f0) && f0[j] > 0 && j-i < formantChunk {
+		j++
+	}
+	t.stretch(dst[:j-i], x, offset, i)
+	return j - i
+}
+
 // stretch fills dst with the formants of the voiced frames first, first+1, ….
-func (t *FormantTracker) stretch(dst []Formants, x []float64, offset float64, first int) {
+func (t *FormantTracker) stretch(dst []Formants, x *signal, offset float64, first int) {
 	const before = formantFrame/2 + lpcHistory + steLength
 	start := formantCentre(first) - before - 1 // the 1 is for pre-emphasis
 	n := formantCentre(first+len(dst)-1) + formantFrame/2 + 1 - start

@@ -51,6 +51,8 @@ type HNR struct {
 	length  float64 // of the window, in samples
 	w       []float64
 	x, y, q []float64 // x less its mean, windowed, squared
+	first   int       // frames of the voiced stretch of the latest frame
+	end     int
 }
 
 // NewHNR returns an HNR for mono samples at sr Hz, which must be positive.
@@ -65,24 +67,33 @@ func NewHNR(sr float64) *HNR { return &HNR{sr: sr} }
 // memory where that is large enough; dst may be nil. x and f0 are not changed.
 func (h *HNR) Track(dst, x, f0 []float64) []float64 {
 	dst = slices.Grow(dst[:0], len(f0))[:len(f0)]
-	h.length = 0 // the window of another recording would serve near lengths
-	for i := 0; i < len(f0); {
-		if !(f0[i] > 0) {
-			dst[i] = math.NaN()
-			i++
-			continue
-		}
-		end := i + 1
-		for end < len(f0) && f0[end] > 0 {
-			end++
-		}
-		for j := i; j < end; j++ {
-			c := inward(float64(j), float64(i+hnrMargin), float64(end-1-hnrMargin), 0.5*(hnrPeriods+1)/f0[j]/Hop)
-			dst[j] = h.frame(x, c*Hop*h.sr, h.sr/trackAt(f0[i:end], c-float64(i)))
-		}
-		i = end
+	all := whole(x)
+	h.start()
+	for i := range f0 {
+		dst[i] = h.at(&all, f0, i)
 	}
 	return dst
+}
+
+// start makes the next frame the first of a recording.
+func (h *HNR) start() {
+	h.length = 0 // the window of another recording would serve near lengths
+	h.end = 0
+}
+
+// at returns the ratio of frame i, the frames in order.
+func (h *HNR) at(x *signal, f0 []float64, i int) float64 {
+	if !(f0[i] > 0) {
+		return math.NaN()
+	}
+	if i >= h.end { // the first of a stretch
+		h.first, h.end = i, i+1
+		for h.end < len(f0) && f0[h.end] > 0 {
+			h.end++
+		}
+	}
+	c := inward(float64(i), float64(h.first+hnrMargin), float64(h.end-1-hnrMargin), 0.5*(hnrPeriods+1)/f0[i]/Hop)
+	return h.frame(x, c*Hop*h.sr, h.sr/trackAt(f0[h.first:h.end], c-float64(h.first)))
 }
 
 // inward returns the point nearest to at that is at least half away from lo and
@@ -95,20 +106,20 @@ func inward(at, lo, hi, half float64) float64 {
 }
 
 // frame is the ratio in dB around the sample at, for a period of tau samples.
-func (h *HNR) frame(x []float64, at, tau float64) float64 {
+func (h *HNR) frame(x *signal, at, tau float64) float64 {
 	m := int(math.Round(tau))
 	spread := max(2, int(math.Round(hnrSpread*h.sr)))
-	if m <= spread || tau > float64(len(x)) {
+	if m <= spread || tau > float64(x.n) {
 		return math.NaN()
 	}
 	h.window(hnrPeriods * tau)
 	// n samples under the window and those up to m + spread later, centred on at
 	from := int(math.Round(at)) - (len(h.w)+m)/2
-	lo, hi := max(0, -from), min(len(h.w), len(x)-from-m-spread)
+	lo, hi := max(0, -from), min(len(h.w), x.n-from-m-spread)
 	if hi-lo < m {
 		return math.NaN()
 	}
-	h.load(h.w[lo:hi], x[from+lo:from+hi+m+spread])
+	h.load(h.w[lo:hi], x.part(from+lo, from+hi+m+spread))
 	w, y := h.w[lo:hi], h.y
 	r := dotProducts(y, h.x, [4]int{m - spread, m - 1, m, m + 1}, hasAVX)
 	lower, a, b, d := r[0], r[1], r[2], r[3]

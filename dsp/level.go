@@ -9,24 +9,40 @@ const levelFrame = 1103
 // level is the level of the mean square ms in dBFS, −Inf for 0.
 func level(ms float64) float64 { return 10 * math.Log10(ms) }
 
-// levels fills dst[i] with the level of x − offset in the frame centred on i·441.
-// Frames overlap, so the squares are summed in two parts per hop, which begin 110
-// samples before the middle of a hop and 110 after it. Each frame is five parts.
-func levels(dst, x []float64, offset float64) {
-	const half, reach = levelFrame / 2, levelFrame/2 - hopSamples // 551 and 110
-	part := func(lo, hi int) float64 {
-		return sumSquares(x[min(max(lo, 0), len(x)):min(max(hi, 0), len(x))], offset)
+// A levelMeter measures the level of x − offset in the frames centred on i·441, one
+// after the other. Frames overlap, so the squares are summed in two parts per hop, which
+// begin 110 samples before the middle of a hop and 110 after it. Each frame is five
+// parts.
+type levelMeter struct {
+	offset     float64
+	b2, a1, b1 float64 // the parts of the hops before
+}
+
+const levelHalf, levelReach = levelFrame / 2, levelFrame/2 - hopSamples // 551 and 110
+
+// start makes the next frame the first one.
+func (m *levelMeter) start(x *signal, offset float64) {
+	*m = levelMeter{offset: offset}
+	m.b1 = m.part(x, -levelReach, levelReach+1)
+}
+
+func (m *levelMeter) part(x *signal, lo, hi int) float64 {
+	lo, hi = min(max(lo, 0), x.n), min(max(hi, 0), x.n)
+	if lo == hi {
+		return 0
 	}
-	var b2, a1 float64 // the parts of the hops before
-	b1 := part(-reach, reach+1)
-	for i := range dst {
-		centre := i * hopSamples
-		a := part(centre+reach+1, centre+hopSamples-reach)
-		b := part(centre+hopSamples-reach, centre+half+1)
-		lo, hi := overlap(levelFrame, len(x), centre-half)
-		dst[i] = level((b2 + a1 + b1 + a + b) / float64(hi-lo))
-		b2, a1, b1 = b1, a, b
-	}
+	return sumSquares(x.part(lo, hi), m.offset)
+}
+
+// frame returns the level of frame i, in dBFS.
+func (m *levelMeter) frame(x *signal, i int) float64 {
+	centre := i * hopSamples
+	a := m.part(x, centre+levelReach+1, centre+hopSamples-levelReach)
+	b := m.part(x, centre+hopSamples-levelReach, centre+levelHalf+1)
+	lo, hi := overlap(levelFrame, x.n, centre-levelHalf)
+	l := level((m.b2 + m.a1 + m.b1 + a + b) / float64(hi-lo))
+	m.b2, m.a1, m.b1 = m.b1, a, b
+	return l
 }
 
 // sumSquares is Σ (x − offset)².

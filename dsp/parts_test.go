@@ -14,8 +14,10 @@ func TestLevelsEqualDefinition(t *testing.T) {
 	for _, n := range []int{1, 100, 441, 551, 552, 700, 1103, 5000} {
 		x := noise(21, n)
 		got := make([]float64, FrameCount(n))
-		levels(got, x, 0.1)
+		all, meter := whole(x), levelMeter{}
+		meter.start(&all, 0.1)
 		for i := range got {
+			got[i] = meter.frame(&all, i)
 			var s, count float64
 			for j := max(i*441-551, 0); j <= min(i*441+551, n-1); j++ {
 				s += sq(x[j] - 0.1)
@@ -62,11 +64,13 @@ func TestSumLog(t *testing.T) {
 func BenchmarkActivity(b *testing.B) {
 	x := signals.Sequence(SampleRate, signals.VoicedUnvoiced, 1)
 	out := NewAnalyzer().Analyze(x)
-	v, power := newActivity(), make([]float32, len(out.F0))
+	all, v, power := whole(x), newActivity(), make([]float32, len(out.F0))
 	b.ReportAllocs()
 	for b.Loop() {
 		out.Speech, out.Pauses, out.Syllables = out.Speech[:0], out.Pauses[:0], out.Syllables[:0]
-		v.detect(x, 0, out)
+		v.start(len(out.F0), 0)
+		v.measure(&all, len(out.F0))
+		v.detect(out)
 		v.syllables(out, power)
 	}
 	b.ReportMetric(float64(len(x))/SampleRate*float64(b.N)/b.Elapsed().Seconds(), "s/s")

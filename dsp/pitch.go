@@ -81,7 +81,11 @@ type Pitch struct {
 	corr *correlogram
 	path pitchPath
 
-	before []float64 // log2 of the track before it is sharpened
+	frames  int     // of the recording
+	next    int     // frame that candidates or correct takes next
+	checked int     // frames that correct has checked
+	inside  bool    // whether the frame before next was voiced when it was checked
+	loudest float64 // largest magnitude of the periodic frames so far
 }
 
 // NewPitch returns a Pitch for mono samples at sr Hz. It panics unless
@@ -109,28 +113,64 @@ func (p *Pitch) Track(dst, x []float64) []float64 {
 	if len(x) == 0 {
 		return dst[:0]
 	}
-	return p.track(dst, x, floats.Sum(x)/float64(len(x)))
+	all := whole(x)
+	n := p.start(&all, floats.Sum(x)/float64(len(x)))
+	p.candidates(&all, n)
+	dst = p.solve(dst)
+	p.correct(dst, &all, n)
+	p.sharpen(dst)
+	return dst
 }
 
-// track is Track for an x that is not empty and whose mean is known.
-func (p *Pitch) track(dst, x []float64, mean float64) []float64 {
-	n := int(float64(len(x))/(p.sr*Hop)+frameSlack) + 1
-	y := p.low.filter(x, mean)
+// start begins the track of an x that is not empty and whose mean is known, and returns
+// the number of its frames. Then candidates is called with ascending limits up to that
+// number, solve once, correct with ascending limits again, and sharpen.
+func (p *Pitch) start(x *signal, mean float64) int {
+	n := int(float64(x.n)/(p.sr*Hop)+frameSlack) + 1
 	p.path.reset(n)
-	p.corr.start(y, p.low.offset/float64(p.low.d1*p.low.d2))
-	for i := range n {
-		p.corr.frame(float64(i)*Hop, &p.path)
+	p.low.start(x.n, mean)
+	p.corr.start(p.low)
+	p.frames, p.next, p.checked, p.loudest, p.inside = n, 0, 0, 0, false
+	return n
+}
+
+// candidates finds the candidates of the frames before limit.
+func (p *Pitch) candidates(x *signal, limit int) {
+	for ; p.next < limit; p.next++ {
+		p.corr.frame(float64(p.next)*Hop, x, &p.path)
+		p.refer(x, p.next)
 	}
-	p.path.silence(p.reference(x), p.opts)
+	if limit == p.frames {
+		p.low.fetch(x, p.low.n)
+	}
+}
+
+// solve finds the path through the candidates of all frames.
+func (p *Pitch) solve(dst []float64) []float64 {
+	n := p.next
+	p.next = 0
+	p.path.silence(p.reference(), p.opts)
 	dst = slices.Grow(dst[:0], n)[:n]
 	p.path.solve(dst, p.opts, 0, math.Inf(1))
 	if lo, hi, ok := p.path.speakerRange(dst, p.opts.Floor); ok {
 		p.path.solve(dst, p.opts, lo, hi)
 	}
-	p.check(dst, x)
-	p.edges(dst, x)
-	p.sharpen(dst)
 	return dst
+}
+
+// correct decides again, from the samples, which frames are voiced: of those before
+// limit, but for the last two if more frames follow. It returns the number of frames
+// that are decided.
+func (p *Pitch) correct(f0 []float64, x *signal, limit int) int {
+	p.check(f0[p.checked:limit], x, p.checked)
+	p.checked = limit
+	for ; p.next < limit && (p.next+1 < limit || limit == len(f0)); p.next++ {
+		p.edge(f0, x, p.next)
+	}
+	if limit == len(f0) {
+		return limit
+	}
+	return max(p.next-1, 0)
 }
 
 // frameSlack gives a recording of a whole number of hops the frame at its end,

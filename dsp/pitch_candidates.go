@@ -27,9 +27,8 @@ type correlogram struct {
 	maxLag  int
 	interp  *interpolator
 
-	y      []float64 // the signal, and its start in time
+	low    *lowpass // the signal, and its start in time
 	offset float64
-	peak   float64 // largest magnitude of y
 	power  float64 // of the whole window
 
 	frameBuf []float64
@@ -84,26 +83,22 @@ func (c *correlogram) correlate() {
 	c.fft.Sequence(c.frameBuf, c.coef)
 }
 
-// start takes the low-passed signal y, sample 0 of which is centred offset
-// samples (of y) after the beginning of the recording.
-func (c *correlogram) start(y []float64, offset float64) {
-	c.y, c.offset = y, offset
-	c.peak = 0
-	for _, v := range y {
-		c.peak = max(c.peak, math.Abs(v))
-	}
+// start takes the low-passed signal, whose sample 0 is centred offset samples (of its
+// own) after the beginning of the recording.
+func (c *correlogram) start(low *lowpass) {
+	c.low, c.offset = low, low.offset/float64(low.d1*low.d2)
 }
 
 // window fills frameBuf with the windowed frame centred on t seconds, less its
 // weighted mean, and returns its largest magnitude within half a longest period of
 // t and the autocorrelation of the window. ok is false if less than leastWindow of
 // the window's power lies in the recording.
-func (c *correlogram) window(t float64) (local float64, self []float64, ok bool) {
+func (c *correlogram) window(t float64, x *signal) (local float64, self []float64, ok bool) {
 	at := t*c.rate - c.offset
 	i0 := math.Floor(at)
 	w := c.windows[int((at-i0)*windowPhases)]
 	from := int(i0) - c.half
-	lo, hi := max(0, -from), min(len(w), len(c.y)-from)
+	lo, hi := max(0, -from), min(len(w), c.low.n-from)
 	if lo >= hi {
 		return 0, nil, false
 	}
@@ -118,11 +113,11 @@ func (c *correlogram) window(t float64) (local float64, self []float64, ok bool)
 		self = c.edge
 	}
 	c.fill(w, lo, hi)
-	y, frame := c.y[from+lo:from+hi], c.frameBuf[lo:hi]
+	y, frame := c.low.part(x, from+lo, from+hi), c.frameBuf[lo:hi]
 	mean := floats.Dot(y, frame) / floats.Sum(frame)
 	near := int(0.5 * c.rate / c.opts.Floor)
 	for i := max(lo, c.half-near); i < min(hi, c.half+near+1); i++ {
-		local = max(local, math.Abs(c.y[from+i]-mean))
+		local = max(local, math.Abs(y[i-lo]-mean))
 	}
 	for i, v := range y {
 		frame[i] *= v - mean
@@ -143,9 +138,9 @@ func (c *correlogram) fill(w []float64, lo, hi int) {
 const leastPower = 1e-100
 
 // frame adds the candidates of the frame centred on t seconds to path.
-func (c *correlogram) frame(t float64, path *pitchPath) {
+func (c *correlogram) frame(t float64, x *signal, path *pitchPath) {
 	path.begin()
-	local, self, ok := c.window(t)
+	local, self, ok := c.window(t, x)
 	if !ok {
 		return
 	}

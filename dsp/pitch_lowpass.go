@@ -30,7 +30,11 @@ type lowpass struct {
 	gauss  []float64 // odd number of taps, at sr/d1
 	offset float64   // time in samples of x of the first output
 	stage  []float64 // block of the first stage's output
-	y      []float64
+	n      int       // samples of the output
+	mean   float64   // that is subtracted
+	y      []float64 // the samples of the output that are in memory,
+	first  int       // from this one on
+	peak   float64   // largest magnitude so far
 }
 
 // lowpassBlock is the number of first-stage samples that are computed and kept at
@@ -85,39 +89,59 @@ func boxes(d int) []float64 {
 // rate is the rate of the output in Hz.
 func (l *lowpass) rate() float64 { return l.sr / float64(l.d1*l.d2) }
 
-// filter returns x less mean, low-passed and decimated. x is taken as mean outside.
-// Output j is centred on the sample j·d1·d2 + offset of x. The result is valid
-// until the next call.
-func (l *lowpass) filter(x []float64, mean float64) []float64 {
-	n := (len(x)-1)/(l.d1*l.d2) + 1
-	l.y = sized(l.y, n)
+// start begins to filter a signal of so many samples, less mean. It is taken as mean
+// outside.
+func (l *lowpass) start(samples int, mean float64) {
+	l.n = (samples-1)/(l.d1*l.d2) + 1
+	l.mean, l.peak = mean, 0
+	l.y, l.first = l.y[:0], 0
+}
+
+// part returns the samples lo to hi−1 of x low-passed and decimated. Sample j is centred
+// on the sample j·d1·d2 + offset of x. Neither lo nor hi may be less than in the call
+// before. The result is valid until the next call.
+func (l *lowpass) part(x *signal, lo, hi int) []float64 {
+	if hi > l.first+len(l.y) {
+		drop := min(lo-l.first, len(l.y))
+		l.y = l.y[:copy(l.y, l.y[drop:])]
+		l.first += drop
+		l.fetch(x, hi)
+	}
+	return l.y[lo-l.first : hi-l.first]
+}
+
+// fetch computes the samples before hi, or some more.
+func (l *lowpass) fetch(x *signal, hi int) {
 	half := len(l.gauss) / 2
-	per := lowpassBlock / l.d2 // outputs of one block
-	for j := 0; j < n; j += per {
-		m := min(per, n-j)
-		first := j*l.d2 - half
+	per := lowpassBlock / l.d2 // samples of one block
+	for j := l.first + len(l.y); j < hi; j += per {
+		m := min(per, l.n-j)
 		block := l.stage[:(m-1)*l.d2+2*half+1]
-		l.average(block, x, first, mean)
+		l.average(block, x, j*l.d2-half)
 		for i := range m {
-			l.y[j+i] = floats.Dot(l.gauss, block[i*l.d2:i*l.d2+len(l.gauss)])
+			v := floats.Dot(l.gauss, block[i*l.d2:i*l.d2+len(l.gauss)])
+			l.peak = max(l.peak, math.Abs(v))
+			l.y = append(l.y, v)
 		}
 	}
-	return l.y
 }
 
 // average computes the first stage's samples first, first+1, … into dst.
-func (l *lowpass) average(dst, x []float64, first int, mean float64) {
+func (l *lowpass) average(dst []float64, x *signal, first int) {
 	back := (len(l.box) - 1) / 2
+	start := first*l.d1 - back // of the samples that are read
+	lo, hi := overlap((len(dst)-1)*l.d1+len(l.box), x.n, start)
+	y := x.part(start+lo, start+hi)
 	for i := range dst {
-		at := (first+i)*l.d1 - back
-		if at >= 0 && at+len(l.box) <= len(x) {
-			dst[i] = floats.Dot(l.box, x[at:at+len(l.box)]) - mean
+		at := i*l.d1 - lo
+		if at >= 0 && at+len(l.box) <= len(y) {
+			dst[i] = floats.Dot(l.box, y[at:at+len(l.box)]) - l.mean
 			continue
 		}
 		var s float64
 		for k, b := range l.box {
-			if j := at + k; j >= 0 && j < len(x) {
-				s += b * (x[j] - mean)
+			if j := at + k; j >= 0 && j < len(y) {
+				s += b * (y[j] - l.mean)
 			}
 		}
 		dst[i] = s

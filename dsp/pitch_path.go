@@ -50,11 +50,11 @@ const usualCandidates = 3
 
 // reset removes all frames and makes room for n.
 func (p *pitchPath) reset(n int) {
-	p.candidates = slices.Grow(p.candidates[:0], usualCandidates*n)
-	p.first = slices.Grow(p.first[:0], n)
-	p.unvoiced = slices.Grow(p.unvoiced[:0], n)
-	p.local = slices.Grow(p.local[:0], n)
-	p.quartile = slices.Grow(p.quartile[:0], n)
+	p.candidates = emptied(p.candidates, usualCandidates*n)
+	p.first = emptied(p.first, n)
+	p.unvoiced = emptied(p.unvoiced, n)
+	p.local = emptied(p.local, n)
+	p.quartile = emptied(p.quartile, n)
 }
 
 // begin starts the next frame, without candidates and unvoiced.

@@ -29,16 +29,17 @@ func (p *Pitch) sharpen(f0 []float64) {
 	if p.opts.Floor != sharpenFloor {
 		return
 	}
-	p.before = append(p.before[:0], f0...)
-	for i, f := range p.before {
+	before := append(p.path.quartile[:0], f0...) // scratch
+	p.path.quartile = before
+	for i, f := range before {
 		if f > 0 {
-			p.before[i] = math.Log2(f)
+			before[i] = math.Log2(f)
 		} else {
-			p.before[i] = math.NaN()
+			before[i] = math.NaN()
 		}
 	}
 	for i := sharpenReach; i < len(f0)-sharpenReach; i++ {
-		l := p.before[i-sharpenReach : i+sharpenReach+1]
+		l := before[i-sharpenReach : i+sharpenReach+1]
 		c := l[sharpenReach]
 		v, smooth := sharpenTaps[0]*c, c == c
 		for k := 1; k <= sharpenReach && smooth; k++ {

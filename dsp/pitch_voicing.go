@@ -33,12 +33,13 @@ const (
 // check makes a voiced frame unvoiced if x does not repeat around its centre: if
 // the normalised correlation of two stretches one period apart is below
 // checkThreshold.
-func (p *Pitch) check(f0, x []float64) {
+// first is the frame of f0[0].
+func (p *Pitch) check(f0 []float64, x *signal, first int) {
 	for i, f := range f0 {
 		if !(f > 0) {
 			continue
 		}
-		from, n, lag, ok := p.stretch(len(x), i, f)
+		from, n, lag, ok := p.stretch(x.n, first+i, f)
 		if !ok || !p.repeats(x, from, n, lag, checkThreshold) {
 			f0[i] = 0
 		}
@@ -51,25 +52,26 @@ func (p *Pitch) check(f0, x []float64) {
 // least as well as half voice, half noise. Boersma takes the largest magnitude of
 // all frames, relative to which speech is silent after a touch of the microphone or
 // a breath on it. Without periodic frames that is the result here too.
-func (p *Pitch) reference(x []float64) float64 {
-	var peak float64
-	for i, v := range p.path.local {
-		local := float64(v)
-		if local <= peak {
-			continue
-		}
-		f, r := p.path.periodic(i, p.opts)
-		if r < p.opts.VoicingThreshold {
-			continue
-		}
-		if from, n, lag, ok := p.stretch(len(x), i, f); ok && p.repeats(x, from, n, lag, edgeThreshold) {
-			peak = local
-		}
+func (p *Pitch) reference() float64 {
+	if p.loudest == 0 {
+		return p.low.peak
 	}
-	if peak == 0 {
-		return p.corr.peak
+	return p.loudest
+}
+
+// refer takes frame i, the latest one, into the magnitude that reference returns.
+func (p *Pitch) refer(x *signal, i int) {
+	local := float64(p.path.local[i])
+	if local <= p.loudest {
+		return
 	}
-	return peak
+	f, r := p.path.periodic(i, p.opts)
+	if r < p.opts.VoicingThreshold {
+		return
+	}
+	if from, n, lag, ok := p.stretch(x.n, i, f); ok && p.repeats(x, from, n, lag, edgeThreshold) {
+		p.loudest = local
+	}
 }
 
 // stretch returns the n samples from the index from on, and the lag of a period of
@@ -87,36 +89,34 @@ func (p *Pitch) stretch(samples, i int, f float64) (from, n, lag int, ok bool) {
 	return min(max(c-(n+lag)/2, 0), most-n), n, lag, true
 }
 
-// edges sets the ends of voiced stretches: the frame at t is voiced if the period
-// that begins at t is. The frame before a stretch is added if the period after its
-// centre is like the next period. The last frame of a stretch is removed if the
-// period after its centre is unlike the period before.
-func (p *Pitch) edges(f0, x []float64) {
-	for i := 0; i < len(f0); {
-		if !(f0[i] > 0) {
-			i++
-			continue
-		}
-		end := i + 1
-		for end < len(f0) && f0[end] > 0 {
-			end++
-		}
-		if i > 0 {
-			f0[i-1] = p.onset(x, i-1, f0[i])
-		}
-		t := int(math.Round(float64(end-1) * Hop * p.sr))
-		lag := int(math.Round(p.sr / f0[end-1]))
-		reach := int(checkReach * float64(lag))
-		if t >= lag && t+lag+reach <= len(x) && !p.repeats(x, t-lag, lag, lag, checkThreshold) {
-			f0[end-1] = 0
-		}
-		i = end
+// edge sets the ends of voiced stretches, one frame after the other: the frame at t is
+// voiced if the period that begins at t is. The frame before a stretch is added if the
+// period after its centre is like the next period. The last frame of a stretch is
+// removed if the period after its centre is unlike the period before. Frame i and the
+// next one must have been checked.
+func (p *Pitch) edge(f0 []float64, x *signal, i int) {
+	if !(f0[i] > 0) {
+		p.inside = false
+		return
+	}
+	if !p.inside && i > 0 {
+		f0[i-1] = p.onset(x, i-1, f0[i])
+	}
+	p.inside = i+1 < len(f0) && f0[i+1] > 0
+	if p.inside {
+		return
+	}
+	t := int(math.Round(float64(i) * Hop * p.sr))
+	lag := int(math.Round(p.sr / f0[i]))
+	reach := int(checkReach * float64(lag))
+	if t >= lag && t+lag+reach <= x.n && !p.repeats(x, t-lag, lag, lag, checkThreshold) {
+		f0[i] = 0
 	}
 }
 
 // onset returns the F0 of frame i if the voice begins there, and 0 otherwise. next
 // is the F0 of the following, voiced frame.
-func (p *Pitch) onset(x []float64, i int, next float64) float64 {
+func (p *Pitch) onset(x *signal, i int, next float64) float64 {
 	var f float64
 	for _, c := range p.path.frame(i) {
 		if f == 0 || math.Abs(math.Log(c.f/next)) < math.Abs(math.Log(f/next)) {
@@ -129,11 +129,12 @@ func (p *Pitch) onset(x []float64, i int, next float64) float64 {
 	t := int(math.Round(float64(i) * Hop * p.sr))
 	lag := int(math.Round(p.sr / f))
 	reach := int(checkReach * float64(lag))
-	if t+2*lag+reach > len(x) || !p.repeats(x, t, lag, lag, edgeThreshold) {
+	if t+2*lag+reach > x.n || !p.repeats(x, t, lag, lag, edgeThreshold) {
 		return 0
 	}
-	mean := floats.Sum(x[t:t+2*lag]) / float64(2*lag)
-	if energy(x[t:t+lag], mean) < edgeRise*energy(x[t+lag:t+2*lag], mean) {
+	y := x.part(t, t+2*lag)
+	mean := floats.Sum(y) / float64(2*lag)
+	if energy(y[:lag], mean) < edgeRise*energy(y[lag:], mean) {
 		return 0
 	}
 	return f
@@ -143,13 +144,14 @@ func (p *Pitch) onset(x []float64, i int, next float64) float64 {
 // later, less the mean of both, have a normalised correlation of at least the
 // threshold at a lag within checkReach of the given one. Jitter can move a short
 // pulse of the next period wholly off its place in the mean period.
-func (p *Pitch) repeats(x []float64, from, n, lag int, threshold float64) bool {
-	mean := floats.Sum(x[from:from+lag+n]) / float64(lag+n)
-	a := x[from : from+n]
+func (p *Pitch) repeats(x *signal, from, n, lag int, threshold float64) bool {
+	y := x.part(from, from+n+lag+int(checkReach*float64(lag)))
+	mean := floats.Sum(y[:lag+n]) / float64(lag+n)
+	a := y[:n]
 	sa, m := floats.Sum(a), float64(n)*mean*mean
 	aa := energy(a, mean)
 	try := func(lag int) bool {
-		b := x[from+lag : from+lag+n]
+		b := y[lag : lag+n]
 		ab := floats.Dot(a, b) - mean*(sa+floats.Sum(b)) + m
 		return ab > 0 && ab >= threshold*math.Sqrt(aa*energy(b, mean))
 	}

@@ -61,6 +61,7 @@ type Pulses struct {
 	ampHere  []float64 // and their amplitudes
 	amp      []float64 // amplitudes of all pulses of the recording
 	corr     []float64
+	at       int // frame from which on stretches are sought
 }
 
 // NewPulses returns a Pulses for mono samples at sr Hz. It panics unless sr is
@@ -82,13 +83,28 @@ func NewPulses(sr float64) *Pulses {
 // result is appended to dst[:0], in dst's memory where that is large
 // enough; dst may be nil. x and f0 are not changed.
 func (p *Pulses) Find(dst, x, f0 []float64) []float64 {
-	dst, p.amp = dst[:0], p.amp[:0]
-	p.mean = p.offset(x, f0) * total(p.box, hasAVX)
+	all := whole(x)
+	p.start(p.offset(&all, f0), 0)
+	return p.find(dst[:0], &all, f0, len(f0))
+}
+
+// start begins to find the pulses of a recording with the given offset, about as many as
+// expected.
+func (p *Pulses) start(offset float64, expected int) {
+	p.amp = emptied(p.amp, expected)
+	p.mean = offset * total(p.box, hasAVX)
+	p.at = 0
+}
+
+// find appends the pulses of the voiced stretches that begin before limit, which
+// ascends from call to call.
+func (p *Pulses) find(dst []float64, x *signal, f0 []float64, limit int) []float64 {
 	top := p.rate / pulseLeast
 	most := int(blockTime / Hop)
-	for i := 0; i < len(f0); {
+	for p.at < limit {
+		i := p.at
 		if !(f0[i] > 0 && f0[i] <= top) {
-			i++
+			p.at++
 			continue
 		}
 		end := i + 1
@@ -96,7 +112,7 @@ func (p *Pulses) Find(dst, x, f0 []float64) []float64 {
 			end++
 		}
 		dst = p.stretch(dst, x, f0, i, end)
-		i = end
+		p.at = end
 	}
 	return dst
 }
@@ -106,34 +122,52 @@ const (
 	leastOffset  = 0.5 // without them: the least mean, in RMS about the mean, that is an offset; chosen, above the 0.34 of pulse trains
 )
 
-// offset is the offset of x: its mean over the unvoiced frames, to which the voice
-// does not contribute. A waveform of one-sided pulses has a mean of its own, up to
-// 0.34 of its RMS in pulse trains of 250 Hz. Subtracting that would make the
-// models of the ringing wrong. Without unvoiced frames only a mean above leastOffset is an offset.
-func (p *Pulses) offset(x, f0 []float64) float64 {
-	var sum, n float64
-	hop := p.sr * Hop
-	for i, f := range f0 {
-		lo, hi := max(0, int((float64(i)-0.5)*hop)), min(len(x), int((float64(i)+0.5)*hop))
-		if f > 0 || lo >= hi {
+// offset is the offset of x; see offsets.
+func (p *Pulses) offset(x *signal, f0 []float64) float64 {
+	o := offsets{hop: p.sr * Hop}
+	o.frames(x, f0, len(f0))
+	y := x.part(0, x.n)
+	n := float64(max(len(y), 1))
+	return o.offset(total(y, hasAVX)/n, dotProduct(y, y, hasAVX)/n)
+}
+
+// An offsets measures the offset of a recording: its mean over the unvoiced frames, to
+// which the voice does not contribute. A waveform of one-sided pulses has a mean of its
+// own, up to 0.34 of its RMS in pulse trains of 250 Hz. Subtracting that would make the
+// models of the ringing wrong. Without unvoiced frames only a mean above leastOffset is
+// an offset.
+type offsets struct {
+	hop    float64 // samples
+	next   int     // frame that is taken next
+	sum, n float64 // of the samples of unvoiced frames, and their number
+}
+
+// frames takes the frames before limit, which ascends from call to call.
+func (o *offsets) frames(x *signal, f0 []float64, limit int) {
+	for ; o.next < limit; o.next++ {
+		i := float64(o.next)
+		lo, hi := max(0, int((i-0.5)*o.hop)), min(x.n, int((i+0.5)*o.hop))
+		if f0[o.next] > 0 || lo >= hi {
 			continue
 		}
-		sum += total(x[lo:hi], hasAVX)
-		n += float64(hi - lo)
+		o.sum += total(x.part(lo, hi), hasAVX)
+		o.n += float64(hi - lo)
 	}
-	if n >= offsetFrames*hop {
-		return sum / n
+}
+
+// offset returns the offset of a recording whose mean and mean square are given.
+func (o *offsets) offset(mean, square float64) float64 {
+	if o.n >= offsetFrames*o.hop {
+		return o.sum / o.n
 	}
-	n = float64(max(len(x), 1))
-	mean := total(x, hasAVX) / n
-	if variance := dotProduct(x, x, hasAVX)/n - mean*mean; mean*mean < leastOffset*leastOffset*variance {
+	if mean*mean < leastOffset*leastOffset*(square-mean*mean) {
 		return 0
 	}
 	return mean
 }
 
 // stretch appends the pulses of the voiced frames first … end−1.
-func (p *Pulses) stretch(dst, x, f0 []float64, first, end int) []float64 {
+func (p *Pulses) stretch(dst []float64, x *signal, f0 []float64, first, end int) []float64 {
 	t0, t1 := (float64(first)-0.5)*Hop, (float64(end)-0.5)*Hop
 	p.load(x, t0-marginTime, t1+marginTime)
 	lo, hi := p.index(t0), p.index(t1)
@@ -237,15 +271,17 @@ func (p *Pulses) time(at float64) float64 {
 
 // load decimates the part of x between two times, less the offset, by a threefold
 // moving average.
-func (p *Pulses) load(x []float64, t0, t1 float64) {
+func (p *Pulses) load(x *signal, t0, t1 float64) {
 	p.from = max(0, int(t0*p.sr))
-	to := min(len(x), int(t1*p.sr))
+	to := min(x.n, int(t1*p.sr))
 	n := max(0, (to-p.from-len(p.box))/p.d+1)
 	if to-p.from < len(p.box) {
 		n = 0
 	}
 	p.y = sized(p.y, n)
-	reduce(p.y, x[min(p.from, to):], p.box, p.d, p.mean, hasAVX)
+	if n > 0 {
+		reduce(p.y, x.part(p.from, p.from+(n-1)*p.d+len(p.box)), p.box, p.d, p.mean, hasAVX)
+	}
 	p.res.model(p.y, p.rate)
 }
 

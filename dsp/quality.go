@@ -84,35 +84,101 @@ func Clipped(x []float64) float64 {
 	return clipped(x, e)
 }
 
-// clipped is the share of the samples of x, whose extent is e, that were clipped:
-// those in runs of three or more within 0.01 % of the highest or of the lowest value
-// (less the mean), entered or left by a corner. Clipping before an attenuation is
-// found as long as the tops stay flat. Clipping before resampling or coding, which
-// round the tops, is not found. x must not be empty.
+// clipped is the share of the samples of x, whose extent is e, that were clipped; see
+// [Clipping]. x must not be empty.
 func clipped(x []float64, e extent) float64 {
-	high, low := newFlat(e.hi-e.mean, e.hi), newFlat(e.mean-e.lo, -e.lo)
-	n := 0
-	for i := 0; i < len(x); i++ {
-		v := x[i]
-		if v < high.flat && -v < low.flat {
+	c := newClipping(e)
+	c.Add(x)
+	return c.Share()
+}
+
+// A Clipping counts the samples that were clipped: those in runs of three or more within
+// 0.01 % of the highest or of the lowest value (less the mean), entered or left by a
+// corner. Clipping before an attenuation is found as long as the tops stay flat.
+// Clipping before resampling or coding, which round the tops, is not found.
+type Clipping struct {
+	high, low flat
+	all       int     // samples so far
+	clipped   int     // of them
+	run       int     // samples of the run that is not over yet
+	sign      float64 // 1 if it is at the high extreme, −1 if at the low one
+	enters    bool    // whether a corner enters it
+	last      float64 // the latest sample
+}
+
+// NewClipping returns a Clipping for the samples of a survey, in the same order, with the
+// values that they count as.
+func NewClipping(v *Survey) *Clipping {
+	c := newClipping(v.extent())
+	return &c
+}
+
+// newClipping returns a Clipping for a recording of the given extent.
+func newClipping(e extent) Clipping {
+	return Clipping{high: newFlat(e.hi-e.mean, e.hi), low: newFlat(e.mean-e.lo, -e.lo)}
+}
+
+// Add takes the next samples.
+func (c *Clipping) Add(x []float64) {
+	for i, v := range x {
+		if c.run == 0 && v < c.high.flat && -v < c.low.flat {
 			continue
 		}
-		f, sign := high, 1.0
-		if v < high.flat {
-			f, sign = low, -1
+		before := c.last
+		if i > 0 {
+			before = x[i-1]
 		}
-		j := i + 1
-		for j < len(x) && sign*x[j] >= f.flat {
-			j++
-		}
-		enters := i == 0 || sign*x[i-1] < f.corner
-		leaves := j == len(x) || sign*x[j] < f.corner
-		if j-i >= clipRun && (enters || leaves) {
-			n += j - i
-		}
-		i = j - 1
+		c.sample(v, before, c.all+i == 0)
 	}
-	return float64(n) / float64(len(x))
+	c.all += len(x)
+	if len(x) > 0 {
+		c.last = x[len(x)-1]
+	}
+}
+
+// sample takes a sample that continues a run, ends it or begins one.
+func (c *Clipping) sample(v, before float64, first bool) {
+	if c.run > 0 {
+		f := c.flat()
+		if c.sign*v >= f.flat {
+			c.run++
+			return
+		}
+		c.end(c.sign*v < f.corner)
+	}
+	if v < c.high.flat && -v < c.low.flat {
+		return
+	}
+	c.run, c.sign = 1, 1
+	if v < c.high.flat {
+		c.sign = -1
+	}
+	c.enters = first || c.sign*before < c.flat().corner
+}
+
+func (c *Clipping) flat() flat {
+	if c.sign > 0 {
+		return c.high
+	}
+	return c.low
+}
+
+// end ends a run; leaves is whether a corner leaves it.
+func (c *Clipping) end(leaves bool) {
+	if c.run >= clipRun && (c.enters || leaves) {
+		c.clipped += c.run
+	}
+	c.run = 0
+}
+
+// Share is the share, 0 to 1, of the samples that were clipped, after the last one; 0 of
+// none.
+func (c *Clipping) Share() float64 {
+	c.end(true)
+	if c.all == 0 {
+		return 0
+	}
+	return float64(c.clipped) / float64(c.all)
 }
 
 // A flat holds the least value of a run at an extreme, and the value below which a

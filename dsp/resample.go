@@ -161,25 +161,34 @@ func (r *Resampler) Resample(dst, x []float64) []float64 {
 		copy(dst, x)
 		return dst
 	}
-	// queue[0] is the sample first of the signal between. That rings before the
-	// first sample of x, so it starts as long before as the kernel reaches.
-	clear(r.queue)
-	fresh := r.queue[r.taps:]
-	start := -r.taps * (len(r.block) / gcd(len(r.block), len(r.wide)))
-	first := start*len(r.wide)/len(r.block) - r.taps
+	first, start := r.begin()
 	for k := 0; k < n; start += r.valid {
-		r.filter(fresh, x, start)
-		k += r.interpolate(dst, k, first)
-		copy(r.queue, r.queue[len(fresh):])
-		first += len(fresh)
+		CopyFrame(r.block, x, start-r.half)
+		r.filter()
+		k += r.interpolate(dst[k:], k, first)
+		first += r.shift()
 	}
 	return dst
 }
 
-// filter computes the stretch of the signal between that starts at the input
-// sample start.
-func (r *Resampler) filter(dst, x []float64, start int) {
-	CopyFrame(r.block, x, start-r.half)
+// begin empties the queue. queue[0] is the sample first of the signal between; the next
+// stretch of it starts at the input sample start. The signal between rings before the
+// first sample of the input, so it starts as long before as the kernel reaches.
+func (r *Resampler) begin() (first, start int) {
+	clear(r.queue)
+	start = -r.taps * (len(r.block) / gcd(len(r.block), len(r.wide)))
+	return start*len(r.wide)/len(r.block) - r.taps, start
+}
+
+// shift makes room in the queue for the next stretch and returns its length.
+func (r *Resampler) shift() int {
+	copy(r.queue, r.queue[len(r.queue)-r.taps:])
+	return len(r.queue) - r.taps
+}
+
+// filter puts the stretch of the signal between that starts half samples into the block
+// behind the queue.
+func (r *Resampler) filter() {
 	r.forward.Coefficients(r.bins, r.block)
 	wide := r.wideBins[:len(r.response)]
 	for k, g := range r.response {
@@ -187,13 +196,12 @@ func (r *Resampler) filter(dst, x []float64, start int) {
 		wide[k] = complex(g*real(c), g*imag(c))
 	}
 	r.inverse.Sequence(r.wide, r.wideBins)
-	copy(dst, r.wide[r.half*len(r.wide)/len(r.block):])
+	copy(r.queue[r.taps:], r.wide[r.half*len(r.wide)/len(r.block):])
 }
 
 // interpolate computes the outputs from k on that the queue, which starts at
-// the sample first, has all samples for. It returns their number.
+// the sample first, has all samples for, at most len(dst). It returns their number.
 func (r *Resampler) interpolate(dst []float64, k, first int) int {
-	begin := k
 	at, phase := k/r.den*r.num, k%r.den*r.num // position k·num/den
 	at, phase = at+phase/r.den-first, phase%r.den
 	step, turn := r.num/r.den, r.num%r.den
@@ -201,17 +209,17 @@ func (r *Resampler) interpolate(dst []float64, k, first int) int {
 	if r.avx && r.taps > 0 && r.den <= resamplePhases {
 		// Output k is there if k·num/den − first − lead + taps ≤ len(queue).
 		end := int64(max(len(r.queue)-r.taps+lead+first+1, 0)) * int64(r.den) // first k·num that is not
-		n := min(int((end+int64(r.num)-1)/int64(r.num)), len(dst)) - k
+		n := min(int((end+int64(r.num)-1)/int64(r.num))-k, len(dst))
 		if n <= 0 {
 			return 0
 		}
-		interpolateAVX(&dst[k], &r.queue[at-lead], &r.rows[0][0], r.taps, n, phase, r.den, step, turn)
+		interpolateAVX(&dst[0], &r.queue[at-lead], &r.rows[0][0], r.taps, n, phase, r.den, step, turn)
 		return n
 	}
-	for ; k < len(dst); k++ {
+	for k := range dst {
 		lo := at - lead
 		if lo+max(r.taps, 1) > len(r.queue) {
-			break
+			return k
 		}
 		z := r.queue[lo : lo+r.taps]
 		switch {
@@ -231,7 +239,7 @@ func (r *Resampler) interpolate(dst []float64, k, first int) int {
 			at++
 		}
 	}
-	return k - begin
+	return len(dst)
 }
 
 // dot4 is Σ a[j]·b[j] for a multiple of 4 points, in four interleaved sums as in

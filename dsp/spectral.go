@@ -18,6 +18,9 @@ type Spectral struct {
 	longTerm []float64 // sum of the power spectra of the frames wholly in the signal
 	sonorant []float32 // mean square of each frame in the band of the sonorants
 	weights  []float64 // that give it from the power spectrum
+	level    levelMeter
+	offset   float64
+	now      Frame
 }
 
 // NewSpectral returns a Spectral for mono samples at [SampleRate].
@@ -42,36 +45,62 @@ func (s *Spectral) Frames(x []float64, offset float64, out *Analysis) {
 	out.Loudness = sized(out.Loudness, n)
 	out.Spectrum = sized(out.Spectrum, n)
 	out.MFCC = sized(out.MFCC, n)
-	levels(out.Level, x, offset)
+	all := whole(x)
+	s.start(&all, offset)
+	for i := range n {
+		f := s.measure(&all, i)
+		out.Level[i], out.Loudness[i], out.Spectrum[i], out.MFCC[i] = f.Level, f.Loudness, f.Spectrum, f.MFCC
+	}
+}
+
+// A Frame is what a [Spectral] measures in one frame; see the tracks of [Analysis].
+type Frame struct {
+	Level, Loudness float64
+	Spectrum        Spectrum
+	MFCC            [NumMFCC]float64
+}
+
+// start makes the next frame the first one of x − offset.
+func (s *Spectral) start(x *signal, offset float64) {
+	s.offset = offset
 	s.spectrum.reset()
 	clear(s.longTerm)
-	s.sonorant = sized(s.sonorant, n)
-	for i := range n {
-		centre := i * hopSamples
-		frame := s.frame
-		start := centre - len(frame)/2
-		lo, hi := overlap(len(frame), len(x), start)
-		clear(frame[:lo])
-		clear(frame[hi:])
-		shift(frame[lo:hi], x[start+lo:start+hi], offset, hasAVX)
-		s.mfcc.Coefficients(out.MFCC[i][:], frame)
+	s.sonorant = emptied(s.sonorant, FrameCount(x.n))
+	if x.n > 0 {
+		s.level.start(x, offset)
+	}
+}
 
-		start = centre - spectrumFrame/2
-		CopyFrame(s.spectrum.frame, x, start)
-		lo, hi = overlap(spectrumFrame, len(x), start)
-		if lo > 0 || hi < spectrumFrame { // else analyze subtracts the mean
-			for j := range s.spectrum.frame[lo:hi] {
-				s.spectrum.frame[lo+j] -= offset
-			}
-		}
-		silent := !s.spectrum.analyze()
-		out.Spectrum[i] = s.spectrum.measure(silent)
-		s.sonorant[i] = float32(dotProduct(s.weights, s.spectrum.power[:len(s.weights)], hasAVX))
-		out.Loudness[i] = s.loudness.of(s.spectrum.power)
-		if start >= 0 && start+spectrumFrame <= len(x) {
-			accumulate(s.longTerm, s.spectrum.power, hasAVX)
+// measure measures frame i, the frames in order. The result is valid until the next
+// call.
+func (s *Spectral) measure(x *signal, i int) *Frame {
+	f := &s.now
+	f.Level = s.level.frame(x, i)
+	centre := i * hopSamples
+	frame := s.frame
+	start := centre - len(frame)/2
+	lo, hi := overlap(len(frame), x.n, start)
+	clear(frame[:lo])
+	clear(frame[hi:])
+	shift(frame[lo:hi], x.part(start+lo, start+hi), s.offset, hasAVX)
+	s.mfcc.Coefficients(f.MFCC[:], frame)
+
+	start = centre - spectrumFrame/2
+	x.copyFrame(s.spectrum.frame, start)
+	lo, hi = overlap(spectrumFrame, x.n, start)
+	if lo > 0 || hi < spectrumFrame { // else analyze subtracts the mean
+		for j := range s.spectrum.frame[lo:hi] {
+			s.spectrum.frame[lo+j] -= s.offset
 		}
 	}
+	silent := !s.spectrum.analyze()
+	f.Spectrum = s.spectrum.measure(silent)
+	s.sonorant = append(s.sonorant, float32(dotProduct(s.weights, s.spectrum.power[:len(s.weights)], hasAVX)))
+	f.Loudness = s.loudness.of(s.spectrum.power)
+	if start >= 0 && start+spectrumFrame <= x.n {
+		accumulate(s.longTerm, s.spectrum.power, hasAVX)
+	}
+	return f
 }
 
 // sized returns s with length n, in its memory if that is large enough. The

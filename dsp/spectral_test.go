@@ -119,9 +119,12 @@ func BenchmarkLoudness(b *testing.B) {
 
 func BenchmarkLevel(b *testing.B) {
 	x := noise(1, SampleRate)
-	dst := make([]float64, FrameCount(len(x)))
+	all, meter := whole(x), levelMeter{}
 	for b.Loop() {
-		levels(dst, x, 0)
+		meter.start(&all, 0)
+		for i := range FrameCount(len(x)) {
+			meter.frame(&all, i)
+		}
 	}
 	reportAudio(b, len(x))
 }

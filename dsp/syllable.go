@@ -1,6 +1,9 @@
 package dsp
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Thresholds of syllable nuclei after de Jong and Wempe (2009), whose nuclei are
 // separated by dips of 2 dB in the intensity of the whole band. In the band of the
@@ -64,18 +67,17 @@ var syllableWindow = [3]float64{1, 0.75, 0.25}
 //	the latter without averaging over frames   16 % too many
 func (v *activity) syllables(out *Analysis, power []float32) {
 	v.sonorance(power)
-	loud := v.sorted[:0]
+	top, n := math.Inf(-1), 0
 	for i, s := range out.IsSpeech {
 		if s {
-			loud = append(loud, v.contour[i])
+			top, n = max(top, v.contour[i]), n+1
 		}
 	}
-	v.sorted = loud
-	if len(loud) == 0 {
+	if n == 0 {
 		return
 	}
-	least := max(nearestRank(loud, loudestShare)-speechRange, v.noise)
-	n := len(out.IsSpeech)
+	least := max(v.loud(out.IsSpeech, top, n)-speechRange, v.noise)
+	n = len(out.IsSpeech)
 	for i := 0; i < n; i++ {
 		if !out.IsSpeech[i] {
 			continue
@@ -91,7 +93,7 @@ func (v *activity) syllables(out *Analysis, power []float32) {
 
 // sonorance fills contour with the level of power under syllableWindow, in dBFS.
 func (v *activity) sonorance(power []float32) {
-	v.contour = sized(v.contour, len(power))
+	v.contour = sized(v.level, len(power)) // which is not used any more
 	for i := range v.contour {
 		s, c := float64(power[i]), 1.0
 		for k, w := range syllableWindow[1:] {
@@ -103,6 +105,24 @@ func (v *activity) sonorance(power []float32) {
 			}
 		}
 		v.contour[i] = max(silence, level(s/c))
+	}
+}
+
+// loud is the level of the nearest rank to loudestShare in the contour of the n > 0 frames
+// of speech, of which top is the highest. Only those near the top are sorted.
+func (v *activity) loud(isSpeech []bool, top float64, n int) float64 {
+	above := n - 1 - int(loudestShare*float64(n-1)+0.5) // frames of a higher rank
+	for drop := 5.0; ; drop *= 2 {
+		v.sorted = v.sorted[:0]
+		for i, s := range isSpeech {
+			if s && v.contour[i] >= top-drop {
+				v.sorted = append(v.sorted, v.contour[i])
+			}
+		}
+		if m := len(v.sorted); m > above {
+			slices.Sort(v.sorted)
+			return v.sorted[m-1-above]
+		}
 	}
 }
 

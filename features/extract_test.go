@@ -222,7 +222,7 @@ func TestProminentPeaksEqualTheDefinition(t *testing.T) {
 				want = append(want, i)
 			}
 		}
-		if got := prominentPeaks(x); !slices.Equal(got, want) {
+		if got := prominentPeaks(x, nil); !slices.Equal(got, want) {
 			t.Fatalf("trial %d: got %v, want %v for %v", trial, got, want, x)
 		}
 	}

@@ -2,7 +2,6 @@ package features
 
 import (
 	"math"
-	"slices"
 
 	"github.com/voicescreen/voicescreen/dsp"
 )
@@ -60,22 +59,22 @@ func (e *extraction) span() float64 {
 // keeps the syllables and leaves out the ripple on them.
 const peakProminence = 0.1
 
-// loudness computes the rhythm of the loudness: loudness.peaks_s as GeMAPS
+// rhythm computes that of the loudness: loudness.peaks_s as GeMAPS
 // has it (Eyben et al. 2016, "loudness peaks per second"), over the span, and
 // mean and standard deviation of the gaps from peak to peak. The track is
 // smoothed over three frames, as in GeMAPS; a peak is a local maximum whose
 // prominence is at least peakProminence. Without speech all are NaN.
-func (e *extraction) loudness() {
+func (e *extraction) rhythm() {
 	span := e.span()
 	if span <= 0 {
 		return
 	}
-	first := e.frame(e.a.Speech[0].Start)
-	last := e.frame(e.a.Speech[len(e.a.Speech)-1].End)
+	first := e.nearest(e.a.Speech[0].Start)
+	last := e.nearest(e.a.Speech[len(e.a.Speech)-1].End)
 	if last <= first {
 		return
 	}
-	peaks := prominentPeaks(smooth3(e.a.Loudness[first:last]))
+	peaks := prominentPeaks(smooth3(e.loudness[first:last]), e.x)
 	gaps := e.x[:0]
 	for i := 1; i < len(peaks); i++ {
 		gaps = append(gaps, float64(peaks[i]-peaks[i-1])*dsp.Hop)
@@ -85,19 +84,31 @@ func (e *extraction) loudness() {
 	e.set("loudness.peak_gap_sd_s", dsp.SD(gaps))
 }
 
-// frame is the index of the frame nearest to the time t, within the track.
-func (e *extraction) frame(t float64) int {
-	return min(max(int(math.Round(t/dsp.Hop)), 0), len(e.a.Loudness))
+// nearest is the index of the frame nearest to the time t, within the track.
+func (e *extraction) nearest(t float64) int {
+	return min(max(int(math.Round(t/dsp.Hop)), 0), len(e.loudness))
 }
 
-// smooth3 returns the moving average of x over three values; at the ends over
-// two.
+// smooth3 replaces x by its moving average over three values, at the ends over two, and
+// returns it.
 func smooth3(x []float64) []float64 {
-	y := make([]float64, len(x))
-	for i := range x {
-		y[i] = dsp.Mean(x[max(i-1, 0):min(i+2, len(x))])
+	var before [1]float64
+	window := before[:0]
+	for i, v := range x {
+		var s float64
+		for _, w := range window { // the value before, as it was
+			s += w
+		}
+		n := len(window) + 1
+		s += v
+		if i+1 < len(x) {
+			s += x[i+1]
+			n++
+		}
+		before[0], window = v, before[:1]
+		x[i] = s / float64(n)
 	}
-	return y
+	return x
 }
 
 // prominentPeaks returns the indices of the local maxima of x whose prominence
@@ -105,8 +116,8 @@ func smooth3(x []float64) []float64 {
 // its height over the higher of the two lowest points between it and the next
 // higher value (or the end) on either side. Of a plateau the first index
 // counts.
-func prominentPeaks(x []float64) []int {
-	y := slices.Clone(x)
+func prominentPeaks(x, scratch []float64) []int {
+	y := append(scratch[:0], x...)
 	least := peakProminence * (dsp.PercentileInPlace(y, 95) - dsp.PercentileInPlace(y, 5))
 	var peaks []int
 	low := math.Inf(1) // the lowest value since the candidate or the last peak

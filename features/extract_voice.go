@@ -68,41 +68,39 @@ func (e *extraction) pitchSlope(median float64) float64 {
 
 // formants summarises F1 to F3 and the vowel space.
 func (e *extraction) formants() {
-	all := func(int) bool { return true }
 	for k, name := range []string{"formant.f1", "formant.f2", "formant.f3"} {
-		if len(e.a.Formants) == 0 {
-			break
-		}
-		f := e.collect(all, func(i int) float64 { return e.a.Formants[i].F[k] })
-		e.set(name+".sd_hz", dsp.SD(f))
-		e.set(name+".median_hz", dsp.PercentileInPlace(f, 50))
+		e.set(name+".sd_hz", dsp.SD(e.formant[k]))
+		e.set(name+".median_hz", dsp.PercentileInPlace(e.formant[k], 50))
 	}
-	e.set("vowel.space", e.vowelSpace())
+	e.set("vowel.space", e.vowels.space())
 }
 
-// vowelSpace is the area of the standard ellipse of the voiced frames in the
+// vowels holds the running moments of F1 and F2 in kHz (Welford).
+type vowels struct{ n, m1, m2, s11, s22, s12 float64 }
+
+func (v *vowels) add(f *dsp.Formants) {
+	f1, f2 := f.F[0]/1000, f.F[1]/1000
+	if !dsp.Finite(f1) || !dsp.Finite(f2) {
+		return
+	}
+	v.n++
+	d1, d2 := f1-v.m1, f2-v.m2
+	v.m1 += d1 / v.n
+	v.m2 += d2 / v.n
+	v.s11 += d1 * (f1 - v.m1)
+	v.s22 += d2 * (f2 - v.m2)
+	v.s12 += d1 * (f2 - v.m2)
+}
+
+// space is the area of the standard ellipse of the voiced frames in the
 // plane of F1 and F2, π·√det Σ in kHz², where Σ is their sample covariance:
 // the ellipse on which the Mahalanobis distance is 1, about 39 % of a normal
 // cloud. Unlike the area between corner vowels it needs no labels. It is NaN
 // for fewer than three frames with both formants.
-func (e *extraction) vowelSpace() float64 {
-	var n, m1, m2, s11, s22, s12 float64 // Welford's running moments
-	for _, f := range e.a.Formants {
-		f1, f2 := f.F[0]/1000, f.F[1]/1000
-		if !dsp.Finite(f1) || !dsp.Finite(f2) {
-			continue
-		}
-		n++
-		d1, d2 := f1-m1, f2-m2
-		m1 += d1 / n
-		m2 += d2 / n
-		s11 += d1 * (f1 - m1)
-		s22 += d2 * (f2 - m2)
-		s12 += d1 * (f2 - m2)
-	}
-	if n < 3 {
+func (v *vowels) space() float64 {
+	if v.n < 3 {
 		return math.NaN()
 	}
-	det := (s11*s22 - s12*s12) / ((n - 1) * (n - 1))
+	det := (v.s11*v.s22 - v.s12*v.s12) / ((v.n - 1) * (v.n - 1))
 	return math.Pi * math.Sqrt(max(det, 0)) // rounding may leave a tiny negative
 }

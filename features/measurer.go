@@ -8,10 +8,18 @@ type Measurer struct {
 	analyzer  *dsp.Analyzer
 	resampler *dsp.Resampler // from the rate below
 	from      int            // Hz; 0 at first
+
+	streamed extraction // of the latest Source
+	sink     dsp.Sink   // fills streamed
 }
 
 // NewMeasurer returns a Measurer.
-func NewMeasurer() *Measurer { return &Measurer{analyzer: dsp.NewAnalyzer()} }
+func NewMeasurer() *Measurer {
+	m := &Measurer{analyzer: dsp.NewAnalyzer()}
+	e := &m.streamed
+	m.sink = dsp.Sink{Begin: e.begin, Frame: e.frame, HNR: e.harmonics, Formants: e.resonances}
+	return m
+}
 
 // Measure brings c to dsp.SampleRate, analyses it and computes the features of
 // schema voice/1. The result shares the samples of c, and its Analysis is valid
@@ -19,9 +27,7 @@ func NewMeasurer() *Measurer { return &Measurer{analyzer: dsp.NewAnalyzer()} }
 func (m *Measurer) Measure(c *Channel) *Recording {
 	in := &Recording{Samples: c.Samples, Native: c.Samples, NativeRate: c.Rate, Lossy: c.Lossy}
 	if c.Rate != dsp.SampleRate {
-		if m.from != c.Rate {
-			m.resampler, m.from = dsp.NewResampler(c.Rate, dsp.SampleRate), c.Rate
-		}
+		m.resampleFrom(c.Rate)
 		in.Samples = m.resampler.Resample(nil, c.Samples)
 	}
 	in.Analysis = m.analyzer.Analyze(in.Samples)
@@ -30,4 +36,68 @@ func (m *Measurer) Measure(c *Channel) *Recording {
 	}
 	in.Features = Extract(in.Analysis)
 	return in
+}
+
+// MeasureSource is [Measurer.Measure] of a recording that is read in blocks. Memory grows
+// by about 90 bytes for each 10 ms. The result has no Samples and no Native, and of its
+// Analysis Level, Loudness, HNR, Spectrum, MFCC and Formants are empty. It reads src,
+// as its scorers may, until the next call.
+//
+// The error is that of src, or [dsp.ErrChanged].
+func (m *Measurer) MeasureSource(src *Source) (*Recording, error) {
+	in := &Recording{Source: src, NativeRate: src.Rate(), Lossy: src.Lossy()}
+	var err error
+	if src.Rate() == dsp.SampleRate {
+		in.Analysis, err = m.analyzer.Stream(src, &src.survey, &m.sink)
+	} else {
+		m.resampleFrom(src.Rate())
+		tap := &clipTap{Source: src}
+		in.Analysis, err = m.analyzer.Stream(m.resampler.Samples(tap), nil, &m.sink)
+		if err == nil { // resampling rounds what was cut off
+			in.Analysis.Quality.Clipped = tap.share
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	in.Features = m.streamed.vector()
+	m.streamed.release()
+	return in, nil
+}
+
+func (m *Measurer) resampleFrom(rate int) {
+	if m.from != rate {
+		m.resampler, m.from = dsp.NewResampler(rate, dsp.SampleRate), rate
+	}
+}
+
+// A clipTap counts what is clipped in a Source the first time it is read to its end.
+type clipTap struct {
+	*Source
+	clipping *dsp.Clipping
+	counted  bool
+	share    float64
+	scratch  []float64
+}
+
+func (t *clipTap) Rewind() error {
+	t.clipping = dsp.NewClipping(&t.survey)
+	return t.Source.Rewind()
+}
+
+func (t *clipTap) Read(dst []float64) (int, error) {
+	n, err := t.Source.Read(dst)
+	switch {
+	case t.counted:
+	case n == 0 && err != nil:
+		t.share, t.counted = t.clipping.Share(), true
+	default:
+		var v dsp.Survey
+		x := v.Add(t.scratch, dst[:n]) // the values that they count as
+		if len(x) > 0 && &x[0] != &dst[0] {
+			t.scratch = x
+		}
+		t.clipping.Add(x)
+	}
+	return n, err
 }

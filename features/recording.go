@@ -10,8 +10,9 @@ import (
 type Recording struct {
 	Features   Vector        // of schema voice/1, computed once
 	Analysis   *dsp.Analysis // what the features were computed from
-	Samples    []float64     // mono at dsp.SampleRate
+	Samples    []float64     // mono at dsp.SampleRate; none if the recording is read from Source
 	Native     []float64     // mono at NativeRate; the same slice as Samples when the rates agree
+	Source     *Source       // mono at NativeRate, read in blocks; nil if the samples are in memory
 	NativeRate int           // Hz
 	Metadata   screen.Metadata
 

@@ -80,7 +80,7 @@ func NewBayes(f *BayesFile) (*Bayes, error) {
 func (b *Bayes) Info() Info {
 	return Info{
 		Name: b.file.Name, Version: b.file.Version, Categories: []screen.Category{b.file.Category},
-		Calibrated: b.file.IsCalibrated, CalibratedOn: b.file.CalibratedOn,
+		Calibrated: b.file.IsCalibrated, CalibratedOn: b.file.CalibratedOn, Streams: true,
 	}
 }
 

@@ -53,7 +53,7 @@ func NewLinear(f *File) (*Linear, error) {
 func (l *Linear) Info() Info {
 	return Info{
 		Name: l.file.Name, Version: l.file.Version, Categories: []screen.Category{l.file.Category},
-		Calibrated: l.file.IsCalibrated, CalibratedOn: l.file.CalibratedOn,
+		Calibrated: l.file.IsCalibrated, CalibratedOn: l.file.CalibratedOn, Streams: true,
 	}
 }
 

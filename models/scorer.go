@@ -52,4 +52,10 @@ type Info struct {
 	Categories   []screen.Category `json:"categories"`
 	Calibrated   bool              `json:"calibrated"`              // whether its probabilities were calibrated on labelled recordings
 	CalibratedOn string            `json:"calibrated_on,omitempty"` // the recordings, in words; "" if not calibrated
+
+	// Streams is whether Score needs neither Samples nor Native of a Recording,
+	// which then are empty where the recording has a Source, nor the tracks that
+	// features.Measurer.MeasureSource leaves out. If all scorers in use stream, the
+	// memory of an analysis does not grow with the samples.
+	Streams bool `json:"-"`
 }

@@ -2,6 +2,8 @@ package models
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"math"
 
 	"github.com/voicescreen/voicescreen/dsp"
@@ -19,6 +21,7 @@ const leastCoverage = 0.5
 // safe for concurrent use.
 type segmentScorer struct {
 	extractor *spoof.Extractor
+	part      []float64 // the samples of a segment
 	values    []float64 // the features of a segment
 	work      workspace
 	segments  []prediction
@@ -46,13 +49,10 @@ func (l *Linear) release(w *segmentScorer) {
 
 // scoreSegments scores the recording segment by segment.
 func (l *Linear) scoreSegments(ctx context.Context, in *features.Recording) (screen.Score, error) {
-	x, rate := in.Samples, dsp.SampleRate
-	if len(in.Native) > 0 && in.NativeRate >= dsp.MinResampleRate && in.NativeRate <= dsp.MaxResampleRate {
-		x, rate = in.Native, in.NativeRate
-	}
 	w := l.segmentScorer()
 	defer l.release(w)
-	bounds := spoof.SegmentBounds(len(x), rate)
+	samples, rate := segmentsOf(in, &w.part)
+	bounds := spoof.SegmentBounds(samples.n, rate)
 	segments := make([]screen.Segment, len(bounds))
 	w.segments = sized(w.segments, len(bounds))
 	enough := false
@@ -60,8 +60,12 @@ func (l *Linear) scoreSegments(ctx context.Context, in *features.Recording) (scr
 		if err := ctx.Err(); err != nil {
 			return screen.Score{}, err
 		}
+		x, err := samples.next(b[0], b[1])
+		if err != nil {
+			return screen.Score{}, fmt.Errorf("models: %s: %w", l.file.Name, err)
+		}
 		p := &w.segments[k]
-		l.predict(p, w.extractor.Extract(w.values, x[b[0]:b[1]], rate), &w.work)
+		l.predict(p, w.extractor.Extract(w.values, x, rate), &w.work)
 		segments[k] = screen.Segment{Start: float64(b[0]) / float64(rate), End: float64(b[1]) / float64(rate), Probability: math.NaN()}
 		if p.coverage >= leastCoverage {
 			enough = true
@@ -80,6 +84,58 @@ func (l *Linear) scoreSegments(ctx context.Context, in *features.Recording) (scr
 	s.Cautions = l.cautions(in, &w.mean, enough)
 	s.Decide(s.Band) // again: the cautions count
 	return s, nil
+}
+
+// A segmentReader reads segments of a recording, in ascending order.
+type segmentReader struct {
+	n    int       // samples of the recording
+	x    []float64 // all of them, or
+	src  *features.Source
+	at   int        // the sample that src reads next, −1 before the first
+	part *[]float64 // memory of a segment
+}
+
+// segmentsOf returns what reads the samples of a recording as it came, or, of one without
+// a usable rate, those at dsp.SampleRate; and their rate in Hz.
+func segmentsOf(in *features.Recording, part *[]float64) (r segmentReader, rate int) {
+	usable := in.NativeRate >= dsp.MinResampleRate && in.NativeRate <= dsp.MaxResampleRate
+	switch {
+	case len(in.Native) > 0 && usable:
+		return segmentReader{n: len(in.Native), x: in.Native}, in.NativeRate
+	case in.Source != nil && len(in.Samples) == 0:
+		return segmentReader{n: in.Source.Len(), src: in.Source, at: -1, part: part}, in.Source.Rate()
+	}
+	return segmentReader{n: len(in.Samples), x: in.Samples}, dsp.SampleRate
+}
+
+// next returns the samples lo to hi−1. They are valid until the next call.
+func (r *segmentReader) next(lo, hi int) ([]float64, error) {
+	if r.src == nil {
+		return r.x[lo:hi], nil
+	}
+	if r.at < 0 {
+		if err := r.src.Rewind(); err != nil {
+			return nil, err
+		}
+		r.at = 0
+	}
+	*r.part = sized(*r.part, hi-lo)
+	x := *r.part
+	for r.at < hi {
+		want := x[max(r.at-lo, 0):]
+		if r.at < lo { // skip what is between segments
+			want = x[:min(lo-r.at, len(x))]
+		}
+		n, err := r.src.Read(want)
+		if err == io.EOF {
+			err = dsp.ErrChanged
+		}
+		if err != nil {
+			return nil, err
+		}
+		r.at += n
+	}
+	return x, nil
 }
 
 // average sets p to the mean of the predictions whose coverage is at least the

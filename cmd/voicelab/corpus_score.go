@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"slices"
 
@@ -21,6 +22,9 @@ func scoreCorpus(cmd *cobra.Command, scorer *rowScorer, o corpusOptions, split s
 		return nil, nil, err
 	}
 	c.Sessions = slices.DeleteFunc(c.Sessions, func(s corpus.Session) bool { return split != "" && s.Split != split })
+	if n := len(c.Sessions); scorer.against != nil && n > 0 && !slices.ContainsFunc(c.Sessions, func(s corpus.Session) bool { return s.Positive != c.Sessions[0].Positive }) {
+		return nil, nil, fmt.Errorf("%s: all %d sessions are of one class, want both for --against", c.Name, n)
+	}
 	scored, err := eachSession(cmd, c, "scoring", func(m *features.Measurer, s *corpus.Session) (scoredSession, error) {
 		r := scoredSession{row: manifest.Row{
 			Path: s.ID, Label: "0", Positive: s.Positive, Speaker: s.Speaker, Use: s.Split, Language: c.Language,

@@ -26,12 +26,12 @@ import (
 
 // evaluateOptions are the flags of "evaluate".
 type evaluateOptions struct {
-	task, manifest, model, scores, use, report string
-	json, gate, nested                         bool
-	threshold                                  float64
-	corpus                                     corpusOptions
-	prior                                      float64
-	scoring                                    command.ScoringFlags
+	task, manifest, model, against, scores, use, report string
+	json, gate, nested                                  bool
+	threshold                                           float64
+	corpus                                              corpusOptions
+	prior                                               float64
+	scoring                                             command.ScoringFlags
 }
 
 func newEvaluate() *cobra.Command {
@@ -57,6 +57,11 @@ it: train, dev or test.
 Every recording is scored, however short or poor. --gate leaves out the recordings
 that the quality gate of the service refuses, and counts them.
 
+--against compares the model with a second one on the same recordings, such as
+the shipped one with one of yours: the differences of AUC, Brier score and expected
+calibration error with the interval of a paired bootstrap, by group where groups are
+known, and DeLong's test of the AUC (DeLong, DeLong and Clarke-Pearson 1988).
+
 --nested, for deepfake, measures no model but how the design of the shipped one does
 on systems that it never heard: it trains many models on the rows with use train,
 each without the source, the speaker and the decoder of what it is tested on.
@@ -65,11 +70,13 @@ Besides, it holds out whole kinds of synthesis, and systems from 2023 on.
 --scores writes the scores as CSV, in the order of the manifest. The columns are
 path, label and score, the probability of the positive class from 0 to 1. Where
 known, the columns total, the sum of the questionnaire, and group, the speaker or
-the source and system, follow. --base-rate, --deepfake-prior and --fixed-gain are
+the source and system, follow; with --against the column against, the score of the
+second model, is last. --base-rate, --deepfake-prior and --fixed-gain are
 those of "voicescreen serve". To choose thresholds for a service that has these
 flags, score with the same flags.`,
 		Example: "  voicelab evaluate --task deepfake --manifest speech/manifest.csv --scores scores.csv\n" +
-			"  voicelab evaluate --task depression --manifest clinic.csv --model mine.json",
+			"  voicelab evaluate --task depression --manifest clinic.csv --model mine.json\n" +
+			"  voicelab evaluate --task depression --manifest clinic.csv --model dam3.1.model --against shipped",
 		Args: command.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			task, err := command.ParseTask(o.task)
@@ -91,6 +98,9 @@ flags, score with the same flags.`,
 			if err := checkNested(o.nested, task, o.corpus.name); err != nil {
 				return err
 			}
+			if o.against == shippedModel && o.model == "" && !o.nested {
+				return command.Usagef("--against shipped compares the shipped model with itself, want --model or another file")
+			}
 			if o.nested {
 				return evaluateNested(cmd, o)
 			}
@@ -101,6 +111,7 @@ flags, score with the same flags.`,
 	o.corpus.add(cmd)
 	cmd.Flags().StringVar(&o.use, "use", "", "take only the rows with this value in the column use")
 	cmd.Flags().StringVar(&o.model, "model", "", "the model file (default the shipped model)")
+	cmd.Flags().StringVar(&o.against, "against", "", "compare with the model in this file, or with \"shipped\"")
 	cmd.Flags().StringVar(&o.scores, "scores", "", "write the scores to this file")
 	cmd.Flags().StringVar(&o.report, "report", "", "write a page with plots to this file")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the figures as JSON")
@@ -128,10 +139,16 @@ func runEvaluate(cmd *cobra.Command, task screen.Category, o evaluateOptions) er
 	if err != nil {
 		return err
 	}
-	if err := scores.Finish(func(w io.Writer) error { return writeScores(w, rows, scored) }); err != nil {
+	if err := scores.Finish(func(w io.Writer) error { return writeScores(w, rows, scored, scorer.against != nil) }); err != nil {
 		return err
 	}
-	r := report.New(task, scorer.Info(), scored, report.Options{Gated: o.gate, Threshold: o.threshold, Seed: bootstrapSeed})
+	options := report.Options{Gated: o.gate, Threshold: o.threshold, Seed: bootstrapSeed}
+	r := report.New(task, scorer.Info(), scored, options)
+	if scorer.against != nil {
+		if err := r.Compare(scorer.against.Info(), scored, options); err != nil {
+			return fmt.Errorf("--against: %w", err)
+		}
+	}
 	if err := page.Finish(r.WriteHTML); err != nil {
 		return err
 	}
@@ -161,6 +178,9 @@ func scoreRows(cmd *cobra.Command, scorer *rowScorer, o evaluateOptions) ([]mani
 	if slices.ContainsFunc(m.Rows, func(r manifest.Row) bool { return r.Use == "train" }) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s: warning: the manifest holds rows whose use is train; figures on what a model was trained on are too good\n", cmd.Root().Name())
 	}
+	if scorer.against != nil && !slices.ContainsFunc(m.Rows, func(r manifest.Row) bool { return r.Positive != m.Rows[0].Positive }) {
+		return nil, nil, fmt.Errorf("manifest %s: all rows are of one class, want both for --against", o.manifest)
+	}
 	scored, err := each(m, cmd, "scoring", scorer.row)
 	return m.Rows, scored, err
 }
@@ -185,21 +205,43 @@ func outputs(scores, page string) (s, p *command.Output, err error) {
 // what those of the service do.
 type rowScorer struct {
 	models.Scorer
+	against models.Scorer // a second model; nil for none
 	task    screen.Category
 	scoring voicescreen.ScoringOptions
 }
+
+// shippedModel is the value of --against that names the shipped model of the task.
+const shippedModel = "shipped"
 
 func newRowScorer(task screen.Category, o evaluateOptions) (*rowScorer, error) {
 	s := &rowScorer{task: task, scoring: voicescreen.ScoringOptions{DeepfakePrior: o.prior}}
 	if err := o.scoring.Set(&s.scoring); err != nil {
 		return nil, err
 	}
-	model, err := taskScorer(task, o.model, s.scoring.BaseRates)
+	var err error
+	if s.Scorer, err = s.load(o.model); err != nil {
+		return nil, err
+	}
+	switch o.against {
+	case "":
+	case shippedModel:
+		s.against, err = s.load("")
+	default:
+		s.against, err = s.load(o.against)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--against: %w", err)
+	}
+	return s, nil
+}
+
+// load loads the model at path, or the shipped one of the task for "".
+func (s *rowScorer) load(path string) (models.Scorer, error) {
+	model, err := taskScorer(s.task, path, s.scoring.BaseRates)
 	if err != nil {
 		return nil, err
 	}
-	s.Scorer, err = models.WithBaseRates(model, s.scoring.BaseRates)
-	return s, err
+	return models.WithBaseRates(model, s.scoring.BaseRates)
 }
 
 // taskScorer loads the model at path, or takes the shipped one of the task. The
@@ -257,24 +299,35 @@ func (s *rowScorer) row(ctx context.Context, r *manifest.Row, in *features.Recor
 		row.Refused = f.Code
 	}
 	in.Metadata, in.FixedGain, in.Speech = r.Metadata, s.scoring.FixedGain, s.scoring.Speech
-	scores, err := s.Score(ctx, in)
-	if err != nil {
+	var err error
+	if row.Score, err = s.score(ctx, s.Scorer, in); err != nil || s.against == nil {
 		return row, err
 	}
-	i := categoryIndex(s.Info(), s.task)
+	row.Other, err = s.score(ctx, s.against, in)
+	return row, err
+}
+
+// score returns the score of the task by one model.
+func (s *rowScorer) score(ctx context.Context, model models.Scorer, in *features.Recording) (screen.Score, error) {
+	scores, err := model.Score(ctx, in)
+	if err != nil {
+		return screen.Score{}, err
+	}
+	i := categoryIndex(model.Info(), s.task)
 	if i >= len(scores) {
-		return row, errors.New("the model gives no score")
+		return screen.Score{}, errors.New("the model gives no score")
 	}
-	row.Score = scores[i]
+	score := scores[i]
 	if s.task == screen.Deepfake {
-		row.Score.SetPrior(s.scoring.DeepfakePrior)
+		score.SetPrior(s.scoring.DeepfakePrior)
 	}
-	return row, nil
+	return score, nil
 }
 
 // writeScores writes path, label and score of each row, the total of the
-// questionnaire where every row has one, and the group where any has one.
-func writeScores(w io.Writer, rows []manifest.Row, scored []report.Row) error {
+// questionnaire where every row has one, the group where any has one, and the score of
+// the second model if there is one.
+func writeScores(w io.Writer, rows []manifest.Row, scored []report.Row, against bool) error {
 	totals := !slices.ContainsFunc(rows, func(r manifest.Row) bool { return !r.HasTotal })
 	groups := slices.ContainsFunc(scored, func(r report.Row) bool { return r.Cluster != "" })
 	head := []string{"path", "label", "score"}
@@ -283,6 +336,9 @@ func writeScores(w io.Writer, rows []manifest.Row, scored []report.Row) error {
 	}
 	if groups {
 		head = append(head, "group")
+	}
+	if against {
+		head = append(head, "against")
 	}
 	cw := csv.NewWriter(w)
 	if err := cw.Write(head); err != nil {
@@ -295,6 +351,9 @@ func writeScores(w io.Writer, rows []manifest.Row, scored []report.Row) error {
 		}
 		if groups {
 			record = append(record, strings.Trim(strings.ReplaceAll(scored[i].Cluster, "\x00", " "), " "))
+		}
+		if against {
+			record = append(record, strconv.FormatFloat(scored[i].Other.Probability, 'g', -1, 64))
 		}
 		if err := cw.Write(record); err != nil {
 			return err

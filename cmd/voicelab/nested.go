@@ -23,7 +23,7 @@ func checkNested(nested bool, task screen.Category, corpus string) error {
 
 // evaluateNested prints the figures of a nested cross-validation.
 func evaluateNested(cmd *cobra.Command, o evaluateOptions) error {
-	for _, name := range []string{"model", "scores", "report", "use", "gate", "threshold", command.FlagPrior} {
+	for _, name := range []string{"model", "against", "scores", "report", "use", "gate", "threshold", command.FlagPrior} {
 		if command.Given(cmd, name) != "" {
 			return command.Usagef("--%s does not go with --nested, which scores by models of its own", name)
 		}

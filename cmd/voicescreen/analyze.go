@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -27,6 +28,7 @@ type analyzeOptions struct {
 	channel int
 	gender  string
 	earlier []string
+	most    time.Duration
 	scoring command.ScoringFlags
 }
 
@@ -67,6 +69,7 @@ gives {"file":…,"error":…}. FILE may be "-" for standard input, once.
 			if err != nil {
 				return err
 			}
+			collectOften()
 			return runAnalyze(cmd, files, o)
 		},
 	}
@@ -86,6 +89,7 @@ func (o *analyzeOptions) add(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&o.earlier, "baseline", nil, "an earlier recording of the same person to compare with (repeatable)")
 	o.scoring.Add(cmd)
 	cmd.Flags().IntVar(&o.channel, "channel", 0, "the channel to take of a recording with several, from 1 on")
+	maxDuration(cmd, &o.most)
 	command.Values(cmd, "gender", genders...)
 }
 
@@ -93,6 +97,9 @@ func (o *analyzeOptions) add(cmd *cobra.Command) {
 func (o *analyzeOptions) check(cmd *cobra.Command) error {
 	if o.channel < 0 {
 		return command.Usagef("--channel is %d, want 1 or more", o.channel)
+	}
+	if o.most <= 0 {
+		return command.Usagef("--max-duration is %v, want more than 0", o.most)
 	}
 	return command.CheckPrior(cmd, o.prior)
 }
@@ -144,7 +151,7 @@ func runAnalyze(cmd *cobra.Command, files []source, o analyzeOptions) error {
 				}
 			}
 			path := files[i].path
-			a, err := analyzeFile(cmd.Context(), engine, files[i], cmd.InOrStdin(), o.channel, about)
+			a, err := analyzeFile(cmd.Context(), engine, files[i], cmd.InOrStdin(), &o, about)
 			if err != nil {
 				err = errors.Join(err, format.failed(&buf, path, err))
 				return measured{out: buf.Bytes(), err: err}
@@ -179,23 +186,38 @@ func (o *analyzeOptions) about(ctx context.Context) (*voicescreen.AnalyzeOptions
 	}
 	m := features.NewMeasurer()
 	for _, path := range o.earlier {
-		c, err := command.ReadFile(ctx, path, nil, o.channel)
+		v, err := o.earlierFeatures(ctx, m, path)
 		if err != nil {
 			return nil, fmt.Errorf("baseline %s: %w", path, command.HelpChannel(err, true))
 		}
-		a.Earlier = append(a.Earlier, m.Measure(c).Features)
+		a.Earlier = append(a.Earlier, v)
 	}
 	return &a, nil
 }
 
-// analyzeFile analyses one channel of a file, 0 for the only one.
-func analyzeFile(ctx context.Context, e *voicescreen.Engine, file source, stdin io.Reader, channel int, about *voicescreen.AnalyzeOptions) (*voicescreen.Analysis, error) {
+// earlierFeatures measures an earlier recording.
+func (o *analyzeOptions) earlierFeatures(ctx context.Context, m *features.Measurer, path string) (features.Vector, error) {
+	src, err := command.OpenSource(ctx, path, nil, o.channel, o.most)
+	if err != nil {
+		return features.Vector{}, err
+	}
+	defer src.Close() // was only read
+	in, err := m.MeasureSource(src)
+	if err != nil {
+		return features.Vector{}, err
+	}
+	return in.Features, nil
+}
+
+// analyzeFile analyses one channel of a file.
+func analyzeFile(ctx context.Context, e *voicescreen.Engine, file source, stdin io.Reader, o *analyzeOptions, about *voicescreen.AnalyzeOptions) (*voicescreen.Analysis, error) {
 	if file.err != nil {
 		return nil, file.err
 	}
-	c, err := command.ReadFile(ctx, file.path, stdin, channel)
+	src, err := command.OpenSource(ctx, file.path, stdin, o.channel, o.most)
 	if err != nil {
 		return nil, command.HelpChannel(err, true)
 	}
-	return e.AnalyzeChannel(ctx, c, about)
+	defer src.Close() // was only read
+	return e.AnalyzeSource(ctx, src, about)
 }

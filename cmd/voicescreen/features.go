@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"runtime/debug"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +25,7 @@ type featuresOptions struct {
 	csv     bool
 	frames  bool
 	channel int
+	most    time.Duration
 	set     featureSet
 }
 
@@ -68,11 +72,14 @@ FILE may be "-" for standard input, once.
 				return command.Usagef("--frames takes one file")
 			case o.channel < 0:
 				return command.Usagef("--channel is %d, want 1 or more", o.channel)
+			case o.most <= 0:
+				return command.Usagef("--max-duration is %v, want more than 0", o.most)
 			}
 			files, err := findSources(cmd, args)
 			if err != nil {
 				return err
 			}
+			collectOften()
 			return runFeatures(cmd, files, o)
 		},
 	}
@@ -80,6 +87,7 @@ FILE may be "-" for standard input, once.
 	cmd.Flags().BoolVar(&o.csv, "csv", false, "print CSV, one row a file")
 	cmd.Flags().BoolVar(&o.frames, "frames", false, "print the tracks of one file as CSV")
 	cmd.Flags().IntVar(&o.channel, "channel", 0, "the channel to take of a recording with several, from 1 on")
+	maxDuration(cmd, &o.most)
 	cmd.Flags().StringVar(&set, "set", "voice", "the `name` of the features: voice (schema voice/1) or egemaps")
 	command.Values(cmd, "set", "voice", "egemaps")
 	command.FileArgs(cmd, recordingEndings()...)
@@ -126,7 +134,7 @@ func runFeatures(cmd *cobra.Command, files []source, o featuresOptions) error {
 					return measured{err: err}
 				}
 			}
-			warnings, err := measureFile(cmd, m, &buf, files[i], o.channel, write)
+			warnings, err := measureFile(cmd, m, &buf, files[i], &o, write)
 			if err != nil && o.csv {
 				err = errors.Join(err, failedRow(&buf, files[i].path, err, len(header)))
 			}
@@ -136,16 +144,42 @@ func runFeatures(cmd *cobra.Command, files []source, o featuresOptions) error {
 	return printEach(cmd, files, "measuring", newWork)
 }
 
+// collectOften lets the garbage collector keep the heap within a tenth of what is in use,
+// unless GOGC says otherwise. An analysis leaves little garbage: it costs nothing that can
+// be measured, and 60 minutes take 46 MB rather than 54.
+func collectOften() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(10)
+	}
+}
+
+// maxDuration adds the flag --max-duration.
+func maxDuration(cmd *cobra.Command, d *time.Duration) {
+	*d = features.MaxDuration
+	command.DurationVar(cmd, d, "max-duration", "how much of a recording to read, from its beginning")
+}
+
 // measureFile measures one file and writes the features.
-func measureFile(cmd *cobra.Command, m *features.Measurer, w io.Writer, file source, channel int, write func(io.Writer, string, *features.Recording) error) ([]string, error) {
+func measureFile(cmd *cobra.Command, m *features.Measurer, w io.Writer, file source, o *featuresOptions, write func(io.Writer, string, *features.Recording) error) ([]string, error) {
 	if file.err != nil {
 		return nil, file.err
 	}
-	c, err := command.ReadFile(cmd.Context(), file.path, cmd.InOrStdin(), channel)
+	src, err := command.OpenSource(cmd.Context(), file.path, cmd.InOrStdin(), o.channel, o.most)
 	if err != nil {
 		return nil, command.HelpChannel(err, true)
 	}
-	return command.Warnings(c), write(w, file.path, m.Measure(c))
+	defer src.Close() // was only read
+	var in *features.Recording
+	if o.frames || o.set.schema != features.VoiceSchema() { // all tracks, in memory
+		c, err := src.Channel()
+		if err != nil {
+			return nil, err
+		}
+		in = m.Measure(c)
+	} else if in, err = m.MeasureSource(src); err != nil {
+		return nil, err
+	}
+	return command.NotWhole(src.Truncated(), src.Partial(), src.Seconds()), write(w, file.path, in)
 }
 
 func writeFeatures(w io.Writer, file string, in *features.Recording) error {

@@ -220,7 +220,7 @@ func TestBadFiles(t *testing.T) {
 			t.Errorf("%s: the other file is not printed", name)
 		}
 	}
-	for path, says := range map[string]string{filepath.Join(dir, "none.wav"): "no such file", t.TempDir(): "the folder has no WAV file"} {
+	for path, says := range map[string]string{filepath.Join(dir, "none.wav"): "no such file", t.TempDir(): "the folder has no recording"} {
 		if o := cli(t, "features", path); o.code != command.ExitError || !strings.Contains(o.stderr, path+": "+says) {
 			t.Errorf("%s: got %+v, want %q", path, o, says)
 		}

@@ -64,11 +64,16 @@ func newPage(cmd *cobra.Command, path string, o *analyzeOptions) (*report.Page, 
 	if err != nil {
 		return nil, err
 	}
-	c, err := command.ReadFile(cmd.Context(), path, cmd.InOrStdin(), o.channel)
+	src, err := command.OpenSource(cmd.Context(), path, cmd.InOrStdin(), o.channel, o.most)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, command.HelpChannel(err, true))
 	}
-	a, err := engine.AnalyzeChannel(cmd.Context(), c, about)
+	defer src.Close() // was only read
+	a, err := engine.AnalyzeSource(cmd.Context(), src, about)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	c, err := src.Channel() // for the pictures
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

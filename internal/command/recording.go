@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"time"
 
 	"github.com/voicescreen/voicescreen/dsp/wav"
 	"github.com/voicescreen/voicescreen/features"
@@ -53,23 +54,38 @@ func ReadFile(ctx context.Context, path string, stdin io.Reader, channel int) (*
 	return features.ReadChannel(ctx, f, channel, 0)
 }
 
-// readStdin reads a recording from a pipe or a terminal, which may be slow. When ctx is
-// done it returns, and the goroutine that reads remains until stdin ends.
+// OpenSource is [ReadFile] for a recording that is read in blocks, up to the length most,
+// or features.MaxDuration where that is not positive. The caller closes the source.
+func OpenSource(ctx context.Context, path string, stdin io.Reader, channel int, most time.Duration) (*features.Source, error) {
+	if path == "-" && stdin != nil {
+		return untilDone(ctx, func() (*features.Source, error) { return features.ReadSource(ctx, stdin, channel, most) })
+	}
+	return features.OpenSource(ctx, func() (io.ReadCloser, error) { return openFile(path, nil) }, channel, most)
+}
+
+// readStdin reads a recording from a pipe or a terminal, which may be slow.
 func readStdin(ctx context.Context, stdin io.Reader, channel int) (*features.Channel, error) {
+	return untilDone(ctx, func() (*features.Channel, error) { return features.ReadChannel(ctx, stdin, channel, 0) })
+}
+
+// untilDone returns what read returns. When ctx is done it returns before, and the
+// goroutine that reads remains until read returns.
+func untilDone[T any](ctx context.Context, read func() (T, error)) (T, error) {
 	type result struct {
-		c   *features.Channel
+		v   T
 		err error
 	}
 	done := make(chan result, 1)
 	go func() {
-		c, err := features.ReadChannel(ctx, stdin, channel, 0)
-		done <- result{c, err}
+		v, err := read()
+		done <- result{v, err}
 	}()
 	select {
 	case r := <-done:
-		return r.c, r.err
+		return r.v, r.err
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		var none T
+		return none, ctx.Err()
 	}
 }
 

@@ -285,16 +285,17 @@ func TestWithout(t *testing.T) {
 
 func FuzzTables(f *testing.F) {
 	f.Add("Participant_ID,PHQ8_Score,Gender\n300,3,1\n", transcript+"1\t2\tEllie\thi\n3\t4\tParticipant\tno\n")
+	f.Add(phqHead+answered("1", "1", "Several days", 9), transcript)
 	f.Add("subject id,type,PHQ-9\n300,MDD,1\n", "Start_Time,End_Time\n1,2\n")
 	f.Fuzz(func(t *testing.T, labels, turns string) {
 		root := fstest.MapFS{}
-		for _, name := range []string{"train_split_Depression_AVEC2017.csv", "labels/dev_split.csv", modmaTable + ".csv", "fold-list.csv", "t_1/new_label.txt", modmaTable + ".xlsx"} {
+		for _, name := range []string{"train_split_Depression_AVEC2017.csv", "labels/dev_split.csv", modmaTable + ".csv", "fold-list.csv", "t_1/new_label.txt", modmaTable + ".xlsx", "phenotype/phq9.tsv", "phenotype/demographics.tsv"} {
 			root[name] = &fstest.MapFile{Data: []byte(labels)}
 		}
 		for _, name := range []string{"300_P/300_TRANSCRIPT.csv", "300_P/300_Transcript.csv"} {
 			root[name] = &fstest.MapFile{Data: []byte(turns)}
 		}
-		wav(root, "300_P/300_AUDIO.wav", "00000300/01.wav", "t_1/positive.wav", "Reading-Task/HC/01_CF56_1.wav")
+		wav(root, "300_P/300_AUDIO.wav", "00000300/01.wav", "t_1/positive.wav", "Reading-Task/HC/01_CF56_1.wav", recording("1", "1", "free-speech-1"))
 		for _, name := range Names() {
 			c, err := Open(name, root, screen.Depression)
 			if err != nil {
@@ -335,6 +336,7 @@ func TestLargeTables(t *testing.T) {
 		"columns of turns":     {"daic-woz", "300_P/300_TRANSCRIPT.csv", turns, "\t"},
 		"folds":                {"androids-interview", "fold-lists.csv", folds, ",,,,,,,1_CF1_1,2_CF1_1,3_CF1_1,4_CF1_1,5_CF1_1\n"},
 		"a long row of a fold": {"androids-interview", "fold-lists.csv", folds, "'"},
+		"answers":              {"bridge2ai-free", "phenotype/phq9.tsv", phqHead, answered("1", "1", "0", 9)},
 		"no number":            {"eatd", "t_1/new_label.txt", "", "a"},
 		"a long number":        {"eatd", "t_1/new_label.txt", "", "1"},
 	} {
@@ -345,7 +347,7 @@ func TestLargeTables(t *testing.T) {
 			}
 			data := []byte(c.head + strings.Repeat(c.unit, (size-len(c.head))/len(c.unit)))
 			root[c.file] = &fstest.MapFile{Data: data}
-			wav(root, "300_P/300_AUDIO.wav", "Interview-Task/audio_clip/HC/01_CF56_1/1.wav", "t_1/positive.wav")
+			wav(root, "300_P/300_AUDIO.wav", "Interview-Task/audio_clip/HC/01_CF56_1/1.wav", "t_1/positive.wav", recording("1", "1", "free-speech-1"))
 			if _, err := Open(c.corpus, root, screen.Depression); err != nil && !errors.Is(err, ErrCorpus) {
 				t.Errorf("got %v, want ErrCorpus", err)
 			}

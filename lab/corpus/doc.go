@@ -1,6 +1,6 @@
 // Package corpus reads the corpora of depressed and healthy speech that
 // research is done on, by the layouts in which they are given out: DAIC-WOZ,
-// E-DAIC, Androids, EATD and MODMA. This module holds none of them; their
+// E-DAIC, Androids, EATD, MODMA and Bridge2AI-Voice. This module holds none of them; their
 // makers give them out under their own terms.
 //
 // A reader finds the recordings and their labels, and which parts of a
@@ -71,6 +71,9 @@ var readers = map[string]func(fs.FS, screen.Category) (*Corpus, error){
 	"androids-interview": readAndroidsInterview,
 	"eatd":               readEATD,
 	"modma":              readMODMA,
+	"bridge2ai-free":     readBridge2AI("free speech"),
+	"bridge2ai-picture":  readBridge2AI("picture description"),
+	"bridge2ai-reading":  readBridge2AI("reading"),
 }
 
 // Names returns the names that Open takes, sorted.
@@ -92,7 +95,8 @@ func Open(name string, root fs.FS, task screen.Category) (*Corpus, error) {
 	if !ok {
 		return nil, fmt.Errorf("%w: there is no reader for %q, want one of %s", ErrCorpus, name, strings.Join(Names(), ", "))
 	}
-	if task != screen.Depression && (task != screen.Anxiety || name != "modma") {
+	anxious := name == "modma" || strings.HasPrefix(name, "bridge2ai-") // have labels of anxiety
+	if task != screen.Depression && (task != screen.Anxiety || !anxious) {
 		return nil, fmt.Errorf("%w: %s has no labels of %v", ErrCorpus, name, task)
 	}
 	c, err := read(root, task)

@@ -25,6 +25,7 @@ type Row struct {
 	Class    screen.Severity // the true class, 0 if unknown
 	Train    bool            // whether the row is for training; see Report.Training
 	Score    screen.Score
+	Other    screen.Score      // of a second model; see Report.Compare
 	SNR      float64           // dB, NaN if it was not measured
 	Refused  string            // why the quality gate refused the recording, "" if it did not
 	Groups   map[string]string // such as "sex": "Female"; the unknown are left out

@@ -45,6 +45,7 @@ type Report struct {
 	Systems     []Detection   `json:"by_system,omitempty"`
 	FalseAlarms []FalseAlarms `json:"false_alarms_by_source,omitempty"`
 	Groups      []Group       `json:"groups,omitempty"`
+	Against     *Comparison   `json:"against,omitempty"` // see Compare
 
 	scores   []float64 // for the plots
 	positive []bool
@@ -110,17 +111,12 @@ func New(task screen.Category, model models.Info, rows []Row, o Options) *Report
 		Task: task, Model: model.Name, Version: model.Version, IsCalibrated: model.Calibrated,
 		Gated: o.Gated, Resamples: cmp.Or(o.Resamples, stats.Resamples), Refused: map[string]int{},
 	}
-	if o.Gated {
-		var kept []Row
-		for _, x := range rows {
-			if x.Refused != "" {
-				r.Refused[x.Refused]++
-				continue
-			}
-			kept = append(kept, x)
+	for _, x := range rows {
+		if o.Gated && x.Refused != "" {
+			r.Refused[x.Refused]++
 		}
-		rows = kept
 	}
+	rows = kept(rows, o)
 	r.Rows = len(rows)
 	for i, x := range rows {
 		r.scores = append(r.scores, x.Score.Probability)

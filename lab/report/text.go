@@ -46,6 +46,7 @@ func (r *Report) WriteText(w io.Writer) error {
 	t.detections("system", r.Systems)
 	t.falseAlarms(r.FalseAlarms)
 	t.groups(r.Groups)
+	t.comparison(r)
 	return t.err
 }
 
@@ -222,6 +223,41 @@ func (t *text) groups(rows []Group) {
 		}
 		t.line("%-18s %-34s %-11s %-22s %-25v %v", g.By, g.Name, n, auc, g.Sensitivity, g.Specificity)
 	}
+}
+
+func (t *text) comparison(r *Report) {
+	c := r.Against
+	if c == nil {
+		return
+	}
+	t.line("")
+	t.line("against   %s %s, on %d recordings with a score of both, %d of them positive", c.Model, c.Version, c.Rows, c.Positive)
+	t.line("          this     other    difference (95 %% interval, paired bootstrap)")
+	for _, f := range c.Figures {
+		i, other := f.main(), ""
+		if f.Clusters != nil {
+			other = fmt.Sprintf(" [%+.4f to %+.4f]", f.Recordings.Low, f.Recordings.High)
+		}
+		t.line("%-9s %.4f   %.4f   %+.4f (%+.4f to %+.4f)%s", titles[f.Name].name, f.Value, f.Other, f.Difference, i.Low, i.High, other)
+	}
+	if d := c.DeLong; math.IsNaN(float64(d.P)) {
+		t.line("DeLong    undefined: the difference of the AUC has no standard error on these recordings")
+	} else {
+		t.line("DeLong    difference of the AUC %+.4f (95 %% interval %+.4f to %+.4f), z = %.2f, p = %.3g", d.Difference, d.Low, d.High, d.Z, d.P)
+	}
+	if w := r.IndependenceWarning(); w != "" {
+		t.line("          %s", w)
+	}
+	t.line("%s", r.Verdict())
+}
+
+// IndependenceWarning says what DeLong's test supposes that these recordings do not
+// have; "" if they have it.
+func (r *Report) IndependenceWarning() string {
+	if r.Against == nil || len(slices.Compact(slices.Sorted(slices.Values(r.clusters)))) == len(r.clusters) {
+		return ""
+	}
+	return "DeLong's test counts recordings as independent. Several are of one group here: decide by the bootstrap."
 }
 
 // TrainingWarning says how many recordings are for training; "" if none is.

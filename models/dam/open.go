@@ -29,12 +29,17 @@ func Is(head []byte) bool {
 // takes the memory of one tensor besides. Errors wrap ErrCheckpoint, ErrFile,
 // ErrWeights, ErrChecksum or an error of package os.
 func Open(path string, opts *ScorerOptions) (*Model, error) {
+	return openShape(path, Published, opts)
+}
+
+// openShape is Open for a network of shape s.
+func openShape(path string, s Shape, opts *ScorerOptions) (*Model, error) {
 	if opts == nil {
 		opts = &ScorerOptions{}
 	}
 	var m *Model
-	err := withTensors(path, Published, opts.SHA256, func(read TensorReader) error {
-		n, err := NewNetwork(Published, read, &opts.Options)
+	err := withTensors(path, s, opts.SHA256, func(read TensorReader) error {
+		n, err := NewNetwork(s, read, &opts.Options)
 		if err != nil {
 			return err
 		}
@@ -47,12 +52,17 @@ func Open(path string, opts *ScorerOptions) (*Model, error) {
 // Convert writes the model at path in the format that Open reads fastest. checksum
 // is the SHA-256 that the file must have, in hexadecimal; "" accepts any file.
 func Convert(w io.Writer, path, checksum string) error {
+	return convertShape(w, path, Published, checksum)
+}
+
+// convertShape is Convert for a network of shape s.
+func convertShape(w io.Writer, path string, s Shape, checksum string) error {
 	source, err := Checksum(path)
 	if err != nil {
 		return err
 	}
-	return withTensors(path, Published, checksum, func(read TensorReader) error {
-		return writeFile(w, Published, source, read)
+	return withTensors(path, s, checksum, func(read TensorReader) error {
+		return writeFile(w, s, source, read)
 	})
 }
 

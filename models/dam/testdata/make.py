@@ -2,6 +2,7 @@
 """Seeded weights of DAM's names, and what PyTorch computes with them.
 
   make.py small            writes small*.ckpt and small.json beside this file
+  make.py narrow           writes narrow.ckpt beside this file
   make.py full             writes full.json beside this file
   make.py checkpoint PATH  writes the checkpoint of full.json, 0.74 GB
   make.py time [N]         times PyTorch on N threads (1) over a full-shape chunk
@@ -26,6 +27,8 @@ PUBLISHED = dict(mels=80, frames=1500, width=768, heads=12, inner=3072, layers=1
                  hidden=256, shared=64, task=128)
 SMALL = dict(mels=8, frames=21, width=24, heads=3, inner=40, layers=2,
              hidden=20, shared=12, task=10)
+NARROW = dict(mels=80, frames=1500, width=8, heads=2, inner=8, layers=2,
+              hidden=4, shared=4, task=4)
 
 
 def uniform(key, count):
@@ -254,6 +257,8 @@ def main():
         match sys.argv[1:]:
             case ['small']:
                 small()
+            case ['narrow']:
+                torch.save(make_checkpoint(NARROW), os.path.join(HERE, 'narrow.ckpt'))
             case ['full']:
                 full()
             case ['checkpoint', path]:
