@@ -19,7 +19,8 @@ import (
 var linearPostgresRuns = flag.Int("linear.postgres", 1, "how many histories are checked on PostgreSQL")
 
 // TestLinearizableOnPostgreSQL checks histories of clients that call three
-// engines, each on a store of its own in one database, as replicas are.
+// engines, each on a store of its own in one database, as replicas are. The clocks
+// of two of them are an hour off.
 func TestLinearizableOnPostgreSQL(t *testing.T) {
 	s, err := pgserver.Start()
 	if errors.Is(err, pgserver.ErrNotInstalled) {
@@ -35,7 +36,7 @@ func TestLinearizableOnPostgreSQL(t *testing.T) {
 	})
 	for run := range *linearPostgresRuns {
 		t.Run(fmt.Sprint(run), func(t *testing.T) {
-			c := &concurrent{t: t, began: time.Now(), users: map[string]string{}, made: map[string]int64{}, history: map[string][]porcupine.Operation{}}
+			c := &concurrent{t: t, began: time.Now(), users: map[string]string{}, made: map[string]int64{}, history: map[string][]porcupine.Operation{}, clocks: wrongClocks}
 			name := fmt.Sprint("history_", run)
 			if _, err := s.SQL(t.Context(), "postgres", "CREATE DATABASE "+name); err != nil {
 				t.Fatal(err)

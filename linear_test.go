@@ -166,7 +166,8 @@ func see(r *voicescreen.Result) (s seenSession) {
 type concurrent struct {
 	t       *testing.T
 	st      store.Store
-	stores  []store.Store // one for each engine; in memory and bolt the same
+	stores  []store.Store      // one for each engine; in memory and bolt the same
+	clocks  []func() time.Time // of the machine of each engine; none where all are right
 	engines []*voicescreen.Engine
 	began   time.Time
 
@@ -255,8 +256,12 @@ func (c *concurrent) run(ops int, rnd *rand.Rand) {
 		c.mu.Unlock()
 		c.record(linearClients, r.SessionID, call{name: "finish"}, from, answer{seen: seenSession{stage: see(r).stage}})
 	}
-	for _, st := range c.stores {
-		c.engines = append(c.engines, newEngine(c.t, st, opts))
+	for i, st := range c.stores {
+		its := *opts
+		if i < len(c.clocks) {
+			its.Store.Now = c.clocks[i]
+		}
+		c.engines = append(c.engines, newEngine(c.t, st, &its))
 	}
 	dying := make(chan struct{})
 	var all, rogue sync.WaitGroup

@@ -24,7 +24,7 @@ const (
 
 // server is a running "voicescreen serve".
 type server struct {
-	t      *testing.T
+	t      testing.TB
 	cmd    *exec.Cmd
 	base   string // address
 	first  *bufio.Reader
@@ -34,16 +34,21 @@ type server struct {
 
 // startServer starts "voicescreen serve" with the arguments and waits until it
 // listens.
-func startServer(t *testing.T, args ...string) *server {
+func startServer(t testing.TB, args ...string) *server {
 	t.Helper()
 	return startProgram(t, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)
 }
 
 // startProgram starts a command that listens on an address and prints it first.
-func startProgram(t *testing.T, args ...string) *server {
+func startProgram(t testing.TB, args ...string) *server {
 	t.Helper()
-	s := &server{t: t, stderr: &bytes.Buffer{}, ended: make(chan error, 1)}
-	s.cmd = exec.Command(built, args...)
+	return startCommand(t, exec.Command(built, args...))
+}
+
+// startCommand is startProgram for a command whose environment or program is another.
+func startCommand(t testing.TB, cmd *exec.Cmd) *server {
+	t.Helper()
+	s := &server{t: t, cmd: cmd, stderr: &bytes.Buffer{}, ended: make(chan error, 1)}
 	s.cmd.Stderr = s.stderr
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {
@@ -201,7 +206,7 @@ func (s *server) result(path, key string, want int) object {
 	return nil
 }
 
-func (o object) want(t *testing.T, name string, values ...any) {
+func (o object) want(t testing.TB, name string, values ...any) {
 	t.Helper()
 	for _, v := range values {
 		if o[name] == v {

@@ -326,7 +326,7 @@ func TestPlantedFaultsAreSeenUnderKills(t *testing.T) {
 }
 
 // build builds the program with the fault.
-func (f plantedFault) build(t *testing.T) (program string) {
+func (f plantedFault) build(t testing.TB) (program string) {
 	t.Helper()
 	dir := t.TempDir()
 	root, err := filepath.Abs("../..")

@@ -83,18 +83,18 @@ type outcome struct {
 }
 
 // cli runs a command line in this process.
-func cli(t *testing.T, args ...string) outcome {
+func cli(t testing.TB, args ...string) outcome {
 	t.Helper()
 	return cliStdin(t, "", args...)
 }
 
-func cliStdin(t *testing.T, stdin string, args ...string) outcome {
+func cliStdin(t testing.TB, stdin string, args ...string) outcome {
 	t.Helper()
 	return cliContext(t, t.Context(), stdin, args...)
 }
 
 // cliContext is cliStdin with a context, whose end interrupts the command.
-func cliContext(t *testing.T, ctx context.Context, stdin string, args ...string) outcome {
+func cliContext(t testing.TB, ctx context.Context, stdin string, args ...string) outcome {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	code := command.Run(ctx, newRoot(), args, strings.NewReader(stdin), &stdout, &stderr)
@@ -102,7 +102,7 @@ func cliContext(t *testing.T, ctx context.Context, stdin string, args ...string)
 }
 
 // ok runs a command line that must succeed.
-func ok(t *testing.T, args ...string) outcome {
+func ok(t testing.TB, args ...string) outcome {
 	t.Helper()
 	o := cli(t, args...)
 	if o.code != 0 {
@@ -113,7 +113,7 @@ func ok(t *testing.T, args ...string) outcome {
 
 // writeTone writes a tone of the given level, 0 to 1, as a 16-bit WAV file
 // with a tone an octave higher in each further channel.
-func writeTone(t *testing.T, seconds float64, rate, channels int, hz, level float64) string {
+func writeTone(t testing.TB, seconds float64, rate, channels int, hz, level float64) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), fmt.Sprintf("tone_%g_%d.wav", hz, channels))
 	f, err := os.Create(path)
@@ -276,7 +276,7 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-func read(t *testing.T, path string) []byte {
+func read(t testing.TB, path string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {

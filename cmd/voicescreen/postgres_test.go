@@ -31,7 +31,7 @@ var (
 )
 
 // newDatabase returns an empty database of a PostgreSQL server.
-func newDatabase(t *testing.T) (pg *pgserver.Server, url string) {
+func newDatabase(t testing.TB) (pg *pgserver.Server, url string) {
 	t.Helper()
 	pg, err := startPostgres()
 	if errors.Is(err, pgserver.ErrNotInstalled) {

@@ -68,7 +68,7 @@ func (p *Pooler) configure(server string) error {
 	if err := os.Mkdir(p.dir, 0o755); err != nil {
 		return err
 	}
-	users := fmt.Sprintf("%q \"\"\n", superuser)
+	users := fmt.Sprintf("%q \"\"\n", Superuser)
 	if err := os.WriteFile(filepath.Join(p.dir, "users.txt"), []byte(users), 0o644); err != nil {
 		return err
 	}

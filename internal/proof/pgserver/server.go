@@ -36,8 +36,8 @@ type Server struct {
 	done   chan error // the end of server
 }
 
-// superuser is the name of the databases' user.
-const superuser = "voicescreen"
+// Superuser is the name of the user of all databases, who needs no password.
+const Superuser = "voicescreen"
 
 // Start makes a database cluster in a new directory and starts its server, with
 // the given settings beside those of tests, such as "max_connections=20". Stop
@@ -91,7 +91,7 @@ func (s *Server) initialize() error {
 		return fmt.Errorf("pgserver: %w", err)
 	}
 	cmd := exec.Command(filepath.Join(s.programs, "initdb"),
-		"--pgdata", s.data(), "--username", superuser, "--auth", "trust", "--encoding", "UTF8", "--locale", "C", "--no-sync")
+		"--pgdata", s.data(), "--username", Superuser, "--auth", "trust", "--encoding", "UTF8", "--locale", "C", "--no-sync")
 	cmd.Dir = s.Dir
 	if err := asOwner(cmd); err != nil {
 		return fmt.Errorf("pgserver: %w", err)
@@ -177,7 +177,7 @@ func (s *Server) end(signal os.Signal) {
 func (s *Server) URL(database string) string { return url(database, s.Dir) }
 
 func url(database, dir string) string {
-	return fmt.Sprintf("postgres:///%s?host=%s&user=%s", database, dir, superuser)
+	return fmt.Sprintf("postgres:///%s?host=%s&user=%s", database, dir, Superuser)
 }
 
 // Socket returns the path of the server's socket, for tests that stand between
@@ -187,7 +187,7 @@ func (s *Server) Socket() string { return filepath.Join(s.Dir, ".s.PGSQL.5432") 
 // SQL runs statements in a database with psql and returns the output.
 func (s *Server) SQL(ctx context.Context, database, statements string) (string, error) {
 	cmd := exec.CommandContext(ctx, filepath.Join(s.programs, "psql"),
-		"--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set", "ON_ERROR_STOP=1", "--host", s.Dir, "--username", superuser, "--dbname", database)
+		"--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set", "ON_ERROR_STOP=1", "--host", s.Dir, "--username", Superuser, "--dbname", database)
 	cmd.Stdin = strings.NewReader(statements)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
