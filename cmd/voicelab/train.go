@@ -37,8 +37,8 @@ Rows whose use is train or empty are trained on. All others are only measured.
 --nested, for deepfake, measures the model as new systems will: with source,
 speaker and decoder of each recording held out, and measures, penalty and
 calibration chosen within the rest. The model is then designed and calibrated so,
-with at most 10 % false alarms at one half. The columns bandwidth_hz and duration_s
-are read for its figures. It takes some minutes more.
+with at most 10 % false alarms at one half among the held-out scores. The columns
+bandwidth_hz and duration_s are read for its figures. It takes some minutes more.
 
 ` + corpusHelp + `
 The published protocol is run, next to models of sex and age alone and of the

@@ -35,9 +35,8 @@ func (t *trainer) file(ctx context.Context) (*models.File, error) {
 	known, on := &heldOut{clean, rowWeights(t.train, stats.Indices(len(t.train))), classes(t.train)}, "cross-validated scores of the training rows"
 	calibrate := known.platt
 	if n != nil {
-		known = n.final()
-		calibrate, on = known.cautious, "held-out scores of the training rows, as they are and through a random channel, with their decoder held out and without; "+
-			"lowered until one half has at most 10 % false alarms"
+		known = n.heldOut(n.scored(func(h held) float64 { return h.raw }))
+		calibrate, on = known.cautious, "nested held-out scores of the training rows; lowered until one half has at most 10 % false alarms among them"
 	}
 	cal, err := calibrate()
 	if err != nil {

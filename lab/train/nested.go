@@ -61,9 +61,9 @@ var recipes = []recipe{
 // saw neither its source nor its speaker nor its decoder, and that were designed and
 // calibrated without them. Rows that no cell tests are NaN.
 type held struct {
-	raw, rawHeard float64 // the sum of regression and machine: as it is, and through a random channel
-	logit, heard  float64 // the same calibrated
-	cells         float64 // how many cells tested it
+	raw          float64 // the sum of regression and machine
+	logit, heard float64 // calibrated: as it is, and through a random channel
+	cells        float64 // how many cells tested it
 }
 
 // A nest is one nested cross-validation. All cells share the design of a recipe,
@@ -145,18 +145,11 @@ func nestable(rows []manifest.Row) error {
 
 // subset is the cells of Crossed over some of the rows, in indices of all rows.
 func (n *nest) subset(index []int, folds, parts int) []manifest.Cell {
-	return n.usable(n.cellsOf(index, func(rows []manifest.Row) []manifest.Cell {
-		return manifest.Crossed(rows, folds, parts, n.opts.Seed)
-	}))
-}
-
-// cellsOf makes cells of some of the rows, in indices of all rows.
-func (n *nest) cellsOf(index []int, split func([]manifest.Row) []manifest.Cell) []manifest.Cell {
 	rows := make([]manifest.Row, len(index))
 	for k, i := range index {
 		rows[k] = n.train[i]
 	}
-	cells := split(rows)
+	cells := manifest.Crossed(rows, folds, parts, n.opts.Seed)
 	for c := range cells {
 		for _, list := range [][]int{cells[c].Train, cells[c].Test} {
 			for k := range list {
@@ -164,7 +157,7 @@ func (n *nest) cellsOf(index []int, split func([]manifest.Row) []manifest.Cell) 
 			}
 		}
 	}
-	return cells
+	return n.usable(cells)
 }
 
 func (n *nest) bothClasses(index []int) bool {
@@ -308,7 +301,6 @@ func (n *nest) run(ctx context.Context) ([]held, []int, error) {
 // add adds the scores of one cell, and what its calibration makes of them.
 func (h *held) add(raw, heard float64, c calibration) {
 	h.raw += raw
-	h.rawHeard += heard
 	h.logit += c.of(raw)
 	h.heard += c.of(heard)
 	h.cells++
@@ -317,7 +309,6 @@ func (h *held) add(raw, heard float64, c calibration) {
 // finish makes means of the sums: NaN where no cell tested the row.
 func (h *held) finish() {
 	h.raw /= h.cells
-	h.rawHeard /= h.cells
 	h.logit /= h.cells
 	h.heard /= h.cells
 }
