@@ -25,7 +25,7 @@ const (
 	// tries is how often a function that costs too much is called in all; the lowest
 	// cost counts. Memory is that of the whole process, and time may include garbage
 	// collection for other goroutines. Chosen.
-	tries = 3
+	tries = 8
 )
 
 // Check calls f, which reads an input of n bytes. It reports an error if f allocates more
