@@ -266,4 +266,8 @@ func TestSegmentsSayWhatTheyShow(t *testing.T) {
 	if report.Segments(s) != "" {
 		t.Error("got a picture of one segment, want none")
 	}
+	s.Segments = []screen.Segment{{Start: 3, End: 3}, {Start: 3, End: 3}}
+	if report.Segments(s) != "" {
+		t.Error("got a picture of no time, want none")
+	}
 }

@@ -70,9 +70,9 @@ func describeScale(s *screen.Score) string {
 }
 
 // Segments draws the scores of the segments of a recording over time; "" where there
-// are fewer than two.
+// are fewer than two, or they take no time.
 func Segments(s *screen.Score) template.HTML {
-	if len(s.Segments) < 2 {
+	if len(s.Segments) < 2 || !(s.Segments[len(s.Segments)-1].End > s.Segments[0].Start) {
 		return ""
 	}
 	const left, width, top, height = 40.0, 668.0, 8.0, 90.0

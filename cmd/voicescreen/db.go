@@ -24,8 +24,9 @@ file clinic.db.keyslots. The file also holds the models that were learned from l
 the norms that were adapted.
 
 With postgres://… in place of a path, "db check", "db list", "db export", "db
-delete-user", "db rekey" and "db copy" work on a PostgreSQL database, while it is used.
-Back it up and restore it with its own tools.
+delete-user" and "db rekey" work on a PostgreSQL database, while it is used. "db copy"
+needs the servers of both sides stopped. Back PostgreSQL up and restore it with its own
+tools.
 
 Stop the service before you use these commands on a file: one process can have it
 open. A running service makes backups with "serve --backup DIR --backup-every 24h",

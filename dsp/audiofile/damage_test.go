@@ -328,3 +328,23 @@ func FuzzReader(f *testing.F) {
 		}
 	})
 }
+
+// TestFLACWithoutMetadata reads a file whose only block is STREAMINFO, as programs leave
+// it that remove tags.
+func TestFLACWithoutMetadata(t *testing.T) {
+	file := read(t, "mono16.flac")
+	want, _, err := decode(bytes.NewReader(file), 4096)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := 4 // of a metadata block: a byte with its kind, three with its length
+	for last := false; !last; {
+		last = file[at]&0x80 != 0
+		at += 4 + int(file[at+1])<<16 + int(file[at+2])<<8 + int(file[at+3])
+	}
+	bare := append([]byte("fLaC\x80"), file[5:42]...)
+	got, _, err := decode(bytes.NewReader(append(bare, file[at:]...)), 4096)
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %d samples and error %v, want the %d of the whole file", len(got), err, len(want))
+	}
+}

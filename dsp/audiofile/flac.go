@@ -2,6 +2,7 @@ package audiofile
 
 import (
 	"bufio"
+	"bytes"
 	"io"
 
 	"github.com/mewkiz/flac"
@@ -30,7 +31,8 @@ func newFLAC(b *bufio.Reader) (decoder, Format, error) {
 	if len(head) < len(flacInfo) {
 		return nil, Format{}, fault("FLAC", "file ends in its header")
 	}
-	head[4] &= 0x7f // whether it is the last block
+	head = bytes.Clone(head) // the bytes of b are still to be read
+	head[4] &= 0x7f          // whether it is the last block
 	if string(head) != flacInfo {
 		return nil, Format{}, fault("FLAC", "no STREAMINFO block")
 	}
