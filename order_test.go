@@ -20,10 +20,10 @@ const module = "github.com/voicescreen/voicescreen"
 var order = map[string][]string{
 	"screen": {}, // the nouns
 
-	"dsp/wav":          {},
+	"dsp/wav":          {"internal/pcm"},
 	"dsp/audiofile":    {"dsp/wav"},
 	"dsp":              {},
-	"features":         {"dsp", "dsp/audiofile", "dsp/wav", "screen"},
+	"features":         {"dsp", "dsp/audiofile", "dsp/wav", "internal/pcm", "screen"},
 	"features/spoof":   {"dsp", "features", "screen"},
 	"features/egemaps": {"dsp", "features"}, // the set that published models speak
 
@@ -31,25 +31,34 @@ var order = map[string][]string{
 	"models/shipped":                {"models", "screen"},
 	"models/learn":                  {"dsp", "features", "internal/stats", "models", "screen"}, // what Calibrate does
 	"models/dam":                    {"dsp", "features", "models", "models/internal/nn", "models/internal/nn/gemm", "models/internal/nn/simd", "models/internal/nn/tensorfile", "screen"},
-	"models/internal/nn":            {"models/internal/nn/gemm", "models/internal/nn/simd", "models/internal/nn/tensorfile"},                       // layers of transformers
-	"models/internal/nn/gemm":       {},                                                                                                            // matrix multiplication
-	"models/internal/nn/guard":      {},                                                                                                            // memory with an end, for tests
-	"models/internal/nn/peak":       {},                                                                                                            // the peak rate of a processor, for benchmarks
-	"models/internal/nn/wav2vec":    {"models/internal/nn", "models/internal/nn/gemm", "models/internal/nn/simd", "models/internal/nn/tensorfile"}, // wav2vec 2.0 and HuBERT
-	"models/internal/nn/tensorfile": {},                                                                                                            // files of weights
-	"models/internal/nn/simd":       {},                                                                                                            // everything else that is done to each number
+	"models/ssl":                    {"dsp", "features", "models", "models/internal/nn", "models/internal/nn/tensorfile", "models/internal/nn/wav2vec", "screen"}, // detectors of synthetic voices that others trained
+	"models/process":                {"dsp", "features", "models", "screen"},                                                                                      // programs of the user's that score
+	"models/internal/nn":            {"models/internal/nn/gemm", "models/internal/nn/simd", "models/internal/nn/tensorfile"},                                      // layers of transformers
+	"models/internal/nn/definition": {},                                                                                                                           // layers by their definition, for tests
+	"models/internal/nn/gemm":       {},                                                                                                                           // matrix multiplication
+	"models/internal/nn/guard":      {},                                                                                                                           // memory with an end, for tests
+	"models/internal/nn/peak":       {},                                                                                                                           // the peak rate of a processor, for benchmarks
+	"models/internal/nn/seeded":     {},                                                                                                                           // weights that are drawn, for tests
+	"models/internal/nn/wav2vec":    {"models/internal/nn", "models/internal/nn/gemm", "models/internal/nn/simd", "models/internal/nn/tensorfile"},                // wav2vec 2.0 and HuBERT
+	"models/internal/nn/tensorfile": {},                                                                                                                           // files of weights
+	"models/internal/nn/simd":       {},                                                                                                                           // everything else that is done to each number
 
 	"internal/document": {"internal/durable", "store"}, // values that replicas share
+	"internal/pcm":      {},                            // 16-bit samples
 	"internal/durable":  {},                            // what several packages ask of the file system
 	"internal/stream":   {},                            // encryption of streams
+	"internal/throttle": {},                            // lines of the log that could be too many
 
 	// internal/proof serves tests.
 	"internal/proof/accuracy":  {"dsp", "dsp/wav", "internal/proof/signals"},       // dsp against signals whose truth is known
 	"internal/proof/agreement": {"dsp", "dsp/wav", "features", "features/egemaps"}, // features/egemaps against another program
+	"internal/proof/chromium":  {},                                                 // pages in a browser
 	"internal/proof/cost":      {},                                                 // bounds on what an input may cost, for fuzz targets
 	"internal/proof/diskfault": {},                                                 // power failures and failing calls
+	"internal/proof/parallel":  {},                                                 // how many tests run at once
 	"internal/proof/s3server":  {},                                                 // an S3 server of a test
-	"internal/proof/pgserver":  {},                                                 // a PostgreSQL server of a test
+	"internal/proof/ramdisk":   {},                                                 // a file system in memory
+	"internal/proof/pgserver":  {"internal/proof/ramdisk"},                         // a PostgreSQL server of a test
 	"internal/proof/shared":    {},                                                 // the files beside the repository
 	"internal/proof/signals":   {},                                                 // signals whose truth is known
 	"internal/proof/soak":      {".", "httpadapter", "screen"},                     // a long load on the whole service
@@ -76,28 +85,30 @@ var order = map[string][]string{
 	"audit":           {"internal/durable"},
 
 	".": {
-		"dsp", "dsp/audiofile", "dsp/wav", "features", "internal/document", "internal/durable",
+		"dsp", "dsp/audiofile", "dsp/wav", "features", "internal/document", "internal/durable", "internal/throttle",
 		"models", "models/learn", "models/shipped", "screen", "store", "store/bolt",
 	},
 
 	"report": {".", "dsp", "features", "screen"}, // an analysis in words and pictures
 
-	"httpadapter":                   {".", "audit", "internal/document", "internal/durable", "internal/stream", "screen", "store"},
+	"httpadapter":                   {".", "audit", "internal/document", "internal/durable", "internal/stream", "internal/throttle", "screen", "store"},
 	"httpadapter/webhook":           {".", "internal/document", "internal/durable", "screen", "store"},
 	"httpadapter/internal/docspage": {},         // writes the page of the API
 	"httpadapter/client":            {"screen"}, // what a caller imports: nothing of the engine
 
+	"console": {".", "audit", "httpadapter", "httpadapter/webhook", "internal/stats", "internal/throttle", "models/learn", "report", "screen", "store"}, // the web page
+
 	"voicescreentest": {"features", "internal/proof/signals", "models", "screen"}, // for the tests of programs that embed the engine
 
-	"internal/command": {".", "dsp/wav", "features", "models", "models/dam", "models/shipped", "screen"}, // what the programs share
+	"internal/command": {".", "dsp/wav", "features", "models", "models/dam", "models/process", "models/shipped", "models/ssl", "screen"}, // what the programs share
 	"cmd/voicescreen": {
-		".", "audit", "dsp", "features", "features/egemaps", "httpadapter", "httpadapter/webhook", "internal/command", "internal/durable", "internal/stats",
-		"models/learn", "report", "screen", "store", "store/audio", "store/audio/s3", "store/bolt", "store/memory", "store/postgres",
+		".", "audit", "console", "dsp", "features", "features/egemaps", "httpadapter", "httpadapter/webhook", "internal/command", "internal/durable", "internal/stats", "internal/throttle",
+		"models/learn", "models/process", "report", "screen", "store", "store/audio", "store/audio/s3", "store/bolt", "store/memory", "store/postgres",
 	},
 	"cmd/voicelab": {
 		".", "dsp", "features", "internal/command", "internal/durable", "internal/stats",
 		"lab/corpus", "lab/evaluate", "lab/manifest", "lab/prior", "lab/protocol", "lab/report", "lab/simulate", "lab/train",
-		"models", "models/dam", "models/learn", "models/shipped", "screen",
+		"models", "models/dam", "models/learn", "models/shipped", "models/ssl", "screen",
 	},
 }
 

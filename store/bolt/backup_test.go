@@ -112,20 +112,25 @@ func TestABackupIsOfOneMoment(t *testing.T) {
 		t.Fatal(err)
 	}
 	var removals sync.WaitGroup
-	began := make(chan struct{})
+	began, taken := make(chan struct{}), make(chan struct{})
 	removals.Go(func() {
 		for i := range list {
 			s := list[len(list)-1-i]
 			if i == 1 {
 				close(began)
 			}
+			if i == sessions/2 {
+				<-taken
+			}
 			if err := st.Delete(t.Context(), s.Account, s.ID); err != nil {
 				t.Error(err)
 			}
+			time.Sleep(time.Millisecond) // as the sync of a disk
 		}
 	})
 	<-began
 	tx, err := to.snapshot(st)
+	close(taken)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,8 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/voicescreen/voicescreen/internal/proof/parallel"
+	"github.com/voicescreen/voicescreen/internal/proof/ramdisk"
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
 
@@ -38,6 +40,9 @@ func TestMain(m *testing.M) {
 	}
 	if path := os.Getenv(envHistory); path != "" {
 		makeHistories(path)
+	}
+	if err := errors.Join(parallel.Tests("4"), ramdisk.Temp()); err != nil {
+		panic(err)
 	}
 	goleak.VerifyTestMain(m)
 }

@@ -48,7 +48,11 @@ func (s *Store) Next(ctx context.Context, change store.Change) (*store.Session, 
 	}
 	defer s.calls.End()
 	place := s.since.due.begin()
-	c := changing{what: "take the next session", lock: sqlLockDue, change: change, check: (*store.Session).CheckNext, none: store.ErrNoneDue}
+	lock := sqlLockDue
+	if s.away.missing.Load() {
+		lock = sqlLockDueHere
+	}
+	c := changing{what: "take the next session", lock: lock, change: change, check: (*store.Session).CheckNext, none: store.ErrNoneDue}
 	after, before, err := s.skipDamaged(ctx, &c, func(damaged []string) []any { return s.clock.args(place.from, damaged) })
 	if err == nil {
 		s.since.due.took(before.Due, place)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -23,19 +24,53 @@ import (
 type elsewhere struct {
 	audio store.Audio // nil: recordings are in the database
 
-	mu   sync.Mutex // protects refs
-	refs []string   // at most maxErase; the database knows the others
-	some chan struct{}
+	// missing says that a recording was asked for that is elsewhere, although audio is
+	// nil: Next leaves such sessions to processes that can read them.
+	missing atomic.Bool
+
+	some chan struct{} // has an element if there may be refs
+
+	mu     sync.Mutex // protects what follows
+	refs   []string   // at most maxErase; the database knows the others
+	after  string     // what eraseLeft looked at last; "" at the end of the list
+	failed failures   // of eraseLeft since the beginning of the list
+	former failures   // of the pass through the list before that
+}
+
+// failures are recordings that could not be removed. The zero value has none.
+type failures struct {
+	n     int
+	first []error // at most maxFailures
+}
+
+// add notes that n recordings could not be removed.
+func (f *failures) add(n int, err error) {
+	f.n += n
+	if len(f.first) < maxFailures {
+		f.first = append(f.first, err)
+	}
+}
+
+// err returns nil if there are none.
+func (f *failures) err() error {
+	if len(f.first) == 0 {
+		return nil
+	}
+	return fmt.Errorf("store/postgres: remove erased audio: %d could not be removed; the first errors: %w", f.n, errors.Join(f.first...))
 }
 
 // ErrElsewhere says that a recording is not in the database, and that Options.Audio is
-// nil. It is also store.ErrUnavailable: a process that has the audio can read it.
+// nil. It is also store.ErrUnavailable: a process that has the audio can read it, and
+// Next leaves such sessions to it from then on.
 var ErrElsewhere = errors.New("store/postgres: the recording is not in the database")
 
 const (
 	// maxErase is how many recordings are removed elsewhere before the database is asked
 	// for more. Chosen: bounds the memory.
 	maxErase = 1000
+	// maxFailures is how many errors of one pass are kept. Chosen: bounds the memory
+	// and a line of the log; mostly they are all alike.
+	maxFailures = 3
 	// eraseEvery is how often the database is asked for recordings that others left.
 	// Chosen: soon for a voice that must go, and a search of an index that is empty.
 	eraseEvery = 10 * time.Second
@@ -93,37 +128,89 @@ func (s *Store) eraseElsewhere() {
 func (s *Store) eraseNoted() {
 	ctx, cancel := context.WithTimeout(context.Background(), eraseTime)
 	defer cancel()
-	s.eraseAll(ctx, s.away.take()) // what is left then is found by eraseLeft
+	_, _ = s.eraseAll(ctx, s.away.take()) // what is left then is found by eraseLeft
 }
 
-// eraseLeft removes what the database let go. An error ends it until the next time.
+// eraseLeft removes what the database let go. It goes on behind what the last call looked
+// at, so that recordings that cannot be removed do not hold up the others. It ends at the
+// end of the list, or after maxErase recordings of which none could be removed: then the
+// server probably does not answer.
 func (s *Store) eraseLeft(ctx context.Context) {
-	for ctx.Err() == nil {
-		var refs []string
-		err := s.read(ctx, "look for erased audio", sqlErased, func(rows pgx.Rows) (err error) {
-			refs, err = pgx.CollectRows(rows, pgx.RowTo[string])
-			return err
-		}, maxErase)
-		if err != nil || len(refs) == 0 || s.eraseAll(ctx, refs) < len(refs) || len(refs) < maxErase {
-			return
-		}
+	for more := true; more && ctx.Err() == nil; {
+		more = s.erasePage(ctx)
 	}
 }
 
-// eraseAll removes recordings elsewhere, and then their rows, and returns how many.
-func (s *Store) eraseAll(ctx context.Context, refs []string) int {
-	var mu sync.Mutex // protects gone
+// erasePage removes the next recordings that the database let go, and says whether to go
+// on with those behind them.
+func (s *Store) erasePage(ctx context.Context) (more bool) {
+	after := s.away.place()
+	var refs []string
+	err := s.read(ctx, "look for erased audio", sqlErased, func(rows pgx.Rows) (err error) {
+		refs, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		return err
+	}, after, maxErase)
+	if err != nil {
+		return false // the next call begins here
+	}
+	n, err := s.eraseAll(ctx, refs)
+	if ctx.Err() != nil {
+		return false
+	}
+	s.away.went(refs, len(refs)-n, err)
+	return n > 0 && len(refs) == maxErase
+}
+
+// place returns behind which recording eraseLeft goes on.
+func (e *elsewhere) place() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.after
+}
+
+// went notes what eraseLeft looked at, and that some of it could not be removed.
+func (e *elsewhere) went(refs []string, failed int, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err != nil {
+		e.failed.add(failed, err)
+	}
+	if len(refs) == maxErase {
+		e.after = refs[maxErase-1]
+		return
+	}
+	e.after, e.former, e.failed = "", e.failed, failures{}
+}
+
+// err returns why recordings could not be removed, in this pass through the list or in
+// the last one.
+func (e *elsewhere) err() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.failed.err(); err != nil {
+		return err
+	}
+	return e.former.err()
+}
+
+// eraseAll removes recordings elsewhere, and then their rows, and returns how many, and
+// the first error. Those that fail do not end it.
+func (s *Store) eraseAll(ctx context.Context, refs []string) (n int, err error) {
+	var mu sync.Mutex // protects gone and err
 	var gone []string
 	var all sync.WaitGroup
 	next := make(chan string)
 	for range min(erasers, len(refs)) {
 		all.Go(func() {
 			for ref := range next {
-				if s.away.audio.Remove(ctx, ref) == nil { // otherwise the row stays, and a later call finds it
-					mu.Lock()
+				rerr := s.away.audio.Remove(ctx, ref)
+				mu.Lock()
+				if rerr == nil {
 					gone = append(gone, ref)
-					mu.Unlock()
+				} else if err == nil {
+					err = rerr // the row stays, and a later call finds it
 				}
+				mu.Unlock()
 			}
 		})
 	}
@@ -132,10 +219,13 @@ func (s *Store) eraseAll(ctx context.Context, refs []string) int {
 	}
 	close(next)
 	all.Wait()
-	if len(gone) > 0 {
-		_ = s.write(ctx, "forget erased audio", sqlGone, closed, gone) // a later call finds it
+	if len(gone) == 0 {
+		return 0, err
 	}
-	return len(gone)
+	if werr := s.write(ctx, "forget erased audio", sqlGone, closed, gone); werr != nil {
+		return 0, errors.Join(err, werr) // a later call finds them
+	}
+	return len(gone), err
 }
 
 // putElsewhere stores audio elsewhere, and then its row with its key: a session can refer
@@ -163,12 +253,40 @@ func (s *Store) putElsewhere(ctx context.Context, r io.Reader) (string, error) {
 // openElsewhere opens a recording that has a row. The recording may be removed meanwhile.
 func (s *Store) openElsewhere(ctx context.Context, ref string) (io.ReadCloser, error) {
 	if s.away.audio == nil {
+		s.away.missing.Store(true)
 		return nil, fmt.Errorf("store/postgres: open audio: %w: %w", store.ErrUnavailable, ErrElsewhere)
 	}
 	return s.away.audio.Open(ctx, ref)
 }
 
-// sweepElsewhere removes by age what has no row, and what was erased.
+// CheckAudio returns ErrElsewhere if recordings that wait to be analysed are not in the
+// database, and Options.Audio is nil: this process cannot analyse them.
+func (s *Store) CheckAudio(ctx context.Context) error {
+	if err := s.calls.Begin(ctx); err != nil {
+		return err
+	}
+	defer s.calls.End()
+	if s.away.audio != nil {
+		return nil
+	}
+	waits := false
+	err := s.read(ctx, "look for audio elsewhere", sqlWaitElsewhere, func(rows pgx.Rows) error {
+		waits = rows.Next()
+		rows.Close()
+		return rows.Err()
+	})
+	if err == nil && waits {
+		err = ErrElsewhere
+	}
+	return err
+}
+
+// LacksAudio says whether a recording was asked for that is not in the database, although
+// Options.Audio is nil.
+func (s *Store) LacksAudio() bool { return s.away.missing.Load() }
+
+// sweepElsewhere removes by age what has no row, and what was erased. Its error also has
+// what eraseElsewhere could not remove.
 func (s *Store) sweepElsewhere(ctx context.Context, age time.Duration, referred func(ref string) bool) error {
 	if s.away.audio == nil {
 		return nil
@@ -192,9 +310,9 @@ func (s *Store) sweepElsewhere(ctx context.Context, age time.Duration, referred 
 		}
 	}
 	s.eraseLeft(ctx)
-	return s.away.audio.Sweep(ctx, age, func(ref string) bool {
+	return errors.Join(s.away.err(), s.away.audio.Sweep(ctx, age, func(ref string) bool {
 		return known[ref] || referred != nil && referred(ref) || s.knows(ctx, ref)
-	})
+	}))
 }
 
 // knows says whether audio has a row, also if nobody can say.

@@ -214,6 +214,53 @@ func TestAudioThatCannotBeErasedIsErasedLater(t *testing.T) {
 	wantFiles(t, dir, 0)
 }
 
+// Recordings that cannot be removed, more than are looked at together, do not hold up the
+// others, and Sweep says why they stay.
+func TestAudioThatCannotBeErasedHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	a, dir := newDir(t)
+	address := database(t)
+	before := open(t, address, &postgres.Options{Audio: stubborn{a}})
+	ref, err := before.Audio().Put(t.Context(), strings.NewReader("voice"))
+	if err == nil {
+		err = before.Audio().Remove(t.Context(), ref)
+	}
+	if err == nil {
+		err = before.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	const fixed = 1500
+	if _, err := started(t).SQL(t.Context(), databaseName(address), fmt.Sprintf(`
+		INSERT INTO voicescreen.audio (ref, put_at, chunks, elsewhere, erased)
+		SELECT ' ' || i, clock_timestamp(), 0, true, true FROM generate_series(1, %d) i`, fixed)); err != nil {
+		t.Fatal(err)
+	}
+	st := open(t, address, &postgres.Options{Audio: partly{a}})
+	defer func() { _ = st.Close() }()
+	for range 2 { // the first call may end behind those that cannot be removed
+		err = st.Audio().Sweep(t.Context(), 24*time.Hour, nil)
+	}
+	if !errors.Is(err, store.ErrUnavailable) || len(err.Error()) > 500 {
+		t.Errorf("Sweep: got error %v, want a short one that is %v", err, store.ErrUnavailable)
+	}
+	wantFiles(t, dir, 0)
+	if n, err := started(t).SQL(t.Context(), databaseName(address), "SELECT count(*) FROM voicescreen.audio"); n != fmt.Sprint(fixed) || err != nil {
+		t.Errorf("got %s rows and error %v, want the %d that cannot be removed", n, err, fixed)
+	}
+}
+
+// partly is audio of which some cannot be removed.
+type partly struct{ store.Audio }
+
+func (p partly) Remove(ctx context.Context, ref string) error {
+	if strings.HasPrefix(ref, " ") {
+		return store.ErrUnavailable
+	}
+	return p.Audio.Remove(ctx, ref)
+}
+
 // stubborn is audio that cannot be removed.
 type stubborn struct{ store.Audio }
 

@@ -41,9 +41,9 @@ var Statements = map[string]struct {
 	Params int
 }{
 	"get": {sqlGet, 2}, "lock": {sqlLock, 4}, "list": {sqlList, 5}, "scan": {sqlScan, 2}, "due": {sqlDue, 0}, "notices": {sqlNotices, 0},
-	"next": {sqlLockDue, 4}, "next notice": {sqlLockNotice, 5},
+	"next": {sqlLockDue, 4}, "next here": {sqlLockDueHere, 4}, "wait elsewhere": {sqlWaitElsewhere, 0}, "next notice": {sqlLockNotice, 5},
 	"delete": {sqlDelete, 2}, "forget": {sqlForget, 2}, "expire": {sqlExpire, 4},
-	"old audio": {sqlOldAudio, 5}, "remove audio": {sqlRemoveAudio, 1}, "release audio": {sqlReleaseAudio, 1},
+	"old audio": {sqlOldAudio, 5}, "remove audio": {sqlRemoveAudio, 1}, "release audio": {sqlReleaseAudio, 1}, "erased audio": {sqlErased, 2},
 }
 
 // Exec runs a statement on a connection of the store, for tests.

@@ -13,6 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/voicescreen/voicescreen/internal/proof/parallel"
 	"github.com/voicescreen/voicescreen/internal/proof/pgserver"
 	"github.com/voicescreen/voicescreen/internal/proof/s3server"
 	"github.com/voicescreen/voicescreen/store"
@@ -24,7 +25,7 @@ import (
 var (
 	stopServer = func() error { return nil }
 	server     = sync.OnceValues(func() (*pgserver.Server, error) {
-		s, err := pgserver.Start()
+		s, err := pgserver.StartInMemory()
 		if err == nil {
 			stopServer = s.Stop
 		}
@@ -60,6 +61,9 @@ func TestMain(m *testing.M) {
 		if err := os.Setenv(name, value); err != nil {
 			panic(err)
 		}
+	}
+	if err := parallel.Tests("4"); err != nil {
+		panic(err)
 	}
 	code := m.Run()
 	for _, stop := range []func() error{stopServer, stopBuckets} {

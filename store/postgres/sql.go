@@ -58,6 +58,15 @@ const (
 			ORDER BY due LIMIT 1 FOR UPDATE SKIP LOCKED)
 		SELECT ` + head + `, ` + now + ` FROM s`
 
+	// sqlLockDueHere leaves out the sessions whose recordings are elsewhere.
+	sqlLockDueHere = `
+		WITH s AS MATERIALIZED (
+			SELECT ` + head + ` FROM voicescreen.sessions
+			WHERE due <= (SELECT ` + now + `) AND due >= $3 AND id <> ALL ($4::text[])
+				AND NOT EXISTS (SELECT FROM voicescreen.audio WHERE audio.ref = sessions.audio AND elsewhere)
+			ORDER BY due LIMIT 1 FOR UPDATE OF sessions SKIP LOCKED)
+		SELECT ` + head + `, ` + now + ` FROM s`
+
 	sqlLockNotice = `
 		WITH s AS MATERIALIZED (
 			SELECT ` + head + ` FROM voicescreen.sessions
@@ -143,9 +152,13 @@ const (
 		` + sqlReleased + `
 		SELECT audio FROM gone`
 
-	sqlErased     = `SELECT ref FROM voicescreen.audio WHERE erased ORDER BY ref LIMIT $1`
+	sqlErased     = `SELECT ref FROM voicescreen.audio WHERE erased AND ref > $1 ORDER BY ref LIMIT $2`
 	sqlGone       = `DELETE FROM voicescreen.audio WHERE ref = ANY ($1) AND erased`
 	sqlKnownAudio = `SELECT ref FROM voicescreen.audio WHERE ref > $1 AND elsewhere ORDER BY ref LIMIT $2`
+	// sqlWaitElsewhere reads no more than the sessions that have a recording.
+	sqlWaitElsewhere = `
+		SELECT FROM voicescreen.sessions JOIN voicescreen.audio ON audio.ref = sessions.audio
+		WHERE sessions.audio <> '' AND elsewhere AND NOT erased LIMIT 1`
 	sqlKnowsAudio = `SELECT ref FROM voicescreen.audio WHERE ref = $1`
 
 	sqlOldAudio = `

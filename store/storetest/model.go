@@ -29,20 +29,10 @@ func checkHistories(t *testing.T, st *subject, reopen func(*subject) *subject, r
 	rapid.Check(t, func(rt *rapid.T) {
 		h := &history{T: rt, t: t, st: st, sessions: map[string]*store.Session{}, audio: map[string]string{}}
 		h.beginDocuments()
-		defer func() { // leave the store empty, also when the history failed
+		ended := false
+		defer func() {
 			st = h.st
-			for _, account := range drawnAccounts {
-				for _, user := range drawnUsers {
-					if _, err := st.Forget(t.Context(), account, user); err != nil {
-						t.Errorf("Forget: %v", err)
-					}
-				}
-			}
-			for ref := range h.audio {
-				if err := st.Audio().Remove(t.Context(), ref); err != nil {
-					t.Errorf("Audio.Remove: %v", err)
-				}
-			}
+			h.cleanup(ended)
 		}()
 		actions := map[string]func(*rapid.T){
 			"create": h.create, "get": h.get, "update": h.update, "next": h.next, "next notice": h.nextNotice, "expire": h.expire,
@@ -62,6 +52,7 @@ func checkHistories(t *testing.T, st *subject, reopen func(*subject) *subject, r
 			}
 		}
 		rt.Repeat(actions)
+		ended = true
 	})
 }
 

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/voicescreen/voicescreen/internal/proof/ramdisk"
 )
 
 // ErrNotInstalled says that there is no PostgreSQL on this machine.
@@ -23,7 +25,7 @@ var ErrNotInstalled = errors.New("pgserver: PostgreSQL is not installed (on Debi
 const startTimeout = 60 * time.Second
 
 // Server is a PostgreSQL server of a test. It listens on a socket in Dir and
-// nowhere else. Its methods are not safe for concurrent use, but for URL.
+// nowhere else. Its methods are not safe for concurrent use, but for SQL and URL.
 type Server struct {
 	// Dir holds the socket and everything else that the server writes.
 	Dir string
@@ -42,12 +44,20 @@ const Superuser = "voicescreen"
 // Start makes a database cluster in a new directory and starts its server, with
 // the given settings beside those of tests, such as "max_connections=20". Stop
 // removes it all.
-func Start(settings ...string) (*Server, error) {
+func Start(settings ...string) (*Server, error) { return start(os.TempDir(), settings) }
+
+// StartInMemory is Start for tests of anything but durability: the cluster is in memory if
+// there is room (see [ramdisk.Dir]), so that commits do not wait for a disk.
+func StartInMemory(settings ...string) (*Server, error) {
+	return start(cmp.Or(ramdisk.Dir(), os.TempDir()), append([]string{"max_wal_size=128MB"}, settings...))
+}
+
+func start(where string, settings []string) (*Server, error) {
 	programs, err := find()
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "pg") // short: a socket's path has at most 107 bytes
+	dir, err := os.MkdirTemp(where, "pg") // short: a socket's path has at most 107 bytes
 	if err != nil {
 		return nil, fmt.Errorf("pgserver: %w", err)
 	}
@@ -59,6 +69,15 @@ func Start(settings ...string) (*Server, error) {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	return s, nil
+}
+
+// At returns the server that another process started in dir, for SQL and URL only.
+func At(dir string) (*Server, error) {
+	programs, err := find()
+	if err != nil {
+		return nil, err
+	}
+	return &Server{Dir: dir, programs: programs}, nil
 }
 
 // Installed returns ErrNotInstalled if there is no PostgreSQL on this machine.

@@ -145,3 +145,52 @@ func TestHNRHasTheRatio(t *testing.T) {
 		t.Errorf("HNR off by %.3f dB", d)
 	}
 }
+
+// TestSpeechRepeatsAtItsF0 checks the truth of a speaker on the samples: where the voice is
+// regular, a stretch of two periods is like the one a period later.
+func TestSpeechRepeatsAtItsF0(t *testing.T) {
+	for _, seed := range []uint64{2, 3} {
+		s := NewSpeaker(seed).Speak(sr, 4)
+		if !slices.Equal(s.X, NewSpeaker(seed).Speak(sr, 4).X) {
+			t.Errorf("seed %d: got other speech the second time", seed)
+		}
+		similar := func(at, lag int) float64 {
+			var ab, aa, bb float64
+			for i := at - lag; i < at; i++ {
+				a, b := s.X[i], s.X[i+lag]
+				ab, aa, bb = ab+a*b, aa+a*a, bb+b*b
+			}
+			return ab / math.Sqrt(aa*bb)
+		}
+		var voiced, unvoiced []float64
+		for i := 5; i+5 < len(s.F0); i++ {
+			at := int(float64(i) * 0.01 * sr)
+			switch f := s.F0[i]; {
+			case f == 0 && s.F0[i-5] == 0 && s.F0[i+5] == 0:
+				unvoiced = append(unvoiced, similar(at, int(math.Round(sr/120))))
+			case f > 0 && !s.Irregular[i]:
+				voiced = append(voiced, similar(at, int(math.Round(sr/f))))
+			}
+		}
+		if share := float64(len(voiced)) / float64(len(s.F0)); share < 0.3 || share > 0.8 || len(unvoiced) < 30 {
+			t.Fatalf("seed %d: got %d voiced and %d unvoiced frames of %d", seed, len(voiced), len(unvoiced), len(s.F0))
+		}
+		slices.Sort(voiced)
+		slices.Sort(unvoiced)
+		if v, u := voiced[len(voiced)/4], unvoiced[3*len(unvoiced)/4]; !(v > 0.8 && u < 0.3) {
+			t.Errorf("seed %d: got a lower quartile of %.2f voiced and an upper one of %.2f unvoiced", seed, v, u)
+		}
+	}
+}
+
+// TestSpeechTruth counts by hand: closures 10 ms apart, one of 14 ms, and a gap.
+func TestSpeechTruth(t *testing.T) {
+	var s Speech
+	s.truth([]float64{0.015, 0.025, 0.035, 0.049, 0.059, 0.109, 0.119, 0.141}, 0.16)
+	for i, want := range []float64{0, 0, 100, 100, 1 / 0.014, 100, 0, 0, 0, 0, 0, 100, 1 / 0.022, 1 / 0.022, 1 / 0.022, 0, 0} {
+		near(t, "F0", s.F0[i], want, rounding)
+		if irregular := i >= 3 && i <= 5 || i >= 11 && i <= 14; s.Irregular[i] != irregular {
+			t.Errorf("frame %d: got irregular %v, want %v", i, s.Irregular[i], irregular)
+		}
+	}
+}

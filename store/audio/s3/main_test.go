@@ -21,6 +21,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/voicescreen/voicescreen/internal/proof/parallel"
 	"github.com/voicescreen/voicescreen/internal/proof/s3server"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/audio/s3"
@@ -40,6 +41,9 @@ func TestMain(m *testing.M) {
 	}
 	var err error
 	if shared, err = s3server.Start(); err != nil && !errors.Is(err, s3server.ErrNotInstalled) {
+		panic(err)
+	}
+	if err := parallel.Tests("4"); err != nil {
 		panic(err)
 	}
 	code := m.Run()

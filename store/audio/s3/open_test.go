@@ -28,6 +28,7 @@ func breakAfter(n int64) func(r *http.Response) error {
 }
 
 func TestReadingGoesOnAfterABrokenConnection(t *testing.T) {
+	t.Parallel()
 	server := started(t)
 	p := newProxy(t, server.Addr)
 	b := open(t, newBucket(t, server), p.URL, nil)

@@ -56,6 +56,7 @@ func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 // TestLostAnswers lets the server do what it is asked, and loses its answer, once for
 // each request of an upload.
 func TestLostAnswers(t *testing.T) {
+	t.Parallel()
 	server := started(t)
 	p := newProxy(t, server.Addr)
 	for _, data := range [][]byte{noise(1000), long} {
@@ -95,6 +96,7 @@ func TestLostAnswers(t *testing.T) {
 
 // TestAllAnswersAreLost loses every answer to the request that makes the object.
 func TestAllAnswersAreLost(t *testing.T) {
+	t.Parallel()
 	server := started(t)
 	p := newProxy(t, server.Addr)
 	for _, data := range [][]byte{noise(1000), long} {
@@ -116,6 +118,7 @@ func TestAllAnswersAreLost(t *testing.T) {
 
 // TestServerIsKilled kills the server under uploads and starts it again.
 func TestServerIsKilled(t *testing.T) {
+	t.Parallel()
 	server := own(t)
 	bucket := newBucket(t, server)
 	b := open(t, bucket, server.Addr, &s3.Options{Timeout: 2 * time.Second})
@@ -183,6 +186,7 @@ func TestServerIsKilled(t *testing.T) {
 
 // TestTheServerIsFull has answers of several servers.
 func TestTheServerIsFull(t *testing.T) {
+	t.Parallel()
 	server := started(t)
 	p := newProxy(t, server.Addr)
 	for _, c := range []struct {

@@ -16,6 +16,7 @@ import (
 // TestStore runs the suite of stores on a store whose sessions are in memory and whose
 // audio is in a bucket.
 func TestStore(t *testing.T) {
+	t.Parallel()
 	server := started(t)
 	storetest.Run(t, func(t *testing.T, now func() time.Time) store.Store {
 		return &withAudio{Store: memory.New(&memory.Options{Now: now}), audio: open(t, newBucket(t, server)+"/prefix", server.Addr, nil)}

@@ -149,6 +149,7 @@ func TestSweepTakesTheServersTime(t *testing.T) {
 // TestSweepOfManyPages sweeps more objects than a server lists at a time, some of which
 // it refuses to remove.
 func TestSweepOfManyPages(t *testing.T) {
+	t.Parallel()
 	server := started(t)
 	p := newProxy(t, server.Addr)
 	bucket := newBucket(t, server)
