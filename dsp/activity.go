@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// blockSamples is the length of a block of energy: 3.3 ms, a third of a hop, so that
-// the centre of a frame is between two blocks.
-const blockSamples = hopSamples / 3
+// blocksPerSecond is the number of blocks of energy in a second. A block is 3.3 ms, a
+// third of a hop, so that the centre of a frame is between two blocks.
+const blocksPerSecond = 300
 
 // silence is the lowest level in dBFS; lower ones are raised to it. Chosen: below the
 // noise of any 16-bit recording (-98) and of any microphone.
@@ -45,6 +45,7 @@ const (
 // An activity separates speech from pauses and finds syllable nuclei. It owns its
 // scratch and is not safe for concurrent use.
 type activity struct {
+	rate    int                   // Hz
 	blocks  [blockRing][2]float64 // sum and sum of squares of the latest blocks of samples less offset
 	next    int                   // block that is summed next
 	offset  float64
@@ -57,8 +58,8 @@ type activity struct {
 	window  []float64 // weights of the blocks, half of the symmetric window
 }
 
-func newActivity() *activity {
-	return &activity{window: blockWindow(activityBlocks)}
+func newActivity(rate int) *activity {
+	return &activity{rate: rate, window: blockWindow(activityBlocks)}
 }
 
 // blockWindow returns half of a Hann window over 2·n blocks, from the centre.
@@ -92,7 +93,7 @@ func (v *activity) detect(out *Analysis) {
 	v.state = filled(v.state, len(out.F0), false)
 	if !math.IsNaN(v.speech) {
 		v.mark(out.F0)
-		v.segments(out, out.Duration)
+		v.segments(out, out.Duration, false)
 	}
 }
 
@@ -100,33 +101,21 @@ func (v *activity) detect(out *Analysis) {
 // 2·activityBlocks, and 3 more follow with the next frame.
 const blockRing = 16
 
+// edge is the first sample of block b.
+func (v *activity) edge(b int) int { return b * v.rate / blocksPerSecond }
+
 // sumBlock sums the next block of x − offset; the last one may be shorter.
 func (v *activity) sumBlock(x *signal) {
-	part := x.part(v.next*blockSamples, min((v.next+1)*blockSamples, x.n))
-	offset := v.offset
-	var s0, s1, q0, q1 float64
-	for len(part) >= 2 {
-		a, c := part[0]-offset, part[1]-offset
-		s0 += a
-		s1 += c
-		q0 += a * a
-		q1 += c * c
-		part = part[2:]
-	}
-	if len(part) == 1 {
-		a := part[0] - offset
-		s0 += a
-		q0 += a * a
-	}
-	v.blocks[v.next%blockRing] = [2]float64{s0 + s1, q0 + q1}
+	part := x.part(v.edge(v.next), min(v.edge(v.next+1), x.n))
+	first, second := powers(part, v.offset, hasAVX)
+	v.blocks[v.next%blockRing] = [2]float64{first, second}
 	v.next++
 }
 
 // measure measures the level in dBFS of the frames before limit, which ascends from call
 // to call: the variance under the window, at least silence.
 func (v *activity) measure(x *signal, limit int) {
-	last := (x.n+blockSamples-1)/blockSamples - 1
-	rest := float64(x.n - last*blockSamples) // samples of the last block
+	last := (x.n*blocksPerSecond+v.rate-1)/v.rate - 1
 	for i := len(v.level); i < limit; i++ {
 		for v.next <= min(3*i+activityBlocks-1, last) {
 			v.sumBlock(x)
@@ -137,10 +126,7 @@ func (v *activity) measure(x *signal, limit int) {
 				if b < 0 || b > last {
 					continue
 				}
-				size := float64(blockSamples)
-				if b == last {
-					size = rest
-				}
+				size := float64(min(v.edge(b+1), x.n) - v.edge(b))
 				block := &v.blocks[b%blockRing]
 				s += wk * block[0]
 				q += wk * block[1]
@@ -228,8 +214,9 @@ func (v *activity) mark(f0 []float64) {
 }
 
 // segments closes short gaps in state, drops short stretches and those without
-// voicing, and fills out. The recording lasts duration seconds.
-func (v *activity) segments(out *Analysis, duration float64) {
+// voicing, and fills out. The recording lasts duration seconds. If open, it goes on, and
+// a stretch at its end may be short.
+func (v *activity) segments(out *Analysis, duration float64, open bool) {
 	n := len(v.state)
 	for i := 0; i < n; {
 		if !v.state[i] {
@@ -247,7 +234,8 @@ func (v *activity) segments(out *Analysis, duration float64) {
 				voiced++
 			}
 		}
-		if end+1-i >= shortSpeech && voiced >= voicedRun {
+		long := end+1-i >= shortSpeech || open && n-end <= shortPause
+		if long && voiced >= voicedRun {
 			s := Segment{max(0, (float64(i)-0.5)*Hop), min(duration, (float64(end)+0.5)*Hop)}
 			if m := len(out.Speech); m > 0 {
 				out.Pauses = append(out.Pauses, Segment{out.Speech[m-1].End, s.Start})

@@ -33,13 +33,15 @@ func (p *Pulses) amplitude(at, shift, T float64) float64 {
 		return math.NaN()
 	}
 	var e, ring, all float64
-	for i, r := range z {
-		d := (float64(from+i) - c) / half
-		if d <= -1 || d >= 1 {
-			continue
-		}
-		h := 0.5 + 0.5*math.Cos(math.Pi*d)
-		y := p.y[from+i]
+	// cos(π·d) of the samples at c + d·half, by rotation
+	step := math.Pi / half
+	first := max(0, int(math.Floor(c-half))+1-from)
+	ds, dc := math.Sincos(step)
+	sin, cos := math.Sincos((float64(from+first) - c) * step)
+	for i := first; i < len(z) && float64(from+i) < c+half; i++ {
+		h := 0.5 + 0.5*cos
+		sin, cos = sin*dc+cos*ds, cos*dc-sin*ds
+		r, y := z[i], p.y[from+i]
 		e += h * (y - r) * (y - r)
 		ring += h * r * r
 		all += h * y * y

@@ -35,12 +35,12 @@ type Analyzer struct {
 func NewAnalyzer() *Analyzer {
 	a := &Analyzer{
 		spectral: NewSpectral(),
-		pitch:    NewPitch(SampleRate, nil),
+		pitch:    NewPitch(SampleRate, &PitchOptions{Strict: true}),
 		pulses:   NewPulses(SampleRate),
 		hnr:      NewHNR(SampleRate),
 		cpps:     NewCPPS(SampleRate),
 		formants: NewFormantTracker(),
-		activity: newActivity(),
+		activity: newActivity(SampleRate),
 		smooth:   make([]float64, spectrumFrame/2+1),
 	}
 	a.keep = a.tracks()

@@ -297,7 +297,7 @@ func TestAnalyzeMemory(t *testing.T) {
 	}
 }
 
-// FuzzAnalyzer feeds arbitrary samples: no panic, no endless loop, tracks of
+// FuzzAnalyzer feeds arbitrary samples, to a Meter too: no panic, no endless loop, tracks of
 // the promised length, and nothing that looks like a number where there is none.
 func FuzzAnalyzer(f *testing.F) {
 	add := func(x []float64, repeat uint16) {
@@ -350,6 +350,11 @@ func FuzzAnalyzer(f *testing.F) {
 		}
 		if s := out.SpeechDuration(); !(s >= 0 && s <= out.Duration+1e-9) {
 			t.Errorf("got %g s of speech in %g s", s, out.Duration)
+		}
+		m := dsp.NewMeter(dsp.SampleRate)
+		m.Add(x)
+		if r := m.Reading(); !(r.Speech >= 0 && r.Speech <= r.Duration) || !(r.Clipped >= 0 && r.Clipped <= 1) || !(r.F0 >= 0 && r.F0 <= 1000) || math.IsInf(r.Level, 0) {
+			t.Errorf("got %+v while it is recorded", r)
 		}
 	})
 }

@@ -34,6 +34,34 @@ func Multiply(dst, x, y []float64) []float64 {
 	return dst
 }
 
+// Add adds x to dst, x[i] to dst[i], and returns dst. It panics if the lengths differ.
+func Add(dst, x []float64) []float64 {
+	if len(dst) != len(x) {
+		panic("dsp: terms have the wrong length")
+	}
+	accumulate(dst, x, hasAVX)
+	return dst
+}
+
+// AddConstant adds c to every x[i], in place, and returns x.
+func AddConstant(x []float64, c float64) []float64 {
+	shift(x, x, -c, hasAVX)
+	return x
+}
+
+// Order puts the smaller of lo[i] and hi[i] into lo[i] and the larger into hi[i]. No
+// number may be NaN. It panics if the lengths differ.
+func Order(lo, hi []float64) {
+	if len(lo) != len(hi) {
+		panic("dsp: numbers to order have different lengths")
+	}
+	order(lo, hi, hasAVX)
+}
+
+// Sum is Σ x[i], in eight interleaved sums: 0 of no numbers. [Mean] sums in the order of
+// the index, which takes longer and rounds otherwise.
+func Sum(x []float64) float64 { return total(x, hasAVX) }
+
 // Dot is Σ x[i]·y[i], in eight interleaved sums: 0 of no numbers. It panics if
 // the lengths differ. It allocates nothing and changes neither slice.
 func Dot(x, y []float64) float64 {

@@ -10,10 +10,16 @@ var hasAVX = cpu.X86.HasAVX
 var hasAVX2 = cpu.X86.HasAVX && cpu.X86.HasAVX2
 
 // The passes. Each computes the same as the function of its name without AVX. The
-// number of points m or s is even and at least 2.
+// number of points m or s is even and at least 2. The first pass computes n butterflies,
+// an even number, from those of y, x and w on.
 
 //go:noescape
-func firstStageAVX(y *complex128, x *float64, w *complex128, m int)
+func firstStageAVX(y *complex128, x *float64, w *complex128, m, n int)
+
+// firstStageHalfAVX is firstStageAVX where the third and the fourth quarter of x are 0.
+//
+//go:noescape
+func firstStageHalfAVX(y *complex128, x *float64, w *complex128, m, n int)
 
 //go:noescape
 func middleStageAVX(y, x, w *complex128, m, s int)
@@ -55,13 +61,7 @@ func interpolateAVX(dst, z, table *float64, taps, n, phase, den, step, turn int)
 // emphasizeAVX reads x[-1] too.
 //
 //go:noescape
-func emphasizeAVX(dst, x, w *float64, a float64, n int)
-
-//go:noescape
-func multiplySumAVX(y, w *float64, n int) float64
-
-//go:noescape
-func subtractAVX(y, w *float64, c float64, n int)
+func emphasizeAVX(dst, x, w *float64, a, c float64, n int)
 
 //go:noescape
 func fluxAVX(p, before *float64, scale float64, n int) float64
@@ -89,7 +89,7 @@ func halveAVX(dst, even, odd, h *float64, taps, n int)
 func weighAVX(w, e2, gauss, ste *float64, scale float64, n int)
 
 // The loops of vector.go. n is a multiple of 8 for the sums, at least 1 for the
-// correlations, which compute 16 and 8 outputs, and else a multiple of 4; it is
+// correlations, which compute 32, 16 and 8 outputs, and else a multiple of 4; it is
 // never 0.
 
 //go:noescape
@@ -100,6 +100,9 @@ func dotsAVX(s *[4]float64, x, y0, y1, y2, y3 *float64, n int)
 
 //go:noescape
 func totalAVX(x *float64, n int) float64
+
+//go:noescape
+func correlate32AVX(dst, a, b *float64, n int)
 
 //go:noescape
 func correlate16AVX(dst, a, b *float64, n int)
@@ -118,6 +121,44 @@ func accumulateAVX(dst, x *float64, n int)
 
 //go:noescape
 func quarterAVX(dst, x, taps *float64, mean float64, n int)
+
+// The loops of sums.go. n is a multiple of 4 or, where the Go function counts in eights,
+// of 8, and never 0.
+
+//go:noescape
+func momentsAVX(s *[8]float64, p *float64, n int)
+
+//go:noescape
+func powersAVX(s *[16]float64, x *float64, offset float64, n int)
+
+// surveyAVX continues four sums, the lowest and the highest values.
+//
+//go:noescape
+func surveyAVX(s *[12]float64, x *float64, n int)
+
+//go:noescape
+func insideAVX(x *float64, lo, hi float64, n int) int
+
+//go:noescape
+func centreAVX(x, y, q, part, w *float64, mean float64, n int)
+
+//go:noescape
+func taperAVX(dst, x, w *float64, c float64, n int)
+
+//go:noescape
+func raiseAVX(x *float64, floor float64, n int)
+
+//go:noescape
+func highestAVX(x *float64, mask uint64, n int) float64
+
+//go:noescape
+func widenAVX(dst *complex128, x *float64, n int)
+
+//go:noescape
+func orderAVX(lo, hi *float64, n int)
+
+//go:noescape
+func cbrtsAVX2(x *float64, c *[12]float64, n int)
 
 //go:noescape
 func logsAVX2(dst, x *float64, c *[16]float64, n int)

@@ -35,7 +35,7 @@ func NewAutocorrelation(window []float64, lags int) *Autocorrelation {
 	}
 	n := powerOfTwo(len(window) + lags) // no lag wraps round
 	a := &Autocorrelation{
-		window: slices.Clone(window), fft: NewFFT(n), frame: make([]float64, n), sequence: make([]float64, n),
+		window: slices.Clone(window), fft: NewFFT(n).padded(len(window)), frame: make([]float64, n), sequence: make([]float64, n),
 		power: make([]float64, n/2+1), spectrum: make([]complex128, n/2+1),
 		correction: make([]float64, lags+1), cosines: make([]float64, n),
 	}
@@ -56,9 +56,7 @@ func NewAutocorrelation(window []float64, lags int) *Autocorrelation {
 // transform fills power and sequence from frame.
 func (a *Autocorrelation) transform() {
 	a.fft.Power(a.power, a.frame)
-	for k, p := range a.power {
-		a.spectrum[k] = complex(p, 0)
-	}
+	widen(a.spectrum, a.power, hasAVX)
 	a.fft.Sequence(a.sequence, a.spectrum)
 }
 
@@ -85,9 +83,12 @@ func (a *Autocorrelation) Measure(dst, frame []float64) []float64 {
 // bin is out of range.
 func (a *Autocorrelation) Band(lag, lo, hi int) float64 {
 	var r, all float64
-	for k, p := range a.power[lo:hi] {
-		r += p * a.cosines[(lo+k)*lag%len(a.cosines)]
+	period := a.cosines[:len(a.frame)]
+	at, last := lo*lag, len(period)-1 // the length is a power of two
+	for _, p := range a.power[lo:hi] {
+		r += p * period[at&last]
 		all += p
+		at += lag
 	}
 	return r / all * a.correction[lag]
 }

@@ -26,7 +26,7 @@ func NewCepstrum(n, m int) *Cepstrum {
 	if n < 1 || n > m {
 		panic("dsp: number of bins out of range")
 	}
-	return &Cepstrum{fft: NewFFT(m), taper: PeriodicHann(n), y: make([]float64, m)}
+	return &Cepstrum{fft: NewFFT(m).padded(n), taper: PeriodicHann(n), y: make([]float64, m)}
 }
 
 // Coefficients computes the m/2+1 coefficients C[0] … C[m/2] of the n bins x of a

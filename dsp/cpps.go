@@ -42,9 +42,10 @@ type CPPS struct {
 	w, y         []float64
 	coef         []complex128
 	power        []float64
-	last, now    []float64 // power cepstra
+	last, now    []float64 // power cepstra of the natural logarithm; the unit cancels
 	smooth       []float64
 	lo, hi, line int
+	ones         []float64 // as many as bins are averaged, an odd number
 
 	next    int     // frame that is measured next
 	follows bool    // whether the latest one has a cepstrum
@@ -73,6 +74,10 @@ func NewCPPS(sr float64) *CPPS {
 	c.now = make([]float64, cppsFFT/2)
 	c.smooth = make([]float64, cppsFFT/2)
 	c.line = int(math.Ceil(cppsLineLow * c.rate))
+	c.ones = make([]float64, 2*int(math.Round(cppsSmooth*c.rate/2))+1)
+	for i := range c.ones {
+		c.ones[i] = 1
+	}
 	c.lo = int(math.Ceil(c.rate / cppsHigh))
 	c.hi = min(int(c.rate/cppsLow), cppsFFT/2-2)
 	return c
@@ -138,21 +143,17 @@ func (c *CPPS) cepstrum(x *signal, t float64) (ok bool) {
 	c.decimate(x, from-c.d)
 	// pre-emphasis by the first difference of the decimated samples
 	a := math.Exp(-2 * math.Pi * cppsPre / c.rate)
-	emphasize(c.y, c.part[1:], c.w, a, hasAVX)
+	emphasize(c.y, c.part[1:], c.w, a, 0, hasAVX)
 	c.y[0] = c.w[0] * (c.part[1] - a*c.part[0])
 	p := c.fft.Power(c.power, c.y)
-	top := largest(p)
+	top := highest(p, allBits, hasAVX)
 	if !(top > 0) || math.IsInf(top, 0) {
 		return false
 	}
 	floor := max(top*cppsFloor, leastNormal)
-	for k, v := range p {
-		p[k] = max(v, floor)
-	}
+	raise(p, floor, hasAVX)
 	logs(p, p, hasAVX2)
-	for k, v := range p {
-		c.coef[k] = complex(v*(10/math.Ln10), 0)
-	}
+	widen(c.coef, p, hasAVX)
 	c.fft.Sequence(c.y, c.coef)
 	product(c.now, c.y[:len(c.now)], c.y, hasAVX)
 	return true
@@ -175,40 +176,28 @@ func (c *CPPS) decimate(x *signal, from int) {
 func (c *CPPS) prominence(follows bool) float64 {
 	p := c.smooth
 	copy(p, c.now)
-	if follows {
-		for q, v := range c.last {
-			p[q] = 0.5 * (p[q] + v)
-		}
+	if follows { // the sum is as good as the mean: only ratios count
+		accumulate(p, c.last, hasAVX)
 	}
-	// moving average of 2·half+1 bins, then dB
-	half := int(math.Round(cppsSmooth * c.rate / 2))
+	// moving average of the bins within half, but for the factor, then dB
+	half := len(c.ones) / 2
 	end := len(p) - half
-	var run float64
-	for q := c.line - half; q <= c.line+half; q++ {
-		run += p[max(q, -q)]
-	}
 	mean := c.y[:len(p)] // c.y is scratch again
-	for q := c.line; q < end; q++ {
-		mean[q] = run
-		if q+1 < end {
-			run += p[q+1+half] - p[max(q-half, half-q)]
-			run = max(run, leastNormal)
-		}
-	}
+	correlate(mean[c.line:end], c.ones, p[c.line-half:], hasAVX)
+	raise(mean[c.line:end], leastNormal, hasAVX)
 	best := c.lo
 	for q := c.lo; q <= min(c.hi, end-2); q++ {
 		if mean[q] > mean[best] {
 			best = q
 		}
 	}
-	n := float64(2*half + 1)
-	db := func(q int) float64 { return 10 * math.Log10(mean[q]/n) }
+	db := func(q int) float64 { return 10 * math.Log10(mean[q]) }
 	at, peak := float64(best), db(best)
 	if a, b, d := db(best-1), peak, db(best+1); b > a && b >= d {
 		u := 0.5 * (a - d) / (a - 2*b + d)
 		at, peak = at+u, b-0.25*(a-d)*u
 	}
 	slope, middle := logRegression(mean[c.line:end])
-	line := middle - math.Log(n) + slope*(at-float64(c.line)-0.5*float64(end-c.line-1))
+	line := middle + slope*(at-float64(c.line)-0.5*float64(end-c.line-1))
 	return peak - line*(10/math.Ln10)
 }

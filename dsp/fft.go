@@ -24,6 +24,7 @@ type FFT struct {
 	half   []complex128 // exp(−2πi·k/n), k = 0 … n/4
 	a, b   []complex128 // h points each, the two sides of a Stockham pass
 	avx    bool         // whether the passes run in assembly
+	used   int          // samples of x behind which all are 0, but in Sequence
 }
 
 // A stage is one radix-4 pass over h = 4·m·s points.
@@ -41,6 +42,7 @@ func NewFFT(n int) *FFT {
 	h := n / 2
 	f := &FFT{n: n, half: make([]complex128, n/4+1), a: make([]complex128, h), b: make([]complex128, h)}
 	f.avx = hasAVX && h >= 8
+	f.used = n
 	for k := range f.half {
 		f.half[k] = unitRoot(k, n)
 	}
@@ -84,6 +86,13 @@ func unitRoot(k, n int) complex128 {
 	return complex(c, -s)
 }
 
+// padded promises that the samples from the given number on are 0 wherever Coefficients
+// and Power are called, which saves the assembly a part of the first pass. It returns f.
+func (f *FFT) padded(samples int) *FFT {
+	f.used = samples
+	return f
+}
+
 // Len is the number n of real samples.
 func (f *FFT) Len() int { return f.n }
 
@@ -98,7 +107,7 @@ func (f *FFT) Coefficients(dst []complex128, x []float64) []complex128 {
 	if len(dst) != h+1 {
 		panic("dsp: FFT coefficients have the wrong length")
 	}
-	z := f.transform(x)
+	z := f.transform(x, f.used)
 	z0 := z[0]
 	dst[0] = complex(real(z0)+imag(z0), 0)
 	dst[h] = complex(real(z0)-imag(z0), 0)
@@ -135,7 +144,7 @@ func (f *FFT) Power(dst []float64, x []float64) []float64 {
 	if len(dst) > h+1 {
 		panic("dsp: FFT power has the wrong length")
 	}
-	z := f.transform(x)
+	z := f.transform(x, f.used)
 	if len(dst) == 0 {
 		return dst
 	}
@@ -214,7 +223,7 @@ func (f *FFT) Sequence(dst []float64, c []complex128) []float64 {
 			dst[2*(h-k)], dst[2*(h-k)+1] = (er+oi)*scale, (ei-or)*scale
 		}
 	}
-	z := f.transform(dst)
+	z := f.transform(dst, f.n)
 	if f.avx {
 		conjugateAVX(&dst[0], &z[0], len(z))
 		return dst

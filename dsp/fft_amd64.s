@@ -47,13 +47,13 @@ GLOBL half<>(SB), RODATA|NOPTR, $8
 	VPERMILPD   $15, wr, wi             \
 	VMOVDDUP    wr, wr
 
-// func firstStageAVX(y *complex128, x *float64, w *complex128, m int)
-TEXT ·firstStageAVX(SB), NOSPLIT, $0-32
+// func firstStageAVX(y *complex128, x *float64, w *complex128, m, n int)
+TEXT ·firstStageAVX(SB), NOSPLIT, $0-40
 	MOVQ    y+0(FP), DI
 	MOVQ    x+8(FP), SI
 	MOVQ    w+16(FP), DX
-	MOVQ    m+24(FP), CX
-	MOVQ    CX, R8
+	MOVQ    m+24(FP), R8
+	MOVQ    n+32(FP), CX
 	SHLQ    $4, R8           // bytes of a quarter of x
 	LEAQ    (R8)(R8*2), R9
 	VMOVUPD conjugate<>(SB), Y15
@@ -83,6 +83,47 @@ first:
 	ADDQ        $128, DI
 	SUBQ        $2, CX
 	JNE         first
+	VZEROUPPER
+	RET
+
+// func firstStageHalfAVX(y *complex128, x *float64, w *complex128, m, n int)
+TEXT ·firstStageHalfAVX(SB), NOSPLIT, $0-40
+	MOVQ    y+0(FP), DI
+	MOVQ    x+8(FP), SI
+	MOVQ    w+16(FP), DX
+	MOVQ    m+24(FP), R8
+	MOVQ    n+32(FP), CX
+	SHLQ    $4, R8           // bytes of a quarter of x
+	VMOVUPD conjugate<>(SB), Y15
+
+half:
+	VMOVUPD   (SI), Y5
+	VMOVUPD   (SI)(R8*1), Y6
+	VPERMILPD $5, Y6, Y7
+	VXORPD    Y15, Y7, Y7
+	VADDPD    Y6, Y5, Y0
+	VADDPD    Y7, Y5, Y1
+	VSUBPD    Y6, Y5, Y2
+	VSUBPD    Y7, Y5, Y3
+	TWIDDLE(0, X8, Y8, Y9)
+	TWIDDLE(16, X10, Y10, Y11)
+	TWIDDLE(32, X12, Y12, Y13)
+	TIMES(Y1, Y8, Y9, Y4)
+	TIMES(Y2, Y10, Y11, Y5)
+	TIMES(Y3, Y12, Y13, Y6)
+	VINSERTF128 $1, X1, Y0, Y4
+	VINSERTF128 $1, X3, Y2, Y5
+	VPERM2F128  $0x31, Y1, Y0, Y6
+	VPERM2F128  $0x31, Y3, Y2, Y7
+	VMOVUPD     Y4, (DI)
+	VMOVUPD     Y5, 32(DI)
+	VMOVUPD     Y6, 64(DI)
+	VMOVUPD     Y7, 96(DI)
+	ADDQ        $32, SI
+	ADDQ        $96, DX
+	ADDQ        $128, DI
+	SUBQ        $2, CX
+	JNE         half
 	VZEROUPPER
 	RET
 

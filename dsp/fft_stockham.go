@@ -1,8 +1,8 @@
 package dsp
 
 // transform returns Z, the DFT of z[j] = x[2j] + i·x[2j+1], in scratch that is
-// valid until the next call.
-func (f *FFT) transform(x []float64) []complex128 {
+// valid until the next call. The samples of x from used on are 0.
+func (f *FFT) transform(x []float64, used int) []complex128 {
 	if len(x) != f.n {
 		panic("dsp: FFT of the wrong number of samples")
 	}
@@ -12,7 +12,7 @@ func (f *FFT) transform(x []float64) []complex128 {
 		return src
 	}
 	if f.avx {
-		return f.transformAVX(x)
+		return f.transformAVX(x, used)
 	}
 	firstStage(src, x, f.stages[0].w)
 	for i := 1; i < len(f.stages); i++ {
@@ -35,10 +35,17 @@ func (f *FFT) transform(x []float64) []complex128 {
 }
 
 // transformAVX is transform in assembly; h is at least 8.
-func (f *FFT) transformAVX(x []float64) []complex128 {
+func (f *FFT) transformAVX(x []float64, used int) []complex128 {
 	src, dst := f.a, f.b
 	st := &f.stages[0]
-	firstStageAVX(&src[0], &x[0], &st.w[0], st.m)
+	// the butterflies from k on have zeros in the second half of x
+	k := min(max((used-4*st.m+3)/4*2, 0), st.m)
+	if k > 0 {
+		firstStageAVX(&src[0], &x[0], &st.w[0], st.m, k)
+	}
+	if k < st.m {
+		firstStageHalfAVX(&src[4*k], &x[2*k], &st.w[3*k], st.m, st.m-k)
+	}
 	for i := 1; i < len(f.stages); i++ {
 		st = &f.stages[i]
 		if st.m == 1 {

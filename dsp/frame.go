@@ -24,47 +24,18 @@ func overlap(n, length, start int) (lo, hi int) {
 // The loops over a frame, in four sums that do not depend on one another. With avx
 // they run in assembly, which gives the same bits; avx must be false without hasAVX.
 
-// emphasize computes (x[j] − a·x[j−1])·w[j] into dst, with (1 − a)·x[0]·w[0]
-// first. dst and w are at least as long as x, which is not empty.
-func emphasize(dst, x, w []float64, a float64, avx bool) {
+// emphasize computes (x[j] − a·x[j−1] − c)·w[j] into dst, with x[0] for x[−1]. dst and w
+// are at least as long as x, which is not empty.
+func emphasize(dst, x, w []float64, a, c float64, avx bool) {
 	dst, w = dst[:len(x)], w[:len(x)]
-	dst[0] = (x[0] - a*x[0]) * w[0]
+	dst[0] = (x[0] - a*x[0] - c) * w[0]
 	j := 1
 	if n := (len(x) - 1) &^ 3; avx && n > 0 {
-		emphasizeAVX(&dst[1], &x[1], &w[1], a, n)
+		emphasizeAVX(&dst[1], &x[1], &w[1], a, c, n)
 		j += n
 	}
 	for ; j < len(x); j++ {
-		dst[j] = (x[j] - a*x[j-1]) * w[j]
-	}
-}
-
-// multiplySum multiplies y by w, as long and a multiple of 4 points, and
-// returns Σ y.
-func multiplySum(y, w []float64, avx bool) float64 {
-	if avx && len(y) >= 4 {
-		return multiplySumAVX(&y[0], &w[:len(y)][0], len(y)&^3)
-	}
-	var a, b, c, d float64
-	for j := 0; j+4 <= len(y); j += 4 {
-		p, q := (*[4]float64)(y[j:j+4]), (*[4]float64)(w[j:j+4])
-		p[0], p[1], p[2], p[3] = p[0]*q[0], p[1]*q[1], p[2]*q[2], p[3]*q[3]
-		a += p[0]
-		b += p[1]
-		c += p[2]
-		d += p[3]
-	}
-	return a + b + c + d
-}
-
-// subtract takes c·w off y, as long and a multiple of 4 points.
-func subtract(y, w []float64, c float64, avx bool) {
-	if avx && len(y) >= 4 {
-		subtractAVX(&y[0], &w[:len(y)][0], c, len(y)&^3)
-		return
-	}
-	for j, v := range w[:len(y)] {
-		y[j] -= c * v
+		dst[j] = (x[j] - a*x[j-1] - c) * w[j]
 	}
 }
 

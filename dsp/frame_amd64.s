@@ -12,18 +12,20 @@
 	VUNPCKHPD    X1, X1, X1     \
 	VADDSD       X1, X0, X0
 
-// func emphasizeAVX(dst, x, w *float64, a float64, n int)
-TEXT ·emphasizeAVX(SB), NOSPLIT, $0-40
+// func emphasizeAVX(dst, x, w *float64, a, c float64, n int)
+TEXT ·emphasizeAVX(SB), NOSPLIT, $0-48
 	MOVQ         dst+0(FP), DI
 	MOVQ         x+8(FP), SI
 	MOVQ         w+16(FP), DX
 	VBROADCASTSD a+24(FP), Y3
-	MOVQ         n+32(FP), CX
+	VBROADCASTSD c+32(FP), Y4
+	MOVQ         n+40(FP), CX
 
 emphasize:
 	VMULPD  -8(SI), Y3, Y1
 	VMOVUPD (SI), Y0
 	VSUBPD  Y1, Y0, Y0
+	VSUBPD  Y4, Y0, Y0
 	VMULPD  (DX), Y0, Y0
 	VMOVUPD Y0, (DI)
 	ADDQ    $32, SI
@@ -31,46 +33,6 @@ emphasize:
 	ADDQ    $32, DI
 	SUBQ    $4, CX
 	JNE     emphasize
-	VZEROUPPER
-	RET
-
-// func multiplySumAVX(y, w *float64, n int) float64
-TEXT ·multiplySumAVX(SB), NOSPLIT, $0-32
-	MOVQ   y+0(FP), DI
-	MOVQ   w+8(FP), SI
-	MOVQ   n+16(FP), CX
-	VXORPD Y0, Y0, Y0
-
-product:
-	VMOVUPD (DI), Y1
-	VMULPD  (SI), Y1, Y1
-	VMOVUPD Y1, (DI)
-	VADDPD  Y1, Y0, Y0
-	ADDQ    $32, SI
-	ADDQ    $32, DI
-	SUBQ    $4, CX
-	JNE     product
-	SUM
-	VMOVSD  X0, ret+24(FP)
-	VZEROUPPER
-	RET
-
-// func subtractAVX(y, w *float64, c float64, n int)
-TEXT ·subtractAVX(SB), NOSPLIT, $0-32
-	MOVQ         y+0(FP), DI
-	MOVQ         w+8(FP), SI
-	VBROADCASTSD c+16(FP), Y3
-	MOVQ         n+24(FP), CX
-
-subtract:
-	VMULPD  (SI), Y3, Y1
-	VMOVUPD (DI), Y0
-	VSUBPD  Y1, Y0, Y0
-	VMOVUPD Y0, (DI)
-	ADDQ    $32, SI
-	ADDQ    $32, DI
-	SUBQ    $4, CX
-	JNE     subtract
 	VZEROUPPER
 	RET
 

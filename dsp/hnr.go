@@ -149,9 +149,7 @@ func (h *HNR) frame(x *signal, at, tau float64) float64 {
 func (h *HNR) load(w, part []float64) {
 	mean := total(part, hasAVX) / float64(len(part))
 	h.x, h.y, h.q = sized(h.x, len(part)), sized(h.y, len(w)), sized(h.q, len(part))
-	shift(h.x, part, mean, hasAVX)
-	product(h.q, h.x, h.x, hasAVX)
-	product(h.y, w, h.x, hasAVX)
+	centre(h.x, h.y, h.q, part, w, mean, hasAVX)
 }
 
 // window makes w a Hann window of about the given length in samples, odd in

@@ -2,8 +2,7 @@ package dsp
 
 import (
 	"math"
-
-	"gonum.org/v1/gonum/floats"
+	"sync"
 )
 
 const (
@@ -18,11 +17,12 @@ type interpolator struct {
 	kernel [interpPhases + 1][3][interpTaps]float64 // value, first and second derivative
 }
 
-func newInterpolator() *interpolator {
+// newInterpolator returns the one interpolator, whose tables are computed once.
+var newInterpolator = sync.OnceValue(func() *interpolator {
 	in := &interpolator{}
 	in.tabulate()
 	return in
-}
+})
 
 // tabulate fills the kernels: a sinc under a Kaiser window of interpTaps
 // samples, exact to 3e-5 up to 0.6 of the Nyquist frequency, and its first two
@@ -83,7 +83,7 @@ func (in *interpolator) peak(r []float64, k int) (at, v float64) {
 		p := int((u-float64(m))*interpPhases + 0.5)
 		y := r[m+1-interpPad : m+1+interpPad]
 		ker := &in.kernel[p]
-		v0, v1, v2 := floats.Dot(ker[0][:], y), floats.Dot(ker[1][:], y), floats.Dot(ker[2][:], y)
+		v0, v1, v2 := dotProduct(ker[0][:], y, hasAVX), dotProduct(ker[1][:], y, hasAVX), dotProduct(ker[2][:], y, hasAVX)
 		at = float64(m) + float64(p)/interpPhases
 		if !(v2 < 0) {
 			return at, v0

@@ -31,7 +31,8 @@ func (m *levelMeter) part(x *signal, lo, hi int) float64 {
 	if lo == hi {
 		return 0
 	}
-	return sumSquares(x.part(lo, hi), m.offset)
+	_, square := powers(x.part(lo, hi), m.offset, hasAVX)
+	return square
 }
 
 // frame returns the level of frame i, in dBFS.
@@ -43,24 +44,6 @@ func (m *levelMeter) frame(x *signal, i int) float64 {
 	l := level((m.b2 + m.a1 + m.b1 + a + b) / float64(hi-lo))
 	m.b2, m.a1, m.b1 = m.b1, a, b
 	return l
-}
-
-// sumSquares is Σ (x − offset)².
-func sumSquares(x []float64, offset float64) float64 {
-	var a, b, c, d float64
-	for len(x) >= 4 {
-		x0, x1, x2, x3 := x[0]-offset, x[1]-offset, x[2]-offset, x[3]-offset
-		a += x0 * x0
-		b += x1 * x1
-		c += x2 * x2
-		d += x3 * x3
-		x = x[4:]
-	}
-	for _, v := range x {
-		v -= offset
-		a += v * v
-	}
-	return a + b + c + d
 }
 
 // The auditory spectrum of the loudness is that of PLP (H. Hermansky, "Perceptual
@@ -136,9 +119,6 @@ func (l *loudness) calibration(sr float64, w []float64) float64 {
 // of is the loudness of the power spectrum p, ≥ 0.
 func (l *loudness) of(p []float64) float64 {
 	l.bank.energies(l.bands, p)
-	var s float64
-	for j, e := range l.bands {
-		s += l.scale[j] * math.Cbrt(e)
-	}
-	return s
+	cbrts(l.bands, hasAVX2)
+	return dotProduct(l.scale, l.bands, hasAVX)
 }

@@ -92,7 +92,7 @@ func NewLFCC(sr float64, opts *LFCCOptions) *LFCC {
 	if !(o.Floor > 0) || math.IsInf(o.Floor, 0) {
 		panic("dsp: LFCC with impossible options")
 	}
-	l := &LFCC{floor: o.Floor, window: Hamming(n), fft: NewFFT(o.FFTLen), buffer: make([]float64, o.FFTLen), coefficients: o.Coefficients}
+	l := &LFCC{floor: o.Floor, window: Hamming(n), fft: NewFFT(o.FFTLen).padded(n), buffer: make([]float64, o.FFTLen), coefficients: o.Coefficients}
 	if !o.NoPreEmphasis {
 		l.emphasis = lfccPreEmphasis
 	}
@@ -127,7 +127,7 @@ func (l *LFCC) Coefficients(dst, frame []float64) []float64 {
 	if l.emphasis == 0 {
 		product(l.buffer, frame, l.window, hasAVX)
 	} else {
-		emphasize(l.buffer, frame, l.window, l.emphasis, hasAVX)
+		emphasize(l.buffer, frame, l.window, l.emphasis, 0, hasAVX)
 	}
 	l.fft.Power(l.power, l.buffer)
 	l.bank.energies(l.logs, l.power)

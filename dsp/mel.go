@@ -51,22 +51,50 @@ func newFilterBank(sr float64, nfft, n int, low, high float64, scale func(float6
 	return b
 }
 
-// energies computes the n filters' sums of the power spectrum p into dst.
+// energies computes the n filters' sums of the power spectrum p into dst. It sums the
+// bins between two pairs of neighbouring edges at a time, since an addition must wait for
+// the one before.
 func (b *filterBank) energies(dst, p []float64) {
 	var rising float64
-	k0 := b.first[0]
-	for j := 0; j <= b.n; j++ {
-		lo, hi := b.first[j], b.first[j+1]
-		bins := p[lo:hi]
-		rise, fall := b.rise[lo-k0:][:len(bins)], b.fall[lo-k0:][:len(bins)]
-		var r, f float64
-		for i, v := range bins {
-			r += rise[i] * v
-			f += fall[i] * v
+	for j := 0; j <= b.n; j += 2 {
+		lo, mid := b.first[j], b.first[j+1]
+		hi := mid
+		if j < b.n {
+			hi = b.first[j+2]
 		}
+		r0, f0, r1, f1 := b.sums(p, lo, mid, hi)
 		if j > 0 {
-			dst[j-1] = rising + f
+			dst[j-1] = rising + f0
 		}
-		rising = r
+		if j < b.n {
+			dst[j] = r0 + f1
+		}
+		rising = r1
 	}
+}
+
+// sums returns the sums of the bins lo to mid−1, as they rise and fall, and of the bins
+// mid to hi−1.
+func (b *filterBank) sums(p []float64, lo, mid, hi int) (r0, f0, r1, f1 float64) {
+	k0 := b.first[0]
+	x, y := p[lo:mid], p[mid:hi]
+	xr, xf := b.rise[lo-k0 : mid-k0][:len(x)], b.fall[lo-k0 : mid-k0][:len(x)]
+	yr, yf := b.rise[mid-k0 : hi-k0][:len(y)], b.fall[mid-k0 : hi-k0][:len(y)]
+	n := min(len(x), len(y))
+	for i := range n {
+		u, v := x[i], y[i]
+		r0 += xr[i] * u
+		f0 += xf[i] * u
+		r1 += yr[i] * v
+		f1 += yf[i] * v
+	}
+	for i := n; i < len(x); i++ {
+		r0 += xr[i] * x[i]
+		f0 += xf[i] * x[i]
+	}
+	for i := n; i < len(y); i++ {
+		r1 += yr[i] * y[i]
+		f1 += yf[i] * y[i]
+	}
+	return r0, f0, r1, f1
 }

@@ -90,7 +90,7 @@ func NewMFCC(sr float64, opts *MFCCOptions) *MFCC {
 	for j := range m.window {
 		m.window[j] *= mfccFullScale
 	}
-	m.fft = NewFFT(nfft)
+	m.fft = NewFFT(nfft).padded(m.frameLen)
 	m.buffer = make([]float64, nfft)
 	m.bank = newFilterBank(sr, nfft, o.Filters, o.Low, o.High, HzToMel)
 	m.power = make([]float64, m.bank.lastBins)
@@ -131,7 +131,13 @@ func (m *MFCC) Coefficients(dst, frame []float64) []float64 {
 	if len(dst) != m.coefficients || len(frame) != m.frameLen {
 		panic("dsp: MFCC of a frame or into a slice of the wrong length")
 	}
-	emphasize(m.buffer, frame, m.window, m.emphasis, hasAVX)
+	m.measure(dst, frame, 0)
+	return dst
+}
+
+// measure computes the coefficients of frame − offset into dst.
+func (m *MFCC) measure(dst, frame []float64, offset float64) {
+	emphasize(m.buffer, frame, m.window, m.emphasis, (1-m.emphasis)*offset, hasAVX)
 	m.fft.Power(m.power, m.buffer)
 	m.bank.energies(m.logs, m.power)
 	undefined := false
@@ -149,7 +155,6 @@ func (m *MFCC) Coefficients(dst, frame []float64) []float64 {
 		logs(m.logs, m.logs, hasAVX2)
 	}
 	multiply(dst, m.dct, m.logs)
-	return dst
 }
 
 // cosines is the matrix cos(πi(j+½)/n), i < rows, j < n, row by row.
@@ -163,9 +168,22 @@ func cosines(rows, n int) []float64 {
 	return c
 }
 
-// multiply computes dst = A·x for a matrix A of len(dst) rows.
+// multiply computes dst = A·x for a matrix A of len(dst) rows, four rows at a time, since
+// an addition must wait for the one before.
 func multiply(dst, a, x []float64) {
-	for i := range dst {
+	i, n := 0, len(x)
+	for ; i+4 <= len(dst); i += 4 {
+		a0, a1, a2, a3 := a[i*n:][:n], a[(i+1)*n:][:n], a[(i+2)*n:][:n], a[(i+3)*n:][:n]
+		var s0, s1, s2, s3 float64
+		for j, v := range x {
+			s0 += a0[j] * v
+			s1 += a1[j] * v
+			s2 += a2[j] * v
+			s3 += a3[j] * v
+		}
+		dst[i], dst[i+1], dst[i+2], dst[i+3] = s0, s1, s2, s3
+	}
+	for ; i < len(dst); i++ {
 		row := a[i*len(x):][:len(x)]
 		var s float64
 		for j, v := range x {

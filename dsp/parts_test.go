@@ -64,7 +64,7 @@ func TestSumLog(t *testing.T) {
 func BenchmarkActivity(b *testing.B) {
 	x := signals.Sequence(SampleRate, signals.VoicedUnvoiced, 1)
 	out := NewAnalyzer().Analyze(x)
-	all, v, power := whole(x), newActivity(), make([]float32, len(out.F0))
+	all, v, power := whole(x), newActivity(SampleRate), make([]float32, len(out.F0))
 	b.ReportAllocs()
 	for b.Loop() {
 		out.Speech, out.Pauses, out.Syllables = out.Speech[:0], out.Pauses[:0], out.Syllables[:0]

@@ -89,6 +89,10 @@ func (c *correlogram) start(low *lowpass) {
 	c.low, c.offset = low, low.offset/float64(low.d1*low.d2)
 }
 
+// limit is the sample of the low-passed signal after the last one of the frame centred on
+// t seconds.
+func (c *correlogram) limit(t float64) int { return int(math.Floor(t*c.rate-c.offset)) + c.half + 2 }
+
 // window fills frameBuf with the windowed frame centred on t seconds, less its
 // weighted mean, and returns its largest magnitude within half a longest period of
 // t and the autocorrelation of the window. ok is false if less than leastWindow of

@@ -4,11 +4,7 @@ import "math"
 
 // largest is the largest magnitude of the samples from … to−1 of y.
 func (p *Pulses) largest(from, to int) float64 {
-	var m float64
-	for _, v := range p.y[max(0, from):min(len(p.y), to)] {
-		m = max(m, math.Abs(v))
-	}
-	return m
+	return highest(p.y[max(0, from):min(len(p.y), to)], magnitude, hasAVX)
 }
 
 // match returns the lag from lo to hi with the largest normalised correlation of

@@ -120,15 +120,17 @@ func newClipping(e extent) Clipping {
 
 // Add takes the next samples.
 func (c *Clipping) Add(x []float64) {
-	for i, v := range x {
-		if c.run == 0 && v < c.high.flat && -v < c.low.flat {
-			continue
+	for i := 0; i < len(x); i++ {
+		if c.run == 0 {
+			if i += inside(x[i:], -c.low.flat, c.high.flat, hasAVX); i == len(x) {
+				break
+			}
 		}
 		before := c.last
 		if i > 0 {
 			before = x[i-1]
 		}
-		c.sample(v, before, c.all+i == 0)
+		c.sample(x[i], before, c.all+i == 0)
 	}
 	c.all += len(x)
 	if len(x) > 0 {

@@ -107,37 +107,33 @@ func (g *gram) add(y []float64, from, to int) {
 func (g *gram) solve(ridge float64) (a [residualOrder + 1]float64, ok bool) {
 	const m = residualOrder
 	var l [m][m]float64
-	var z [m]float64
+	var z, diagonal [m]float64 // diagonal is 1/l[i][i]: a product is faster than a quotient
 	for i := range m {
-		for j := range i + 1 {
-			v := g[j+1][i+1]
-			if i == j {
-				v += ridge
-			}
+		row := &l[i]
+		for j := range i {
+			v, other := g[j+1][i+1], &l[j]
 			for k := range j {
-				v -= l[i][k] * l[j][k]
+				v -= row[k] * other[k]
 			}
-			if i > j {
-				l[i][j] = v / l[j][j]
-				continue
-			}
-			if !(v > 0) || math.IsInf(v, 0) {
-				return a, false
-			}
-			l[i][i] = math.Sqrt(v)
+			row[j] = v * diagonal[j]
 		}
-		v := -g[0][i+1]
+		v, y := g[i+1][i+1]+ridge, -g[0][i+1]
 		for k := range i {
-			v -= l[i][k] * z[k]
+			v -= row[k] * row[k]
+			y -= row[k] * z[k]
 		}
-		z[i] = v / l[i][i]
+		if !(v > 0) || math.IsInf(v, 0) {
+			return a, false
+		}
+		diagonal[i] = 1 / math.Sqrt(v)
+		z[i] = y * diagonal[i]
 	}
 	for i := m - 1; i >= 0; i-- {
 		v := z[i]
 		for k := i + 1; k < m; k++ {
 			v -= l[k][i] * a[k+1]
 		}
-		a[i+1] = v / l[i][i]
+		a[i+1] = v * diagonal[i]
 	}
 	a[0] = 1
 	return a, true
@@ -215,8 +211,8 @@ func (s *residual) ring(y []float64, from, to int) []float64 {
 	copy(z, y[from-m:from])
 	for i := m; i < len(z); i++ {
 		var v float64
-		for j := 1; j <= m; j++ {
-			v -= a[j] * z[i-j]
+		for j, y := range (*[m]float64)(z[i-m:]) { // the latest sample last: it was not known before
+			v -= a[m-j] * y
 		}
 		z[i] = v
 	}

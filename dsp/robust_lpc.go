@@ -29,6 +29,7 @@ const (
 // and is not safe for concurrent use.
 type robustLPC struct {
 	gauss []float64 // g(n), the window over the frame
+	area  float64   // Σ g(n)
 	y     []float64 // windowed frame
 	w     []float64 // weights of the refit
 	e2    []float64 // squares of the residual with cauchyReach zeros at both ends
@@ -45,6 +46,7 @@ func newRobustLPC(n int, sigma float64) *robustLPC {
 		t := (float64(i) - 0.5*float64(n-1)) / sigma
 		l.gauss[i] = math.Exp(-0.5 * t * t)
 	}
+	l.area = sum(l.gauss)
 	return l
 }
 
@@ -79,9 +81,7 @@ func newRobustLPC(n int, sigma float64) *robustLPC {
 func (l *robustLPC) fit(x, ste []float64) ([]float64, bool) {
 	n := len(l.gauss)
 	frame := x[lpcHistory : lpcHistory+n]
-	for i, v := range frame {
-		l.y[i] = v * l.gauss[i]
-	}
+	product(l.y, frame, l.gauss, hasAVX)
 	if !l.autocorrelation() {
 		return nil, false
 	}
@@ -139,23 +139,14 @@ func (l *robustLPC) autocorrelation() bool {
 // residual fills e2 with the squares of e(n) = Σ a[k]·x(n-k) and returns their
 // mean under the window.
 func (l *robustLPC) residual(x []float64) float64 {
-	n := len(l.y)
-	a1, a2, a3, a4, a5 := l.a[1], l.a[2], l.a[3], l.a[4], l.a[5]
-	a6, a7, a8, a9, a10 := l.a[6], l.a[7], l.a[8], l.a[9], l.a[10]
-	var s, sw float64
-	x = x[lpcHistory-lpcOrder:]
-	x = x[:n+lpcOrder]
-	e2 := l.e2[cauchyReach : cauchyReach+n]
-	for i := range e2 {
-		v := x[i : i+lpcTerms : i+lpcTerms]
-		e := (v[10] + a1*v[9] + a2*v[8] + a3*v[7]) + (a4*v[6] + a5*v[5] + a6*v[4]) + (a7*v[3] + a8*v[2] + a9*v[1] + a10*v[0])
-		e *= e
-		e2[i] = e
-		g := l.gauss[i]
-		s += g * e
-		sw += g
+	var taps [lpcTerms]float64 // from the oldest sample to the newest
+	for k, v := range l.a {
+		taps[lpcOrder-k] = v
 	}
-	return s / sw
+	e2 := l.e2[cauchyReach : cauchyReach+len(l.gauss)]
+	correlate(e2, taps[:], x[lpcHistory-lpcOrder:], hasAVX)
+	product(e2, e2, e2, hasAVX)
+	return dotProduct(l.gauss, e2, hasAVX) / l.area
 }
 
 // A covariance holds Σ w(n)·x(n-i)·x(n-j) for j ≥ i in row i and column
@@ -193,14 +184,14 @@ func (c *covariance) fillGo(x, w []float64) {
 	}
 }
 
-// tile returns Σ w·u0·v0 … Σ w·u0·v3, Σ w·u1·v0 … Σ w·u1·v3.
+// tile returns Σ u0·(w·v0) … Σ u0·(w·v3), Σ u1·(w·v0) … Σ u1·(w·v3).
 func tile(w, u0, u1, v0, v1, v2, v3 []float64) [8]float64 {
 	n := len(w)
 	u0, u1, v0, v1, v2, v3 = u0[:n], u1[:n], v0[:n], v1[:n], v2[:n], v3[:n]
 	var s00, s01, s02, s03, s10, s11, s12, s13 float64
 	for k, wk := range w {
-		p, q := wk*u0[k], wk*u1[k]
-		a, b, c, d := v0[k], v1[k], v2[k], v3[k]
+		p, q := u0[k], u1[k]
+		a, b, c, d := wk*v0[k], wk*v1[k], wk*v2[k], wk*v3[k]
 		s00 += p * a
 		s01 += p * b
 		s02 += p * c
@@ -218,34 +209,33 @@ func tile(w, u0, u1, v0, v1, v2, v3 []float64) [8]float64 {
 // decomposition. Where they are singular, a stays the first predictor.
 func (l *robustLPC) solve() {
 	var c [lpcTerms][lpcTerms]float64 // lower triangle, φ = c·cᵀ
-	var b [lpcTerms]float64
+	var b, diagonal [lpcTerms]float64 // diagonal is 1/c[i][i]: a product is faster than a quotient
 	for i := 1; i <= lpcOrder; i++ {
-		for j := 1; j <= i; j++ {
-			s := l.phi.at(j, i)
+		row := &c[i]
+		for j := 1; j < i; j++ {
+			s, other := l.phi.at(j, i), &c[j]
 			for k := 1; k < j; k++ {
-				s -= c[i][k] * c[j][k]
+				s -= row[k] * other[k]
 			}
-			if j < i {
-				c[i][j] = s / c[j][j]
-				continue
-			}
-			if !(s > 1e-13*l.phi.at(i, i)) { // singular to rounding: 1e-13 is 500 ulp
-				return
-			}
-			c[i][i] = math.Sqrt(s)
+			row[j] = s * diagonal[j]
 		}
-		s := -l.phi.at(0, i)
+		s, y := l.phi.at(i, i), -l.phi.at(0, i)
 		for k := 1; k < i; k++ {
-			s -= c[i][k] * b[k]
+			s -= row[k] * row[k]
+			y -= row[k] * b[k]
 		}
-		b[i] = s / c[i][i]
+		if !(s > 1e-13*l.phi.at(i, i)) { // singular to rounding: 1e-13 is 500 ulp
+			return
+		}
+		diagonal[i] = 1 / math.Sqrt(s)
+		b[i] = y * diagonal[i]
 	}
 	for i := lpcOrder; i >= 1; i-- {
 		s := b[i]
 		for k := i + 1; k <= lpcOrder; k++ {
 			s -= c[k][i] * b[k]
 		}
-		b[i] = s / c[i][i]
+		b[i] = s * diagonal[i]
 	}
 	copy(l.a[1:], b[1:])
 }

@@ -1,31 +1,11 @@
 #include "textflag.h"
 
-// ROW1, ROW2 and ROW3 set Y12 to the product of the weight and the sample p bytes before
-// SI. They multiply it with the four samples that end 0, 4 and 8 samples before sample n,
-// and add the products to the sums a, b and c.
-#define ROW3(back, a, b, c) \
-	VBROADCASTSD back(SI), Y12   \
-	VMULPD       Y15, Y12, Y12   \
-	VMULPD       -88(SI), Y12, Y13 \
-	VADDPD       Y13, a, a       \
-	VMULPD       -56(SI), Y12, Y14 \
-	VADDPD       Y14, b, b       \
-	VMULPD       -24(SI), Y12, Y13 \
-	VADDPD       Y13, c, c
-
-#define ROW2(back, a, b) \
-	VBROADCASTSD back(SI), Y12   \
-	VMULPD       Y15, Y12, Y12   \
-	VMULPD       -88(SI), Y12, Y13 \
-	VADDPD       Y13, a, a       \
-	VMULPD       -56(SI), Y12, Y14 \
-	VADDPD       Y14, b, b
-
-#define ROW1(back, a) \
-	VBROADCASTSD back(SI), Y12   \
-	VMULPD       Y15, Y12, Y12   \
-	VMULPD       -88(SI), Y12, Y13 \
-	VADDPD       Y13, a, a
+// ROW sets t to the product of the sample back bytes before SI with the four weighted
+// samples in data, and adds it to the sums y.
+#define ROW(back, data, y, t) \
+	VBROADCASTSD back(SI), t \
+	VMULPD       data, t, t  \
+	VADDPD       t, y, y
 
 #define CLEAR(y) VXORPD y, y, y
 
@@ -54,27 +34,49 @@ TEXT ·covarianceAVX(SB), NOSPLIT, $0-32
 	CLEAR(Y11)
 
 newer:
-	VBROADCASTSD (DX), Y15
-	ROW3(0, Y0, Y1, Y2)
-	ROW3(-8, Y3, Y4, Y5)
-	ROW3(-16, Y6, Y7, Y8)
-	ROW3(-24, Y9, Y10, Y11)
+	VBROADCASTSD (DX), Y14
+	VMULPD       -56(SI), Y14, Y12 // columns 4 to 7
+	VMULPD       -24(SI), Y14, Y13 // columns 8 to 11
+	VBROADCASTSD 0(SI), Y14
+	VMULPD       Y12, Y14, Y15
+	VADDPD       Y15, Y0, Y0
+	VMULPD       Y13, Y14, Y14
+	VADDPD       Y14, Y8, Y8
+	VBROADCASTSD -8(SI), Y14
+	VMULPD       Y12, Y14, Y15
+	VADDPD       Y15, Y1, Y1
+	VMULPD       Y13, Y14, Y14
+	VADDPD       Y14, Y9, Y9
+	VBROADCASTSD -16(SI), Y14
+	VMULPD       Y12, Y14, Y15
+	VADDPD       Y15, Y2, Y2
+	VMULPD       Y13, Y14, Y14
+	VADDPD       Y14, Y10, Y10
+	VBROADCASTSD -24(SI), Y14
+	VMULPD       Y12, Y14, Y15
+	VADDPD       Y15, Y3, Y3
+	VMULPD       Y13, Y14, Y14
+	VADDPD       Y14, Y11, Y11
+	ROW(-32, Y12, Y4, Y14)
+	ROW(-40, Y12, Y5, Y15)
+	ROW(-48, Y12, Y6, Y14)
+	ROW(-56, Y12, Y7, Y15)
 	ADDQ         $8, SI
 	ADDQ         $8, DX
 	DECQ         CX
 	JNZ          newer
 
-	VMOVUPD Y0, 0(DI)
-	VMOVUPD Y1, 32(DI)
-	VMOVUPD Y2, 64(DI)
-	VMOVUPD Y3, 96(DI)
-	VMOVUPD Y4, 128(DI)
-	VMOVUPD Y5, 160(DI)
-	VMOVUPD Y6, 192(DI)
-	VMOVUPD Y7, 224(DI)
-	VMOVUPD Y8, 256(DI)
-	VMOVUPD Y9, 288(DI)
-	VMOVUPD Y10, 320(DI)
+	VMOVUPD Y0, 32(DI)
+	VMOVUPD Y1, 128(DI)
+	VMOVUPD Y2, 224(DI)
+	VMOVUPD Y3, 320(DI)
+	VMOVUPD Y4, 416(DI)
+	VMOVUPD Y5, 512(DI)
+	VMOVUPD Y6, 608(DI)
+	VMOVUPD Y7, 704(DI)
+	VMOVUPD Y8, 64(DI)
+	VMOVUPD Y9, 160(DI)
+	VMOVUPD Y10, 256(DI)
 	VMOVUPD Y11, 352(DI)
 
 	MOVQ x+8(FP), SI
@@ -93,27 +95,32 @@ newer:
 	CLEAR(Y10)
 
 older:
-	VBROADCASTSD (DX), Y15
-	ROW2(-32, Y0, Y1)
-	ROW2(-40, Y2, Y3)
-	ROW2(-48, Y4, Y5)
-	ROW2(-56, Y6, Y7)
-	ROW1(-64, Y8)
-	ROW1(-72, Y9)
-	ROW1(-80, Y10)
+	VBROADCASTSD (DX), Y12
+	VMULPD       -88(SI), Y12, Y12 // columns 0 to 3
+	ROW(0, Y12, Y0, Y13)
+	ROW(-8, Y12, Y1, Y14)
+	ROW(-16, Y12, Y2, Y15)
+	ROW(-24, Y12, Y3, Y13)
+	ROW(-32, Y12, Y4, Y14)
+	ROW(-40, Y12, Y5, Y15)
+	ROW(-48, Y12, Y6, Y13)
+	ROW(-56, Y12, Y7, Y14)
+	ROW(-64, Y12, Y8, Y15)
+	ROW(-72, Y12, Y9, Y13)
+	ROW(-80, Y12, Y10, Y14)
 	ADDQ         $8, SI
 	ADDQ         $8, DX
 	DECQ         CX
 	JNZ          older
 
-	VMOVUPD Y0, 384(DI)
-	VMOVUPD Y1, 416(DI)
-	VMOVUPD Y2, 480(DI)
-	VMOVUPD Y3, 512(DI)
-	VMOVUPD Y4, 576(DI)
-	VMOVUPD Y5, 608(DI)
-	VMOVUPD Y6, 672(DI)
-	VMOVUPD Y7, 704(DI)
+	VMOVUPD Y0, 0(DI)
+	VMOVUPD Y1, 96(DI)
+	VMOVUPD Y2, 192(DI)
+	VMOVUPD Y3, 288(DI)
+	VMOVUPD Y4, 384(DI)
+	VMOVUPD Y5, 480(DI)
+	VMOVUPD Y6, 576(DI)
+	VMOVUPD Y7, 672(DI)
 	VMOVUPD Y8, 768(DI)
 	VMOVUPD Y9, 864(DI)
 	VMOVUPD Y10, 960(DI)

@@ -108,8 +108,8 @@ func laguerre(a []float64) (x, y float64) {
 			return x, y
 		}
 		x, y = x-ur, y-ui
-		// The next error is of the order of the step's cube.
-		if ur*ur+ui*ui <= 1e-12*(x*x+y*y) {
+		// The next error is of the order of the step's cube, 1e-15.
+		if ur*ur+ui*ui <= 1e-10*(x*x+y*y) {
 			return x, y
 		}
 	}

@@ -134,17 +134,6 @@ func (s *signal) rewind() {
 	}
 }
 
-// copyFrame is [CopyFrame] of a signal.
-func (s *signal) copyFrame(dst []float64, start int) []float64 {
-	lo, hi := overlap(len(dst), s.n, start)
-	clear(dst[:lo])
-	if lo < hi {
-		copy(dst[lo:hi], s.part(start+lo, start+hi))
-	}
-	clear(dst[hi:])
-	return dst
-}
-
 // steps calls work for the frames 0 to n−1 in steps, each with its first frame and the
 // frame after its last one, and lets samples go that no later step reads. It ends early
 // with an error of src.
@@ -197,27 +186,37 @@ func (v *Survey) add(x []float64) {
 		v.lo, v.hi = x[0], x[0]
 	}
 	v.n += len(x)
-	lo, hi := v.lo, v.hi
-	s0, s1, s2, s3 := v.sum[0], v.sum[1], v.sum[2], v.sum[3]
-	for len(x) >= 4 {
-		a, b, c, d := x[0], x[1], x[2], x[3]
-		s0 += a
-		s1 += b
-		s2 += c
-		s3 += d
-		if a > hi || b > hi || c > hi || d > hi {
-			hi = max(hi, a, b, c, d)
-		}
-		if a < lo || b < lo || c < lo || d < lo {
-			lo = min(lo, a, b, c, d)
-		}
-		x = x[4:]
+	s := [12]float64{
+		v.sum[0], v.sum[1], v.sum[2], v.sum[3],
+		v.lo, v.lo, v.lo, v.lo, v.hi, v.hi, v.hi, v.hi,
 	}
-	for _, v := range x {
-		s0 += v
-		lo, hi = min(lo, v), max(hi, v)
+	n := len(x) &^ 3
+	if hasAVX && n > 0 {
+		surveyAVX(&s, &x[0], n)
+	} else {
+		surveyGo(&s, x[:n])
 	}
-	v.lo, v.hi, v.sum = lo, hi, [4]float64{s0, s1, s2, s3}
+	for _, v := range x[n:] {
+		s[0] += v
+		s[4], s[8] = min(s[4], v), max(s[8], v)
+	}
+	v.sum = [4]float64(s[:4])
+	v.lo, v.hi = min(s[4], s[5], s[6], s[7]), max(s[8], s[9], s[10], s[11])
+}
+
+// surveyGo is surveyAVX without assembly. x has a multiple of four samples.
+func surveyGo(s *[12]float64, x []float64) {
+	for ; len(x) >= 4; x = x[4:] {
+		for i, v := range (*[4]float64)(x) {
+			s[i] += v
+			if v < s[4+i] {
+				s[4+i] = v
+			}
+			if v > s[8+i] {
+				s[8+i] = v
+			}
+		}
+	}
 }
 
 // extent returns the extent of all samples.

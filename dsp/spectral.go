@@ -77,23 +77,17 @@ func (s *Spectral) measure(x *signal, i int) *Frame {
 	f := &s.now
 	f.Level = s.level.frame(x, i)
 	centre := i * hopSamples
-	frame := s.frame
-	start := centre - len(frame)/2
-	lo, hi := overlap(len(frame), x.n, start)
-	clear(frame[:lo])
-	clear(frame[hi:])
-	shift(frame[lo:hi], x.part(start+lo, start+hi), s.offset, hasAVX)
-	s.mfcc.Coefficients(f.MFCC[:], frame)
+	start := centre - len(s.frame)/2
+	frame, inside := s.part(s.frame, x, start)
+	if inside {
+		s.mfcc.measure(f.MFCC[:], frame, s.offset)
+	} else {
+		s.mfcc.measure(f.MFCC[:], frame, 0)
+	}
 
 	start = centre - spectrumFrame/2
-	x.copyFrame(s.spectrum.frame, start)
-	lo, hi = overlap(spectrumFrame, x.n, start)
-	if lo > 0 || hi < spectrumFrame { // else analyze subtracts the mean
-		for j := range s.spectrum.frame[lo:hi] {
-			s.spectrum.frame[lo+j] -= s.offset
-		}
-	}
-	silent := !s.spectrum.analyze()
+	frame, _ = s.part(s.spectrum.frame, x, start) // analyze subtracts the mean
+	silent := !s.spectrum.analyze(frame)
 	f.Spectrum = s.spectrum.measure(silent)
 	s.sonorant = append(s.sonorant, float32(dotProduct(s.weights, s.spectrum.power[:len(s.weights)], hasAVX)))
 	f.Loudness = s.loudness.of(s.spectrum.power)
@@ -101,6 +95,19 @@ func (s *Spectral) measure(x *signal, i int) *Frame {
 		accumulate(s.longTerm, s.spectrum.power, hasAVX)
 	}
 	return f
+}
+
+// part returns the samples of x from start on, as many as pad has. inside is whether all
+// are in the recording. If not, they are less the offset, with zeros outside, in pad.
+func (s *Spectral) part(pad []float64, x *signal, start int) (frame []float64, inside bool) {
+	lo, hi := overlap(len(pad), x.n, start)
+	if lo == 0 && hi == len(pad) {
+		return x.part(start, start+len(pad)), true
+	}
+	clear(pad[:lo])
+	clear(pad[hi:])
+	shift(pad[lo:hi], x.part(start+lo, start+hi), s.offset, hasAVX)
+	return pad, false
 }
 
 // sized returns s with length n, in its memory if that is large enough. The

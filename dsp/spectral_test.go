@@ -99,7 +99,7 @@ func BenchmarkSpectrum(b *testing.B) {
 	for b.Loop() {
 		for i := range FrameCount(len(x)) {
 			CopyFrame(s.frame, x, i*hopSamples-spectrumFrame/2)
-			s.measure(!s.analyze())
+			s.measure(!s.analyze(s.frame))
 		}
 	}
 	reportAudio(b, len(x))
@@ -108,7 +108,7 @@ func BenchmarkSpectrum(b *testing.B) {
 func BenchmarkLoudness(b *testing.B) {
 	s := NewSpectral()
 	CopyFrame(s.spectrum.frame, noise(1, spectrumFrame), 0)
-	s.spectrum.analyze()
+	s.spectrum.analyze(s.spectrum.frame)
 	for b.Loop() {
 		for range FrameCount(SampleRate) {
 			s.loudness.of(s.spectrum.power)

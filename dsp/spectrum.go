@@ -67,15 +67,14 @@ func newSpectrometer(sr float64, n int) *spectrometer {
 // reset makes the next frame the first.
 func (s *spectrometer) reset() { s.first, s.hasPrevious = true, false }
 
-// analyze fills s.power and s.total from the samples in s.frame, which it
-// overwrites, and reports whether the frame has power.
-func (s *spectrometer) analyze() bool {
-	y := s.frame
-	weighted := multiplySum(y, s.window, hasAVX)
-	subtract(y, s.window, weighted/s.windowSum, hasAVX)
-	s.fft.Power(s.power, y)
+// analyze fills s.power and s.total from a frame x, which may be s.frame, and reports
+// whether the frame has power. It overwrites s.frame.
+func (s *spectrometer) analyze(x []float64) bool {
+	weighted := dotProduct(x, s.window, hasAVX)
+	taper(s.frame, x, s.window, weighted/s.windowSum, hasAVX)
+	s.fft.Power(s.power, s.frame)
 	s.power[0] = 0
-	s.total, s.moment = moments(s.power)
+	s.total, s.moment = moments(s.power, hasAVX)
 	return s.total > silentPower*weighted*weighted
 }
 
@@ -110,36 +109,16 @@ func (s *spectrometer) measure(silent bool) Spectrum {
 	m.Flatness = s.flatness(s.band(flatnessLow, flatnessHigh))
 	m.Slope500 = s.slope(s.band(slopeLow, slopeMid))
 	m.Slope1500 = s.slope(s.band(slopeMid, slopeHigh))
-	low, _ := moments(s.bins(s.band(alphaLow, alphaMid)))
-	high, _ := moments(s.bins(s.band(alphaMid, alphaHigh)))
+	low := total(s.bins(s.band(alphaLow, alphaMid)), hasAVX)
+	high := total(s.bins(s.band(alphaMid, alphaHigh)), hasAVX)
 	m.Alpha = ratioDB(low, high)
-	m.Hammarberg = ratioDB(largest(s.bins(s.band(0, hammarbergMid))), largest(s.bins(s.band(hammarbergMid, hammarbergHigh))))
+	low = highest(s.bins(s.band(0, hammarbergMid)), allBits, hasAVX)
+	high = highest(s.bins(s.band(hammarbergMid, hammarbergHigh)), allBits, hasAVX)
+	m.Hammarberg = ratioDB(low, high)
 	return m
 }
 
 func (s *spectrometer) bins(lo, hi int) []float64 { return s.power[lo:hi] }
-
-// moments returns Σ p[k] and Σ k·p[k].
-func moments(p []float64) (total, moment float64) {
-	var t0, t1, t2, t3, m0, m1, m2, m3 float64
-	k := 0
-	for ; k+4 <= len(p); k += 4 {
-		q, f := (*[4]float64)(p[k:k+4]), float64(k)
-		t0 += q[0]
-		t1 += q[1]
-		t2 += q[2]
-		t3 += q[3]
-		m0 += f * q[0]
-		m1 += (f + 1) * q[1]
-		m2 += (f + 2) * q[2]
-		m3 += (f + 3) * q[3]
-	}
-	for ; k < len(p); k++ {
-		t0 += p[k]
-		m0 += float64(k) * p[k]
-	}
-	return (t0 + t1) + (t2 + t3), (m0 + m1) + (m2 + m3)
-}
 
 // rolloff is the frequency below which the power is share.
 func (s *spectrometer) rolloff(share float64) float64 {
@@ -172,11 +151,11 @@ func (s *spectrometer) flux(scale float64) float64 {
 func (s *spectrometer) flatness(lo, hi int) float64 {
 	p := s.power[lo:hi]
 	n := float64(len(p))
-	total, _ := moments(p)
-	if !(total > 0) {
+	all := total(p, hasAVX)
+	if !(all > 0) {
 		return math.NaN()
 	}
-	return math.Exp(sumLog(p)/n) / (total / n)
+	return math.Exp(sumLog(p)/n) / (all / n)
 }
 
 // sumLog is Σ ln p[k] for p ≥ 0, −Inf if one of them is 0. It multiplies the
@@ -265,15 +244,4 @@ func ratioDB(a, b float64) float64 {
 		return math.NaN()
 	}
 	return decibel * math.Log10(a/b)
-}
-
-// largest is the largest of p and 0.
-func largest(p []float64) float64 {
-	m := 0.0
-	for _, v := range p {
-		if v > m {
-			m = v
-		}
-	}
-	return m
 }

@@ -100,8 +100,12 @@ func correlate(dst, a, b []float64, avx bool) {
 	}
 	// The last outputs are computed twice where they are not 8 or 16.
 	k := 0
-	for ; k+16 <= n; k += 16 {
+	for ; k+32 <= n; k += 32 {
+		correlate32AVX(&dst[k], &a[0], &b[k], m)
+	}
+	if k+16 <= n {
 		correlate16AVX(&dst[k], &a[0], &b[k], m)
+		k += 16
 	}
 	switch {
 	case k == n:
@@ -205,8 +209,12 @@ func accumulate(dst, x []float64, avx bool) {
 	}
 }
 
-// reduce computes dst[i] = Σ h[j]·x[d·i+j] − mean.
+// reduce computes dst[i] = Σ h[j]·x[d·i+j] − mean for the taps h of boxes(d).
 func reduce(dst, x, h []float64, d int, mean float64, avx bool) {
+	if d == 1 && len(h) == 1 {
+		shift(dst, x[:len(dst)], mean, avx) // h[0] is 1: no reduction
+		return
+	}
 	if d != 4 || len(h) != 10 {
 		for i := range dst {
 			dst[i] = dotProduct(h, x[i*d:], avx) - mean

@@ -132,6 +132,54 @@ total:
 	VZEROUPPER
 	RET
 
+// func correlate32AVX(dst, a, b *float64, n int)
+TEXT ·correlate32AVX(SB), NOSPLIT, $0-32
+	MOVQ   dst+0(FP), DI
+	MOVQ   a+8(FP), SI
+	MOVQ   b+16(FP), DX
+	MOVQ   n+24(FP), CX
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	VXORPD Y7, Y7, Y7
+
+thirtytwo:
+	VBROADCASTSD (SI), Y8
+	VMULPD       (DX), Y8, Y9
+	VMULPD       32(DX), Y8, Y10
+	VMULPD       64(DX), Y8, Y11
+	VMULPD       96(DX), Y8, Y12
+	VADDPD       Y9, Y0, Y0
+	VADDPD       Y10, Y1, Y1
+	VADDPD       Y11, Y2, Y2
+	VADDPD       Y12, Y3, Y3
+	VMULPD       128(DX), Y8, Y9
+	VMULPD       160(DX), Y8, Y10
+	VMULPD       192(DX), Y8, Y11
+	VMULPD       224(DX), Y8, Y12
+	VADDPD       Y9, Y4, Y4
+	VADDPD       Y10, Y5, Y5
+	VADDPD       Y11, Y6, Y6
+	VADDPD       Y12, Y7, Y7
+	ADDQ         $8, SI
+	ADDQ         $8, DX
+	DECQ         CX
+	JNE          thirtytwo
+	VMOVUPD      Y0, (DI)
+	VMOVUPD      Y1, 32(DI)
+	VMOVUPD      Y2, 64(DI)
+	VMOVUPD      Y3, 96(DI)
+	VMOVUPD      Y4, 128(DI)
+	VMOVUPD      Y5, 160(DI)
+	VMOVUPD      Y6, 192(DI)
+	VMOVUPD      Y7, 224(DI)
+	VZEROUPPER
+	RET
+
 // func correlate16AVX(dst, a, b *float64, n int)
 TEXT ·correlate16AVX(SB), NOSPLIT, $0-32
 	MOVQ   dst+0(FP), DI

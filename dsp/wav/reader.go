@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+
+	"github.com/voicescreen/voicescreen/internal/pcm"
 )
 
 // bufferSize is the number of bytes that a Reader decodes at a time. Chosen: small
@@ -121,6 +123,32 @@ func (r *Reader) Read(dst []float64) (int, error) {
 	return 0, r.err
 }
 
+// Discard skips up to n samples and returns their number, with the same errors as
+// [Reader.Read]. It checks what Read checks, and does not decode integers, as all of them
+// are valid samples.
+func (r *Reader) Discard(n int) (int, error) {
+	if r.coding.Encoding == Float {
+		var dst [512]float64
+		return r.Read(dst[:min(n, len(dst))])
+	}
+	width, skipped := r.coding.BitsPerSample/8, 0
+	for skipped < n {
+		if len(r.pending) == 0 {
+			r.fill()
+			if len(r.pending) == 0 {
+				break
+			}
+		}
+		m := min(n-skipped, len(r.pending)/width)
+		r.pending = r.pending[m*width:]
+		skipped += m
+	}
+	if skipped > 0 || n == 0 {
+		return skipped, nil
+	}
+	return 0, r.err
+}
+
 // fill reads whole frames into pending. After the last frame it leaves pending empty
 // and the reason in err.
 func (r *Reader) fill() {
@@ -198,9 +226,7 @@ func decode(dst []float64, src []byte, f Format) error {
 			dst[i] = float64(int(src[i])-0x80) * (1. / (1 << 7))
 		}
 	case 16:
-		for i := range dst {
-			dst[i] = float64(int16(binary.LittleEndian.Uint16(src[2*i:]))) * (1. / (1 << 15))
-		}
+		pcm.Decode(dst, src)
 	case 24:
 		for i := range dst {
 			b := src[3*i : 3*i+3 : 3*i+3]

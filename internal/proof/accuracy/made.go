@@ -16,6 +16,13 @@ type set struct {
 	mfcc                                                     []cepstrum
 	cpps                                                     []prominent
 	spoken                                                   []spoken
+	speakers                                                 [3][]speech // clean, at 10 dB and at 0 dB
+}
+
+// speech is the speech of a speaker, and x the same with noise.
+type speech struct {
+	signals.Speech
+	x []float64
 }
 
 // pitched is a signal and its F0 in every frame, in Hz; 0 is unvoiced.
@@ -90,7 +97,19 @@ func makeSet() *set {
 		}
 	}
 	s.addCPPS()
+	s.speak()
 	return s
+}
+
+// speak adds 16 speakers, none of whom was used to choose a setting.
+func (s *set) speak() {
+	const first, speakers, seconds = 200, 16, 6
+	for i := range uint64(speakers) {
+		v := signals.NewSpeaker(first+i).Speak(dsp.SampleRate, seconds)
+		s.speakers[0] = append(s.speakers[0], speech{v, v.X})
+		s.speakers[1] = append(s.speakers[1], speech{v, signals.AddNoise(v.X, 10, seed+i)})
+		s.speakers[2] = append(s.speakers[2], speech{v, signals.AddNoise(v.X, 0, seed+i)})
+	}
 }
 
 // perturb adds pulse trains and vowels with up to 4 % jitter, 12 % shimmer and 250 Hz.

@@ -67,4 +67,30 @@ func pitchRows(m map[string]float64, a *dsp.Analyzer, s *set) {
 	m["F0, the same at 5 dB, gross"] = percent(c.gross, c.voiced-c.missed)
 	c = count(s.voicing, 0)
 	m["voicing decision, errors"] = percent(c.wrong, c.frames)
+	speakerRows(m, s)
+}
+
+// speakerRows measures the voicing decision of [dsp.Pitch] on connected speech. Frames of
+// irregular voice are not counted: see signals.Speech.
+func speakerRows(m map[string]float64, s *set) {
+	var all pitchCount
+	pitch := dsp.NewPitch(dsp.SampleRate, nil)
+	var f0 []float64
+	for i, suffix := range []string{"", " at 10 dB", " at 0 dB"} {
+		var c pitchCount
+		for _, p := range s.speakers[i] {
+			f0 = pitch.Track(f0, p.x)
+			for k := range f0 {
+				if !p.Irregular[k] {
+					c.add(f0[k:k+1], p.F0[k:k+1], 0)
+				}
+			}
+		}
+		m["speakers"+suffix+", voiced frames missed"] = percent(c.missed, c.voiced)
+		all.voiced, all.missed, all.gross = all.voiced+c.voiced, all.missed+c.missed, all.gross+c.gross
+		if i == 0 {
+			m["speakers, unvoiced frames taken for voiced"] = percent(c.extra, c.frames-c.voiced)
+		}
+	}
+	m["speakers at 0 dB and above, gross"] = percent(all.gross, all.voiced-all.missed)
 }
