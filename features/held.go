@@ -1,6 +1,10 @@
 package features
 
-import "math"
+import (
+	"math"
+
+	"github.com/voicescreen/voicescreen/internal/pcm"
+)
 
 const (
 	// heldBytes is how much a Source keeps of a recording that can be read again.
@@ -52,13 +56,8 @@ func (h *held) add(x []float64) {
 // shorts returns x times 2^15 if these are 16-bit integers, or nil.
 func shorts(x []float64) []int16 {
 	y := make([]int16, len(x))
-	for i, v := range x {
-		v *= 1 << 15
-		n := int32(v)
-		if float64(n) != v || n != int32(int16(n)) {
-			return nil
-		}
-		y[i] = int16(n)
+	if !pcm.Shorts(y, x) {
+		return nil
 	}
 	return y
 }
@@ -87,9 +86,7 @@ func (h *held) read(dst []float64, from int) int {
 	case b.short != nil:
 		part := b.short[at:]
 		n := min(len(dst), len(part))
-		for i, v := range part[:n] {
-			dst[i] = float64(v) * (1. / (1 << 15))
-		}
+		pcm.Floats(dst[:n], part[:n])
 		return n
 	case b.single != nil:
 		part := b.single[at:]

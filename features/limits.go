@@ -73,6 +73,13 @@ func (l *Limits) minSpeech(c screen.Category) time.Duration {
 	return l.MinSpeech
 }
 
+// Missing is the time in seconds that a recording with so many seconds of speech lacks
+// for a score of the category, and 0 if it has enough.
+func (l Limits) Missing(c screen.Category, speech float64) float64 {
+	l = l.withDefaults()
+	return max(0, l.minSpeech(c).Seconds()-speech)
+}
+
 // RefuseLength returns why a recording of so many seconds in all cannot have a
 // score of the category, or nil. It needs no analysis.
 func (l Limits) RefuseLength(c screen.Category, seconds float64) *screen.Failure {

@@ -28,3 +28,17 @@ type Recording struct {
 	// same person that this one may be compared with; often none.
 	Earlier []Vector
 }
+
+// Mono returns what reads the recording at its own rate, the number of its samples and
+// that rate in Hz: from Native, from Source, or, where the rate is out of dsp's range,
+// from Samples at dsp.SampleRate.
+func (in *Recording) Mono() (src dsp.Samples, n, rate int) {
+	usable := in.NativeRate >= dsp.MinResampleRate && in.NativeRate <= dsp.MaxResampleRate
+	switch {
+	case len(in.Native) > 0 && usable:
+		return dsp.NewSamples(in.Native), len(in.Native), in.NativeRate
+	case in.Source != nil && len(in.Samples) == 0:
+		return in.Source, in.Source.Len(), in.Source.Rate()
+	}
+	return dsp.NewSamples(in.Samples), len(in.Samples), dsp.SampleRate
+}

@@ -230,6 +230,11 @@ func (s *Source) Read(dst []float64) (int, error) {
 	if s.left == 0 {
 		return 0, io.EOF
 	}
+	if s.step == 1 && len(s.rest) == 0 { // as they are
+		n, err := s.ar.Read(dst[:min(len(dst), s.left)])
+		s.left -= n
+		return n, err
+	}
 	if len(s.rest) == 0 {
 		n, err := s.ar.Read(s.block[:readBlock*s.step])
 		if err != nil {

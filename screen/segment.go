@@ -2,9 +2,9 @@ package screen
 
 import "encoding/json"
 
-// Segment is the score of a stretch of a recording. A recording of up to 4 s is
-// one segment; a longer one is divided into the fewest segments of equal length
-// up to 4 s. A replaced part of a recording shows as segments that differ.
+// Segment is the score of a stretch of a recording. By the shipped model a recording of
+// up to 4 s is one segment, and a longer one is divided into the fewest segments of
+// equal length up to 4 s; other models say how they divide it. A replaced part of a recording shows as segments that differ.
 type Segment struct {
 	Start       float64 `cbor:"1,keyasint"` // seconds from the beginning
 	End         float64 `cbor:"2,keyasint"` // seconds from the beginning

@@ -22,7 +22,7 @@ const (
 // follows the pulses.
 type coherences struct {
 	cascades [len(coherenceBands) - 1][4]biquad
-	envelope []float64
+	envelope [len(coherenceBands) - 1][]float64
 	tracks   table
 	on       []bool
 }
@@ -42,9 +42,12 @@ func newCoherences() *coherences {
 func (c *coherences) measure(x, f0 []float64) {
 	frames, n := len(x)/hopLen, len(x)/coherenceStep
 	c.tracks.reset(len(c.cascades), frames)
-	c.on, c.envelope = sized(c.on, frames), sized(c.envelope, n)
-	for b := range c.cascades {
-		c.band(x, &c.cascades[b])
+	c.on = sized(c.on, frames)
+	for b := range c.envelope {
+		c.envelope[b] = sized(c.envelope[b], n)
+	}
+	envelopesOf(c.envelope[0], c.envelope[1], x, &c.cascades, hasAVX2)
+	for b, envelope := range c.envelope {
 		for t := range c.on {
 			c.on[t] = t < len(f0) && f0[t] > coherenceLeast
 			if !c.on[t] {
@@ -54,37 +57,28 @@ func (c *coherences) measure(x, f0 []float64) {
 			from := t*hopLen/coherenceStep - (coherenceFrame+lag)/2
 			to := from + coherenceFrame
 			if c.on[t] = from >= 0 && to+lag+1 <= n; c.on[t] {
-				part := c.envelope[from:to]
-				c.tracks.tracks[b][t] = max(centred(part, c.envelope[from+lag:to+lag]), centred(part, c.envelope[from+lag+1:to+lag+1]))
+				part := envelope[from:to]
+				mean, variance := spread(part)
+				c.tracks.tracks[b][t] = max(
+					centred(part, envelope[from+lag:to+lag], mean, variance),
+					centred(part, envelope[from+lag+1:to+lag+1], mean, variance))
 			}
 		}
 	}
 }
 
-// band computes the envelope of one band: the RMS of coherenceStep samples, but
-// for a factor.
-func (c *coherences) band(x []float64, cascade *[4]biquad) {
-	var z [4][2]float64 // transposed direct form II
-	var sum float64
-	for i, v := range x {
-		for s := range cascade {
-			q := &cascade[s]
-			y := q.b0*v + z[s][0]
-			z[s][0] = q.b1*v - q.a1*y + z[s][1]
-			z[s][1] = q.b2*v - q.a2*y
-			v = y
-		}
-		if sum += v * v; i%coherenceStep == coherenceStep-1 {
-			c.envelope[i/coherenceStep] = math.Sqrt(sum)
-			sum = 0
-		}
-	}
+// spread returns the mean of x and Σ (x − mean)².
+func spread(x []float64) (mean, squares float64) {
+	n := float64(len(x))
+	mean = dsp.Sum(x) / n
+	return mean, dsp.Dot(x, x) - n*mean*mean
 }
 
-// centred is the correlation of x and y, each less its mean.
-func centred(x, y []float64) float64 {
-	n, mx, my := float64(len(x)), dsp.Mean(x), dsp.Mean(y)
-	return (dsp.Dot(x, y) - n*mx*my) / math.Sqrt((dsp.Dot(x, x)-n*mx*mx)*(dsp.Dot(y, y)-n*my*my))
+// centred is the correlation of x and y, each less its mean. mean and squares are those
+// of x by spread.
+func centred(x, y []float64, mean, squares float64) float64 {
+	m, s := spread(y)
+	return (dsp.Dot(x, y) - float64(len(x))*mean*m) / math.Sqrt(squares*s)
 }
 
 // coherence fills coherence.*.

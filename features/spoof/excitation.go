@@ -141,13 +141,15 @@ func cosine(x, y []float64) float64 {
 // smooth is the mean of x over five samples, with zeros beyond the ends: a low pass
 // at 1.4 kHz.
 func smooth(dst, x []float64) []float64 {
-	dst = sized(dst, len(x))
-	for k := range x {
-		var s float64
-		for _, v := range x[max(k-2, 0):min(k+3, len(x))] {
-			s += v
-		}
-		dst[k] = s / 5
+	n := len(x)
+	dst = sized(dst, n)
+	for k := range min(n, 2) {
+		dst[k] = dsp.Sum(x[:min(k+3, n)]) / 5
+		dst[n-1-k] = dsp.Sum(x[max(n-3-k, 0):]) / 5
+	}
+	for k := 2; k+2 < n; k++ {
+		v := (*[5]float64)(x[k-2:])
+		dst[k] = (v[0] + v[1] + v[2] + v[3] + v[4]) / 5
 	}
 	return dst
 }

@@ -45,10 +45,7 @@ func (f *fineSums) measure(x []float64) {
 	f.floors.reset(n)
 	for t := range n {
 		f.spectrum.measure(x, t*fineHop)
-		sum := f.sums.tracks[t/fineChunk]
-		for k, b := range f.spectrum.logs {
-			sum[k] += b
-		}
+		dsp.Add(f.sums.tracks[t/fineChunk], f.spectrum.logs)
 		f.frames[t/fineChunk]++
 		f.floors.add(f.spectrum.logs, t, n)
 	}

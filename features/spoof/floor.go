@@ -1,6 +1,10 @@
 package spoof
 
-import "math"
+import (
+	"math"
+
+	"github.com/voicescreen/voicescreen/dsp"
+)
 
 // floorLeast is how many of the lowest values of a bin are kept: a tenth of the
 // frames of a block, so that the last is the 10th percentile.
@@ -9,9 +13,9 @@ const floorLeast = 5
 // floors holds of each block of fineBlock chunks the 10th percentile of the log
 // power of each bin: the spectrum between the sounds of a voice.
 type floors struct {
-	blocks table                 // one row a block
-	least  [][floorLeast]float64 // of each bin, ascending
-	last   []float64             // the largest of them
+	blocks table // one row a block
+	least  table // the lowest value of each bin in the first row, the next in the second, …
+	rest   []float64
 }
 
 const floorBlock = fineBlock * fineChunk // frames
@@ -19,37 +23,24 @@ const floorBlock = fineBlock * fineChunk // frames
 // reset makes room for n frames.
 func (f *floors) reset(n int) {
 	f.blocks.reset((n+floorBlock-1)/floorBlock, fineBins)
-	f.least, f.last = sized(f.least, fineBins), sized(f.last, fineBins)
+	f.least.reset(floorLeast, fineBins)
+	f.rest = sized(f.rest, fineBins)
 }
 
 // add takes the log power spectrum of frame t of n, the frames in order.
 func (f *floors) add(logs []float64, t, n int) {
 	if t%floorBlock == 0 {
-		for k := range f.least {
-			for i := range floorLeast {
-				f.least[k][i] = math.Inf(1)
-			}
-			f.last[k] = math.Inf(1)
+		for i := range f.least.values {
+			f.least.values[i] = math.Inf(1)
 		}
 	}
-	for k, b := range logs {
-		if b >= f.last[k] {
-			continue
-		}
-		l := &f.least[k]
-		i := floorLeast - 1
-		for ; i > 0 && b < l[i-1]; i-- {
-			l[i] = l[i-1]
-		}
-		l[i] = b
-		f.last[k] = l[floorLeast-1]
+	copy(f.rest, logs)
+	for _, row := range f.least.tracks {
+		dsp.Order(row, f.rest)
 	}
 	if t%floorBlock == floorBlock-1 || t == n-1 {
 		rank := t % floorBlock / 10
-		row := f.blocks.tracks[t/floorBlock]
-		for k := range row {
-			row[k] = f.least[k][rank]
-		}
+		copy(f.blocks.tracks[t/floorBlock], f.least.tracks[rank])
 	}
 }
 

@@ -107,9 +107,7 @@ func newLogSpectrum(n int, floor float64) logSpectrum {
 // measure sets power, floor included, and logs.
 func (s *logSpectrum) measure(x []float64, start int) {
 	s.spectrum.measure(x, start)
-	for k := range s.power {
-		s.power[k] += s.floor
-	}
+	dsp.AddConstant(s.power, s.floor)
 	dsp.Log(s.logs, s.power)
 }
 

@@ -3,6 +3,7 @@ package spoof
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/voicescreen/voicescreen/dsp"
 )
@@ -41,15 +42,11 @@ type front struct {
 	clean     []float64 // samples that had to be changed
 	y         []float64 // the result
 	blocks    activity
-	seed      *rand.PCG
-	dither    *rand.Rand // reads seed
+	dither    []float64 // the noise of every recording, as far as one needed it
+	next      *rand.Rand
 }
 
-func newFront() *front {
-	f := &front{seed: rand.NewPCG(1, 1)}
-	f.dither = rand.New(f.seed)
-	return f
-}
+func newFront() *front { return &front{next: rand.New(rand.NewPCG(1, 1))} }
 
 // prepare returns x in the form that is measured, an empty slice if x is silent
 // or shorter than one hop. The result is valid until the next call.
@@ -58,14 +55,18 @@ func (f *front) prepare(x []float64, rate int) []float64 {
 		f.resampler, f.rate = dsp.NewResampler(rate, rateHz), rate
 	}
 	f.y = f.resampler.Resample(f.y, f.bounded(x))
-	filtfilt(f.y, &bandPass)
+	filtfilt(f.y, &bandPass, hasAVX2)
 	rms := f.activeRMS(f.y)
 	if !(rms > 0) || math.IsInf(rms, 0) {
 		return nil
 	}
-	f.seed.Seed(1, 1) // equal noise in every recording
-	for i, v := range f.y {
-		f.y[i] = v*(frontLevel/rms) + frontDither*f.dither.NormFloat64()
+	f.dither = slices.Grow(f.dither, max(len(f.y)-len(f.dither), 0))
+	for len(f.dither) < len(f.y) {
+		f.dither = append(f.dither, frontDither*f.next.NormFloat64())
+	}
+	gain := frontLevel / rms
+	for i, d := range f.dither[:len(f.y)] {
+		f.y[i] = f.y[i]*gain + d
 	}
 	return f.y
 }
@@ -143,29 +144,3 @@ var bandPass = func() (c [5]biquad) {
 	}
 	return c
 }()
-
-// filtfilt filters x in place forwards and backwards, so that the phase is
-// zero and the attenuation is twice that of the cascade. One loop passes each
-// sample through all sections, so that the processor overlaps them.
-func filtfilt(x []float64, cascade *[5]biquad) {
-	var z [5][2]float64 // transposed direct form II
-	for i, v := range x {
-		x[i] = step(v, cascade, &z)
-	}
-	z = [5][2]float64{}
-	for i := len(x) - 1; i >= 0; i-- {
-		x[i] = step(x[i], cascade, &z)
-	}
-}
-
-// step passes one sample through the sections with the states z.
-func step(v float64, cascade *[5]biquad, z *[5][2]float64) float64 {
-	for s := range cascade {
-		q := &cascade[s]
-		y := q.b0*v + z[s][0]
-		z[s][0] = q.b1*v - q.a1*y + z[s][1]
-		z[s][1] = q.b2*v - q.a2*y
-		v = y
-	}
-	return v
-}

@@ -22,19 +22,21 @@ const (
 type periods struct {
 	autocorrelation *dsp.Autocorrelation
 	edges           [len(periodBands)]int // of periodBands, in bins
-	pad             []float64
+	window          []float64
+	pad, frame      []float64
 	r               []float64 // the autocorrelation of a frame
 
-	pitch  []float64 // log2 of the frequency in Hz
-	height []float64 // of the autocorrelation peak
+	pitch  []float64 // log2 of the frequency in Hz; 0 in frames without enough power
+	height []float64 // of the autocorrelation peak, likewise
 	frames activity  // on says whether the frame is voiced
 	bands  table     // normalised autocorrelation of each band at the lag, in voiced frames
 	floor  float64   // power of a voiced frame
 }
 
 func newPeriods() *periods {
-	p := &periods{pad: make([]float64, periodFrame), r: make([]float64, maxLag+2)}
-	p.autocorrelation = dsp.NewAutocorrelation(dsp.PeriodicHann(periodFrame), maxLag+1)
+	p := &periods{window: dsp.PeriodicHann(periodFrame), r: make([]float64, maxLag+2)}
+	p.pad, p.frame = make([]float64, periodFrame), make([]float64, periodFrame)
+	p.autocorrelation = dsp.NewAutocorrelation(p.window, maxLag+1)
 	for b, f := range periodBands {
 		p.edges[b] = int(f / p.autocorrelation.BinWidth(rateHz))
 	}
@@ -48,9 +50,18 @@ func (p *periods) measure(x []float64) {
 	p.frames.reset(n)
 	p.bands.reset(len(periodBands)-1, n)
 	for t := range n {
+		dsp.Multiply(p.frame, frameAt(p.pad, x, t*hopLen), p.window)
+		p.frames.power[t] = dsp.Dot(p.frame, p.frame)
+	}
+	p.floor = p.frames.percentile95() * voicedShare
+	for t := range n {
+		p.pitch[t], p.height[t] = 0, 0
+		if !(p.frames.power[t] > p.floor) {
+			continue
+		}
 		p.autocorrelation.Measure(p.r, frameAt(p.pad, x, t*hopLen))
 		lag, exact := dsp.PeakLag(p.r, minLag, maxLag)
-		p.frames.power[t], p.height[t] = p.r[0], p.r[lag]/p.r[0]
+		p.height[t] = p.r[lag] / p.r[0]
 		p.pitch[t] = math.Log2(rateHz / exact)
 		if p.height[t] > voicedPeak {
 			for b, track := range p.bands.tracks {
@@ -58,9 +69,8 @@ func (p *periods) measure(x []float64) {
 			}
 		}
 	}
-	p.floor = p.frames.percentile95() * voicedShare
-	for t := range n {
-		p.frames.on[t] = p.height[t] > voicedPeak && p.frames.power[t] > p.floor
+	for t, h := range p.height {
+		p.frames.on[t] = h > voicedPeak
 	}
 }
 

@@ -74,7 +74,9 @@ func (r *residuals) measureFrame() [4]float64 {
 	_, m2, m3, m4 := dsp.CentralMoments(e)
 	var peak float64
 	for _, v := range e {
-		peak = max(peak, math.Abs(v))
+		if a := math.Abs(v); a > peak {
+			peak = a
+		}
 	}
 	dev := math.Sqrt(m2)
 	r.skew = m3 / (m2 * dev)

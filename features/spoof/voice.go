@@ -21,7 +21,7 @@ type voicing struct {
 }
 
 func newVoicing() *voicing {
-	return &voicing{pitch: dsp.NewPitch(rateHz, nil), finder: dsp.NewPulses(rateHz), harmonics: dsp.NewHNR(rateHz), cepstral: dsp.NewCPPS(rateHz)}
+	return &voicing{pitch: dsp.NewPitch(rateHz, &dsp.PitchOptions{Strict: true}), finder: dsp.NewPulses(rateHz), harmonics: dsp.NewHNR(rateHz), cepstral: dsp.NewCPPS(rateHz)}
 }
 
 // measure computes the tracks of x.

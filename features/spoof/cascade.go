@@ -1,0 +1,77 @@
+package spoof
+
+import "math"
+
+// lanes holds the coefficients b0, b1, b2, a1, a2 of eight second-order sections, as the
+// assembly reads them. Sections that are not used are 0.
+type lanes [5][8]float64
+
+// set sets the sections from the lane first on.
+func (c *lanes) set(first int, sections []biquad) {
+	for i, q := range sections {
+		for k, v := range [5]float64{q.b0, q.b1, q.b2, q.a1, q.a2} {
+			c[k][first+i] = v
+		}
+	}
+}
+
+// filtfilt filters x in place forwards and backwards, so that the phase is zero and the
+// attenuation is twice that of the cascade.
+func filtfilt(x []float64, cascade *[5]biquad, avx2 bool) {
+	const least, size = 6, 8 // samples that the assembly needs; bytes of one
+	if n := len(x); avx2 && n >= least {
+		var c lanes
+		c.set(0, cascade[:])
+		cascadeAVX2(&x[0], n, size, &c)
+		cascadeAVX2(&x[n-1], n, -size, &c)
+		return
+	}
+	var z [5][2]float64 // transposed direct form II
+	for i, v := range x {
+		x[i] = step(v, cascade[:], z[:])
+	}
+	z = [5][2]float64{}
+	for i := len(x) - 1; i >= 0; i-- {
+		x[i] = step(x[i], cascade[:], z[:])
+	}
+}
+
+// step passes one sample through the sections with the states z. The processor overlaps
+// the sections.
+func step(v float64, cascade []biquad, z [][2]float64) float64 {
+	z = z[:len(cascade)]
+	for s := range cascade {
+		q := &cascade[s]
+		y := q.b0*v + z[s][0]
+		z[s][0] = q.b1*v - q.a1*y + z[s][1]
+		z[s][1] = q.b2*v - q.a2*y
+		v = y
+	}
+	return v
+}
+
+// envelopesOf computes the envelopes a and b of x in two bands: the RMS of coherenceStep
+// samples, but for a factor. x has coherenceStep times as many samples as a and b, or
+// some more.
+func envelopesOf(a, b, x []float64, cascades *[2][4]biquad, avx2 bool) {
+	b = b[:len(a)]
+	x = x[:coherenceStep*len(a)]
+	if avx2 && len(a) >= 2 {
+		var c lanes
+		c.set(0, cascades[0][:])
+		c.set(4, cascades[1][:])
+		envelopesAVX2(&a[0], &b[0], &x[0], len(a), &c)
+		return
+	}
+	for band, out := range [2][]float64{a, b} {
+		var z [4][2]float64
+		for i := range out {
+			var sum float64
+			for _, v := range x[coherenceStep*i : coherenceStep*(i+1)] {
+				y := step(v, cascades[band][:], z[:])
+				sum += y * y
+			}
+			out[i] = math.Sqrt(sum)
+		}
+	}
+}
