@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -15,8 +17,8 @@ import (
 	"github.com/voicescreen/voicescreen/screen"
 )
 
-// Bayes is the Scorer of a BayesFile. It is immutable and safe for concurrent
-// use.
+// Bayes is the Scorer of a BayesFile. It always gives the same scores, and is safe for
+// concurrent use.
 //
 // The features are standardised within sex and way of speaking. The sex is that of
 // the metadata if it is Female or Male, the way of speaking that of the recording if
@@ -52,6 +54,8 @@ type Bayes struct {
 	sex   []int   // of each of the file's Sex features in the schema
 	ways  []int   // of each of Speech.By in the file's features
 	share float64 // Prior of its scores
+
+	last atomic.Pointer[observation] // of the row before
 }
 
 // NewBayes checks f and returns its scorer, which keeps f: the caller must not
@@ -335,9 +339,19 @@ func NormalThreshold(sd, share float64) float64 {
 // weights, which sum to 1. This is the trapezoidal rule over ±8 standard deviations,
 // with an error far below 1e-9 for smooth f.
 func OverNormal(sd float64, f func(x, w float64)) {
+	for _, p := range normalPoints() {
+		f(sd*p.z, p.weight)
+	}
+}
+
+// normalPoint is a point of OverNormal in standard deviations.
+type normalPoint struct{ z, weight float64 }
+
+var normalPoints = sync.OnceValue(func() (points []normalPoint) {
 	const step = 0.05
 	for i := -160; i <= 160; i++ {
 		z := float64(i) * step
-		f(sd*z, step*math.Exp(-z*z/2)/math.Sqrt(2*math.Pi))
+		points = append(points, normalPoint{z, step * math.Exp(-z*z/2) / math.Sqrt(2*math.Pi)})
 	}
-}
+	return points
+})

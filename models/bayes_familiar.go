@@ -32,17 +32,17 @@ func (b *Bayes) isUnfamiliar(r Row) bool {
 // of the norms. Features are clipped by the file's Clip, so that a single extreme
 // value does not decide. Earlier recordings have no effect.
 func (b *Bayes) distance(r Row) (d float64, n int) {
-	have, _ := r.measured()
-	if n = len(have); n == 0 {
+	o := b.observationOf(&r)
+	if o.chol == nil {
 		return 0, 0
 	}
+	n = len(o.have)
 	z := mat.NewVecDense(n, nil)
-	for i, a := range have {
+	for i, a := range o.have {
 		z.SetVec(i, r.alone[a])
 	}
-	var chol mat.Cholesky
 	var solved mat.VecDense
-	if !chol.Factorize(b.observed(have, r.noise)) || chol.SolveVecTo(&solved, z) != nil {
+	if o.chol.SolveVecTo(&solved, z) != nil {
 		return 0, 0 // impossible: Check requires a positive definite correlation
 	}
 	return math.Sqrt(mat.Dot(z, &solved) / float64(n)), n

@@ -3,6 +3,8 @@ package models_test
 import (
 	"math"
 	"math/rand/v2"
+	"reflect"
+	"sync"
 	"testing"
 
 	"github.com/voicescreen/voicescreen/dsp"
@@ -152,6 +154,37 @@ func TestLittleSpeechShrinks(t *testing.T) {
 	}
 	alone := b.Row(woman(map[string]float64{"pause.mean_s": 0.65, "speech.duration_s": 60}))
 	closeTo(t, "mean of the true", alone.Z[0], sum/n, 0.01)
+}
+
+// TestScoresDoNotDependOnTheRecordingBefore compares a scorer that is used again, by
+// several goroutines, with a new one for each recording.
+func TestScoresDoNotDependOnTheRecordingBefore(t *testing.T) {
+	f := bayesFile()
+	f.Features[0].Sampling = models.Sampling{Variance: 0.5, Falls: 1}
+	used := bayes(t, f)
+	var recordings []*features.Recording
+	for _, seconds := range []float64{60, 60, 30, math.NaN()} {
+		for _, pause := range []float64{0.7, 0.2, math.NaN()} {
+			recordings = append(recordings, woman(map[string]float64{"pause.mean_s": pause, "pause.sd_s": 0.2, "level.mean_dbfs": -30, "speech.duration_s": seconds}))
+		}
+	}
+	var want []screen.Score
+	for _, in := range recordings {
+		want = append(want, scoreOf(t, bayes(t, f), in))
+	}
+	var all sync.WaitGroup
+	for seed := range uint64(4) {
+		all.Go(func() {
+			rng := rand.New(rand.NewPCG(7, seed))
+			for range 200 {
+				i := rng.IntN(len(recordings))
+				if got, err := used.Score(t.Context(), recordings[i]); err != nil || !reflect.DeepEqual(got[0], want[i]) {
+					t.Errorf("recording %d: got %+v and error %v, want %+v", i, got, err, want[i])
+				}
+			}
+		})
+	}
+	all.Wait()
 }
 
 func logits(p float64) float64 { return math.Log(p / (1 - p)) }

@@ -373,9 +373,12 @@ func BenchmarkBayesScore(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	in := &features.Recording{Features: constant(1), Earlier: []features.Vector{constant(0.9), constant(1.1), constant(1.2)}}
-	for b.Loop() {
-		if _, err := scorers[0].Score(b.Context(), in); err != nil {
+	var in [2]*features.Recording // of other durations, in turn
+	for i := range in {
+		in[i] = &features.Recording{Features: constant(1 + float64(i)), Earlier: []features.Vector{constant(0.9), constant(1.1), constant(1.2)}}
+	}
+	for i := 0; b.Loop(); i++ {
+		if _, err := scorers[0].Score(b.Context(), in[i%2]); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -53,6 +53,12 @@ type Info struct {
 	Calibrated   bool              `json:"calibrated"`              // whether its probabilities were calibrated on labelled recordings
 	CalibratedOn string            `json:"calibrated_on,omitempty"` // the recordings, in words; "" if not calibrated
 
+	// Where the weights of a model are from that does not come with the module.
+	Licence       string `json:"licence,omitempty"`        // of the weights; "" if it is not known
+	NonCommercial bool   `json:"non_commercial,omitempty"` // whether Licence does not allow commercial use
+	Source        string `json:"source,omitempty"`         // in words
+	SHA256        string `json:"sha256,omitempty"`         // of the published file, in hexadecimal
+
 	// Streams is whether Score needs neither Samples nor Native of a Recording,
 	// which then are empty where the recording has a Source, nor the tracks that
 	// features.Measurer.MeasureSource leaves out. If all scorers in use stream, the

@@ -3,10 +3,13 @@ package dam
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"testing"
+
+	nndef "github.com/voicescreen/voicescreen/models/internal/nn/definition"
 )
+
+type rows = nndef.Rows
 
 // definition runs an encoder by its definition, slowly and in float64.
 type definition struct {
@@ -17,29 +20,23 @@ type definition struct {
 
 func (d definition) weight(name string) []float32 { return d.w[d.prefix+name].data }
 
-// linear multiplies rows of x with the weight and adds the bias, if there is one.
-func (d definition) linear(x [][]float64, name string) [][]float64 {
-	weight, bias := d.weight(name+".weight"), d.weight(name+".bias")
-	outputs := len(weight) / len(x[0])
-	y := make([][]float64, len(x))
-	for t, row := range x {
-		y[t] = make([]float64, outputs)
-		for o := range y[t] {
-			for i, v := range row {
-				y[t][o] += float64(weight[o*len(row)+i]) * v
-			}
-			if bias != nil {
-				y[t][o] += float64(bias[o])
-			}
-		}
-	}
-	return y
+func (d definition) linear(x rows, name string) rows {
+	return nndef.Linear(x, d.weight(name+".weight"), d.weight(name+".bias"))
+}
+
+func (d definition) norm(x rows, name string) rows {
+	return nndef.LayerNorm(x, d.weight(name+".weight"), d.weight(name+".bias"))
+}
+
+func (d definition) attention(x rows, name string) rows {
+	y := nndef.Attention(d.linear(x, name+".q_proj"), d.linear(x, name+".k_proj"), d.linear(x, name+".v_proj"), d.shape.Heads)
+	return d.linear(y, name+".out_proj")
 }
 
 // convolve is a convolution of width 3 with padding 1 and GELU.
-func (d definition) convolve(x [][]float64, name string, stride int) [][]float64 {
+func (d definition) convolve(x rows, name string, stride int) rows {
 	weight, bias := d.weight(name+".weight"), d.weight(name+".bias")
-	var y [][]float64
+	var y rows
 	for t := 0; t < len(x); t += stride {
 		row := make([]float64, len(bias))
 		for o := range row {
@@ -54,75 +51,13 @@ func (d definition) convolve(x [][]float64, name string, stride int) [][]float64
 		}
 		y = append(y, row)
 	}
-	return each(y, func(v float64) float64 { return v / 2 * (1 + math.Erf(v/math.Sqrt2)) })
-}
-
-func each(x [][]float64, f func(float64) float64) [][]float64 {
-	for _, row := range x {
-		for i, v := range row {
-			row[i] = f(v)
-		}
-	}
-	return x
-}
-
-func (d definition) norm(x [][]float64, name string) [][]float64 {
-	y := make([][]float64, len(x))
-	for t, row := range x {
-		mean, variance := 0.0, 0.0
-		for _, v := range row {
-			mean += v / float64(len(row))
-		}
-		for _, v := range row {
-			variance += (v - mean) * (v - mean) / float64(len(row))
-		}
-		y[t] = make([]float64, len(row))
-		for i, v := range row {
-			y[t][i] = (v-mean)/math.Sqrt(variance+1e-5)*float64(d.weight(name + ".weight")[i]) + float64(d.weight(name + ".bias")[i])
-		}
-	}
-	return y
-}
-
-func (d definition) attention(x [][]float64, name string) [][]float64 {
-	q, k, v := d.linear(x, name+".q_proj"), d.linear(x, name+".k_proj"), d.linear(x, name+".v_proj")
-	size := d.shape.Width / d.shape.Heads
-	y := make([][]float64, len(x))
-	for t := range x {
-		y[t] = make([]float64, d.shape.Width)
-		for from := 0; from < d.shape.Width; from += size {
-			total := 0.0
-			for u := range x {
-				score := 0.0
-				for i := from; i < from+size; i++ {
-					score += q[t][i] * k[u][i] / math.Sqrt(float64(size))
-				}
-				p := math.Exp(score)
-				total += p
-				for i := from; i < from+size; i++ {
-					y[t][i] += p * v[u][i]
-				}
-			}
-			for i := from; i < from+size; i++ {
-				y[t][i] /= total
-			}
-		}
-	}
-	return d.linear(y, name+".out_proj")
-}
-
-func add(x, y [][]float64) {
-	for t, row := range y {
-		for i, v := range row {
-			x[t][i] += v
-		}
-	}
+	return nndef.Each(y, nndef.GELU)
 }
 
 // run returns the mean of the encoder's output for a spectrum, band by band.
 func (d definition) run(mel []float32) []float32 {
 	s := d.shape
-	x := make([][]float64, 2*s.Frames)
+	x := make(rows, 2*s.Frames)
 	for t := range x {
 		for b := range s.Mels {
 			x[t] = append(x[t], float64(mel[b*2*s.Frames+t]))
@@ -136,11 +71,9 @@ func (d definition) run(mel []float32) []float32 {
 	}
 	for i := range s.Layers {
 		at := fmt.Sprintf("layers.%d.", i)
-		add(x, d.attention(d.norm(x, at+"self_attn_layer_norm"), at+"self_attn"))
-		inner := each(d.linear(d.norm(x, at+"final_layer_norm"), at+"fc1"), func(v float64) float64 {
-			return v / 2 * (1 + math.Erf(v/math.Sqrt2))
-		})
-		add(x, d.linear(inner, at+"fc2"))
+		x = nndef.Add(x, d.attention(d.norm(x, at+"self_attn_layer_norm"), at+"self_attn"))
+		inner := nndef.Each(d.linear(d.norm(x, at+"final_layer_norm"), at+"fc1"), nndef.GELU)
+		x = nndef.Add(x, d.linear(inner, at+"fc2"))
 	}
 	mean := make([]float32, s.Width)
 	for i := range mean {

@@ -3,30 +3,19 @@ package dam
 import (
 	"encoding/json"
 	"fmt"
-	"hash/fnv"
 	"math"
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/voicescreen/voicescreen/models/internal/nn/seeded"
 )
 
 // seed is that of testdata/make.py.
 const seed = 20250131
 
-// uniform draws n numbers in [−1, 1) as make.py does: the top 24 bits of
-// SplitMix64's outputs from a state of the seed and the key's hash.
-func uniform(dst []float32, key string) {
-	h := fnv.New64a()
-	fmt.Fprint(h, key)
-	state := h.Sum64() + seed
-	for i := range dst {
-		z := state + uint64(i+1)*0x9E3779B97F4A7C15
-		z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
-		z = (z ^ z>>27) * 0x94D049BB133111EB
-		z ^= z >> 31
-		dst[i] = float32(z>>40)/(1<<23) - 1
-	}
-}
+// uniform draws numbers in [−1, 1) as make.py does.
+func uniform(dst []float32, key string) { seeded.Uniform(dst, key, seed) }
 
 // draw is make.py's draw.
 func draw(dst []float32, key string, dims []int) {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -158,6 +159,33 @@ func TestPair(t *testing.T) {
 	if !math.IsNaN(float64(first(nan[0]))) {
 		t.Errorf("got %v for a number that is none", first(nan[0]))
 	}
+}
+
+// TestSetPacked multiplies with the numbers of another matrix.
+func TestSetPacked(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 1))
+	for _, size := range [][2]int{{0, 0}, {1, 1}, {7, 16}, {9, 33}, {300, 70}} {
+		k, n := size[0], size[1]
+		var a, b Matrix
+		a.Pack(random(r, k*n), k, n, n)
+		if len(a.Packed()) != PackedLen(k, n) {
+			t.Fatalf("%v: got %d numbers, want %d", size, len(a.Packed()), PackedLen(k, n))
+		}
+		b.SetPacked(a.Packed(), k, n)
+		x := random(r, 5*k)
+		want, got := make([]float32, 5*n), make([]float32, 5*n)
+		(&Product{C: want, StrideC: n, A: x, StrideA: k, Rows: 5, B: &a}).run()
+		(&Product{C: got, StrideC: n, A: x, StrideA: k, Rows: 5, B: &b}).run()
+		if !slices.Equal(got, want) {
+			t.Errorf("%v: got another product", size)
+		}
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a wrong length: got no panic")
+		}
+	}()
+	new(Matrix).SetPacked(make([]float32, 31), 1, 2)
 }
 
 func TestPackTransposed(t *testing.T) {

@@ -20,6 +20,23 @@ func (b *Matrix) Rows() int { return b.rows }
 // Cols returns the number of columns.
 func (b *Matrix) Cols() int { return b.cols }
 
+// PackedLen returns how many numbers a packed matrix of rows × cols has.
+func PackedLen(rows, cols int) int { return (cols + 2*panel - 1) / (2 * panel) * 2 * panel * rows }
+
+// Packed returns the packed numbers of b, PackedLen(Rows, Cols) of them, which are the
+// same on every processor. The caller must not change them.
+func (b *Matrix) Packed() []float32 { return b.data }
+
+// SetPacked makes b the matrix of rows × cols whose packed numbers are x, as Packed
+// returns them. It keeps x, which may be memory that cannot be written: b must not be
+// packed again. It panics if x has another length than PackedLen.
+func (b *Matrix) SetPacked(x []float32, rows, cols int) {
+	if n := PackedLen(rows, cols); len(x) != n {
+		panic(fmt.Sprintf("gemm: %d packed numbers for %d × %d, want %d", len(x), rows, cols, n))
+	}
+	*b = Matrix{rows: rows, cols: cols, data: x}
+}
+
 // Reset sets the size of b, before its columns are packed; columns of the last
 // panels beyond cols are zero. It uses the memory of b again if that is large
 // enough.
@@ -27,14 +44,13 @@ func (b *Matrix) Reset(rows, cols int) {
 	if rows < 0 || cols < 0 {
 		panic(fmt.Sprintf("gemm: matrix of %d × %d", rows, cols))
 	}
-	panels := (cols + 2*panel - 1) / (2 * panel) * 2
-	n := panels * panel * rows
+	n := PackedLen(rows, cols)
 	if cap(b.data) < n {
 		b.data = make([]float32, n)
 	}
 	b.rows, b.cols, b.paired, b.data = rows, cols, false, b.data[:n]
-	if cols != panels*panel { // only the last panels have columns that Pack does not write
-		clear(b.data[max(0, panels-2)*panel*rows:])
+	if cols%(2*panel) != 0 { // only the last panels have columns that Pack does not write
+		clear(b.data[n-2*panel*rows:])
 	}
 }
 

@@ -1,6 +1,6 @@
 // Package tensorfile reads the files in which the weights of neural networks are
 // published, PyTorch checkpoints, and reads and writes the form in which the models
-// of this module open fastest ([Open], [Write]).
+// of this module open fastest ([Open], [Write], [Map]).
 //
 // Such a file comes from outside. Nothing in it is executed, no number in it decides
 // how much memory is allocated, and each fault is an error that names it. Tensors stay

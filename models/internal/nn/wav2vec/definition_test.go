@@ -3,6 +3,8 @@ package wav2vec
 import (
 	"fmt"
 	"math"
+
+	nndef "github.com/voicescreen/voicescreen/models/internal/nn/definition"
 )
 
 // definition runs a network by its definition, slowly and in float64.
@@ -11,58 +13,14 @@ type definition struct {
 	shape Shape
 }
 
-type rows = [][]float64
+type rows = nndef.Rows
 
-func each(x rows, f func(float64) float64) rows {
-	for _, row := range x {
-		for i, v := range row {
-			row[i] = f(v)
-		}
-	}
-	return x
-}
-
-func gelu(v float64) float64 { return v / 2 * (1 + math.Erf(v/math.Sqrt2)) }
-
-// linear multiplies rows of x with the weight and adds the bias.
 func (d definition) linear(x rows, name string) rows {
-	weight, bias := d.w[name+".weight"], d.w[name+".bias"]
-	y := make(rows, len(x))
-	for t, row := range x {
-		y[t] = make([]float64, len(bias))
-		for o := range y[t] {
-			y[t][o] = float64(bias[o])
-			for i, v := range row {
-				y[t][o] += float64(weight[o*len(row)+i]) * v
-			}
-		}
-	}
-	return y
-}
-
-// norm normalises x over its numbers and scales and shifts number i with
-// weight[at(i)] and bias[at(i)].
-func norm(x []float64, weight, bias []float32, at func(i int) int) []float64 {
-	mean, variance := 0.0, 0.0
-	for _, v := range x {
-		mean += v / float64(len(x))
-	}
-	for _, v := range x {
-		variance += (v - mean) * (v - mean) / float64(len(x))
-	}
-	y := make([]float64, len(x))
-	for i, v := range x {
-		y[i] = (v-mean)/math.Sqrt(variance+1e-5)*float64(weight[at(i)]) + float64(bias[at(i)])
-	}
-	return y
+	return nndef.Linear(x, d.w[name+".weight"], d.w[name+".bias"])
 }
 
 func (d definition) layerNorm(x rows, name string) rows {
-	y := make(rows, len(x))
-	for t, row := range x {
-		y[t] = norm(row, d.w[name+".weight"], d.w[name+".bias"], func(i int) int { return i })
-	}
-	return y
+	return nndef.LayerNorm(x, d.w[name+".weight"], d.w[name+".bias"])
 }
 
 func (d definition) channelNorm(x rows, name string) rows {
@@ -75,7 +33,7 @@ func (d definition) channelNorm(x rows, name string) rows {
 		for t := range x {
 			column[t] = x[t][c]
 		}
-		for t, v := range norm(column, d.w[name+".weight"], d.w[name+".bias"], func(int) int { return c }) {
+		for t, v := range nndef.Norm(column, d.w[name+".weight"], d.w[name+".bias"], func(int) int { return c }) {
 			y[t][c] = v
 		}
 	}
@@ -122,7 +80,7 @@ func (d definition) features(samples []float32) rows {
 		} else if layer == 0 {
 			y = d.channelNorm(y, at+"2")
 		}
-		x = each(y, gelu)
+		x = nndef.Each(y, nndef.GELU)
 	}
 	return x
 }
@@ -153,64 +111,31 @@ func (d definition) position(x rows) rows {
 			}
 		}
 	}
-	return each(y, gelu)
+	return nndef.Each(y, nndef.GELU)
 }
 
 func (d definition) attention(x rows, name string) rows {
-	q, k, v := d.linear(x, name+".q_proj"), d.linear(x, name+".k_proj"), d.linear(x, name+".v_proj")
-	size := d.shape.Width / d.shape.Heads
-	y := make(rows, len(x))
-	for t := range x {
-		y[t] = make([]float64, d.shape.Width)
-		for from := 0; from < d.shape.Width; from += size {
-			total := 0.0
-			for u := range x {
-				score := 0.0
-				for i := from; i < from+size; i++ {
-					score += q[t][i] * k[u][i] / math.Sqrt(float64(size))
-				}
-				p := math.Exp(score)
-				total += p
-				for i := from; i < from+size; i++ {
-					y[t][i] += p * v[u][i]
-				}
-			}
-			for i := from; i < from+size; i++ {
-				y[t][i] /= total
-			}
-		}
-	}
+	y := nndef.Attention(d.linear(x, name+".q_proj"), d.linear(x, name+".k_proj"), d.linear(x, name+".v_proj"), d.shape.Heads)
 	return d.linear(y, name+".out_proj")
-}
-
-func add(x, y rows) rows {
-	z := make(rows, len(x))
-	for t := range x {
-		z[t] = make([]float64, len(x[t]))
-		for i, v := range x[t] {
-			z[t][i] = v + y[t][i]
-		}
-	}
-	return z
 }
 
 // hidden returns the input of the first layer and the output of each.
 func (d definition) hidden(features rows) []rows {
 	x := d.linear(d.layerNorm(features, "layer_norm"), "post_extract_proj")
-	x = add(x, d.position(x))
+	x = nndef.Add(x, d.position(x))
 	if !d.shape.NormFirst {
 		x = d.layerNorm(x, "encoder.layer_norm")
 	}
 	states := []rows{x}
 	for i := range d.shape.Layers {
 		at := fmt.Sprintf("encoder.layers.%d.", i)
-		inner := func(x rows) rows { return d.linear(each(d.linear(x, at+"fc1"), gelu), at+"fc2") }
+		inner := func(x rows) rows { return d.linear(nndef.Each(d.linear(x, at+"fc1"), nndef.GELU), at+"fc2") }
 		if d.shape.NormFirst {
-			x = add(x, d.attention(d.layerNorm(x, at+"self_attn_layer_norm"), at+"self_attn"))
-			x = add(x, inner(d.layerNorm(x, at+"final_layer_norm")))
+			x = nndef.Add(x, d.attention(d.layerNorm(x, at+"self_attn_layer_norm"), at+"self_attn"))
+			x = nndef.Add(x, inner(d.layerNorm(x, at+"final_layer_norm")))
 		} else {
-			x = d.layerNorm(add(x, d.attention(x, at+"self_attn")), at+"self_attn_layer_norm")
-			x = d.layerNorm(add(x, inner(x)), at+"final_layer_norm")
+			x = d.layerNorm(nndef.Add(x, d.attention(x, at+"self_attn")), at+"self_attn_layer_norm")
+			x = d.layerNorm(nndef.Add(x, inner(x)), at+"final_layer_norm")
 		}
 		states = append(states, x)
 	}

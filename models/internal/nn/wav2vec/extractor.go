@@ -17,87 +17,137 @@ type convolution struct {
 	norm           nn.Norm   // of no numbers for none
 }
 
-// workspace holds the activations of one clip.
-type workspace struct {
-	*nn.Workspace
-	shape *Shape
+// chunkFrames is the number of frames that the extractor computes at a time, through
+// all its convolutions, so that its memory does not grow with the clip: 13 MB instead
+// of 128 MB for 13 s. The frames between two chunks are computed twice, 0.4 % of the
+// first convolution. Chosen: with 32 to 128 the time is the same.
+const chunkFrames = 64
 
-	input    []float32    // the normalised samples
-	features [2][]float32 // of the convolutions, in turns: [frames, Channels]
-	grouped  []float32    // [PositionGroups, frames + PositionTaps, Width/PositionGroups]
-	mean     []float64    // [Width]
-
-	trace func(step string, i int, x []float32) // in tests
-}
-
-func newWorkspace(n *Network) *workspace {
-	s := &n.shape
-	frames := s.Frames(n.samples)
-	w := &workspace{
-		Workspace: nn.NewWorkspace(nn.Sizes{Frames: frames, Width: s.Width, Heads: s.Heads, Inner: s.Inner}, n.threads, false),
-		shape:     s,
-		input:     make([]float32, n.samples),
-		grouped:   make([]float32, (frames+s.PositionTaps)*s.Width),
-		mean:      make([]float64, s.Width),
+// rowsFor returns how many frames of the output of convolution i are needed for so many
+// frames of the features.
+func (s *Shape) rowsFor(i, frames int) int {
+	for j := len(s.Kernels) - 1; j > i; j-- {
+		frames = (frames-1)*s.Strides[j] + s.Kernels[j]
 	}
-	rows := n.samples
-	for i, k := range s.Kernels[:min(2, len(s.Kernels))] { // later layers have fewer rows
-		rows = (rows-k)/s.Strides[i] + 1
-		w.features[i] = make([]float32, rows*s.Channels)
-	}
-	if len(s.Kernels) == 1 {
-		w.features[1] = make([]float32, rows*s.Channels)
-	}
-	return w
-}
-
-// report calls trace with the residual stream.
-func (w *workspace) report(step string, i int) {
-	if w.trace != nil {
-		w.trace(step, i, w.X)
-	}
+	return frames
 }
 
 // extract computes the features of the samples in w.input, normalises and projects
 // them into w.X.
 func (n *Network) extract(ctx context.Context, w *workspace, samples int) error {
 	s := &n.shape
-	x, rows, width := w.input[:samples], samples, 1
-	for i := range n.convolutions {
+	x := w.input[:samples]
+	first := &n.convolutions[0].linear
+	if s.ConvNorm == GroupNorm {
+		n.foldFirst(w, x)
+		first = &w.first
+	}
+	hop := 1 // samples between two frames of the features
+	for _, stride := range s.Strides {
+		hop *= stride
+	}
+	frames := s.Frames(samples)
+	w.SetFrames(frames)
+	for from := 0; from < frames; from += chunkFrames {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		c := &n.convolutions[i]
-		rows = (rows-c.kernel)/c.stride + 1
+		rows := min(chunkFrames, frames-from)
+		y := n.convolve(w, first, x[from*hop:], rows)
+		if w.trace != nil {
+			w.trace("features", 0, y)
+		}
+		z := w.features[len(n.convolutions)%2][:len(y)]
+		w.NormalizeRows(z, y, &n.featureNorm)
+		w.Multiply(gemm.Product{
+			C: w.X[from*s.Width:], StrideC: s.Width, A: z, StrideA: s.Channels, Rows: rows,
+			B: &n.projection.Weight, Bias: n.projection.Bias,
+		})
+	}
+	return nil
+}
+
+// convolve computes so many frames of the features of the samples x.
+func (n *Network) convolve(w *workspace, first *nn.Linear, x []float32, frames int) []float32 {
+	s, width := &n.shape, 1
+	for i := range n.convolutions {
+		c, rows := &n.convolutions[i], s.rowsFor(i, frames)
+		linear, normalised := &c.linear, s.ConvNorm == LayerNorm
+		if i == 0 {
+			linear = first
+		}
 		p := gemm.Product{
 			C: w.features[i%2], StrideC: s.Channels, A: x, StrideA: c.stride * width, Rows: rows,
-			B: &c.linear.Weight, Bias: c.linear.Bias,
+			B: &linear.Weight, Bias: linear.Bias,
 		}
-		if c.norm.Weight == nil {
+		if !normalised {
 			p.After = nn.GELU
 		}
 		w.Multiply(p)
 		x, width = w.features[i%2][:rows*s.Channels], s.Channels
-		switch {
-		case c.norm.Weight == nil:
-		case s.ConvNorm == GroupNorm:
-			w.normalizeChannels(x, &c.norm)
-		default:
+		if normalised {
 			w.NormalizeRows(x, x, &c.norm)
 			w.gelu(x)
 		}
 	}
-	if w.trace != nil {
-		w.trace("features", 0, x)
+	return x
+}
+
+// foldFirst writes the first convolution with its normalisation to w.first. GroupNorm
+// normalises each channel over time (Wu and He 2018, "Group normalization", with a
+// channel for a group). With the mean m and the covariance C of the taps over all
+// frames of x, the output y = a·x + b of a channel has the mean a·m + b and the variance
+// aᵀ·C·a, so that its normalised output is another convolution of x.
+func (n *Network) foldFirst(w *workspace, x []float32) {
+	s, c := &n.shape, &n.convolutions[0]
+	k := c.kernel
+	mean, covariance := tapMoments(x, k, c.stride)
+	for o := range s.Channels {
+		a, sum, variance := n.first[o*k:][:k], 0.0, 0.0
+		for i, ai := range a {
+			sum += float64(ai) * mean[i]
+			for j, aj := range a {
+				variance += float64(ai) * float64(aj) * covariance[i*k+j]
+			}
+		}
+		scale := float64(c.norm.Weight[o]) / math.Sqrt(max(variance, 0)+nn.Epsilon)
+		for i, v := range a {
+			w.folded[o*k+i] = float32(float64(v) * scale)
+		}
+		w.first.Bias[o] = float32(float64(c.norm.Bias[o]) - sum*scale) // the layer's own bias is in the mean, too
 	}
-	w.SetFrames(rows)
-	y := w.features[len(n.convolutions)%2][:len(x)]
-	w.NormalizeRows(y, x, &n.featureNorm)
-	w.Multiply(gemm.Product{
-		C: w.X, StrideC: s.Width, A: y, StrideA: s.Channels, Rows: rows,
-		B: &n.projection.Weight, Bias: n.projection.Bias,
-	})
-	return nil
+	w.first.Weight.PackTransposed(w.folded, k, s.Channels, k)
+}
+
+// tapMoments returns the mean and the covariance [taps, taps] of the taps of a
+// convolution over all frames of x.
+func tapMoments(x []float32, taps, stride int) (mean, covariance []float64) {
+	mean, covariance = make([]float64, taps), make([]float64, taps*taps)
+	frames := (len(x)-taps)/stride + 1
+	for t := range frames {
+		for i, v := range x[t*stride:][:taps] {
+			mean[i] += float64(v) / float64(frames)
+		}
+	}
+	row := make([]float64, taps)
+	for t := range frames {
+		for i, v := range x[t*stride:][:taps] {
+			row[i] = float64(v) - mean[i]
+		}
+		for i, v := range row {
+			c := covariance[i*taps:][:i+1]
+			for j := range c {
+				c[j] += v * row[j]
+			}
+		}
+	}
+	for i := range taps {
+		for j := range i + 1 {
+			v := covariance[i*taps+j] / float64(frames)
+			covariance[i*taps+j], covariance[j*taps+i] = v, v
+		}
+	}
+	return mean, covariance
 }
 
 // geluAtOnce is the numbers of a part of gelu. Chosen: 128 kB.
@@ -108,74 +158,4 @@ func (w *workspace) gelu(x []float32) {
 	w.Each((len(x)+geluAtOnce-1)/geluAtOnce, func(i int) {
 		simd.GELU(x[i*geluAtOnce : min(len(x), (i+1)*geluAtOnce)])
 	})
-}
-
-// channelsAtOnce is the number of channels that one part of normalizeChannels
-// normalises: a cache line.
-const channelsAtOnce = 16
-
-// normalizeChannels normalises each channel of x [frames, Channels] over time, with
-// sums in float64, and applies GELU (Wu and He 2018, "Group normalization", with a
-// channel for a group).
-func (w *workspace) normalizeChannels(x []float32, by *nn.Norm) {
-	width := w.shape.Channels
-	frames := float64(len(x) / width)
-	w.Each((width+channelsAtOnce-1)/channelsAtOnce, func(part int) {
-		from, to := part*channelsAtOnce, min(width, (part+1)*channelsAtOnce)
-		var mean, variance [channelsAtOnce]float64
-		for at := 0; at < len(x); at += width {
-			for j, v := range x[at+from : at+to] {
-				mean[j] += float64(v) / frames
-			}
-		}
-		for at := 0; at < len(x); at += width {
-			for j, v := range x[at+from : at+to] {
-				variance[j] += (float64(v) - mean[j]) * (float64(v) - mean[j]) / frames
-			}
-		}
-		for at := 0; at < len(x); at += width {
-			row := x[at+from : at+to]
-			for j, v := range row {
-				row[j] = float32((float64(v)-mean[j])/math.Sqrt(variance[j]+nn.Epsilon))*by.Weight[from+j] + by.Bias[from+j]
-			}
-			simd.GELU(row)
-		}
-	})
-}
-
-// embed adds the convolution of the residual stream for the positions to it. With an
-// even number of taps, its last frame is left out.
-func (n *Network) embed(w *workspace) {
-	s := &n.shape
-	w.report("projected", 0)
-	size, frames := s.Width/s.PositionGroups, len(w.X)/s.Width
-	rows := frames + s.PositionTaps // of a group
-	clear(w.grouped[:rows*s.Width])
-	w.Each(s.PositionGroups, func(group int) {
-		to := w.grouped[(group*rows+s.PositionTaps/2)*size:]
-		for t := range frames {
-			copy(to[t*size:][:size], w.X[t*s.Width+group*size:])
-		}
-	})
-	for group := range n.positions {
-		w.Multiply(gemm.Product{
-			C: w.Y[group*size:], StrideC: s.Width, A: w.grouped[group*rows*size:], StrideA: size, Rows: frames,
-			B: &n.positions[group].Weight, Bias: n.positions[group].Bias, After: nn.GELU,
-		})
-	}
-	w.Add(w.Y)
-}
-
-// addMean adds the mean over time of x [frames, Width] times weight to w.mean.
-func (w *workspace) addMean(x []float32, weight float64) {
-	if weight == 0 {
-		return
-	}
-	width := w.shape.Width
-	weight /= float64(len(x) / width)
-	for at := 0; at < len(x); at += width {
-		for j, v := range x[at:][:width] {
-			w.mean[j] += weight * float64(v)
-		}
-	}
 }

@@ -7,6 +7,8 @@ import (
 	"math"
 	"os"
 	"testing"
+
+	"github.com/voicescreen/voicescreen/models/internal/nn/seeded"
 )
 
 var full = flag.Bool("full", false, "run networks of the published sizes (about a minute and 2 GB)")
@@ -85,11 +87,11 @@ func TestPublishedSizesAreThoseOfPyTorch(t *testing.T) {
 	}
 	const length = 32000
 	for name, s := range published() {
-		n, err := NewNetwork(s, func(dst []float32, name string, dims []int) error { draw(dst, name, dims); return nil }, Options{Samples: length})
+		n, err := NewNetwork(s, func(dst []float32, name string, dims []int) error { seeded.Weight(dst, name, dims); return nil }, Options{Samples: length})
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, steps := trace(t, n, samples(length))
+		got, steps := trace(t, n, seeded.Samples(length))
 		check := func(step string, width int, v values, tolerance float64) {
 			x := part(steps[step], width)
 			if len(x) != len(v.Part) {

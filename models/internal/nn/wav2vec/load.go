@@ -7,24 +7,52 @@ import (
 	"github.com/voicescreen/voicescreen/models/internal/nn"
 )
 
+// allocate makes the layers of the network, without their weights.
+func (n *Network) allocate() {
+	s := &n.shape
+	n.convolutions = make([]convolution, len(s.Kernels))
+	for i, k := range s.Kernels {
+		n.convolutions[i].kernel, n.convolutions[i].stride = k, s.Strides[i]
+	}
+	n.positions = make([]nn.Linear, s.PositionGroups)
+	n.layers = make([]nn.Layer, s.Layers)
+	n.head = make([]dense, 1, 2)
+	if s.Projection > 0 {
+		n.head = n.head[:2]
+	}
+}
+
+// finish computes what follows from the weights.
+func (n *Network) finish() {
+	n.mix = make([]float64, n.shape.Layers+1) // only the last output counts
+	n.mix[n.shape.Layers] = 1
+	if n.shape.WeightedSum {
+		softmax(n.mix, n.layerWeights)
+	}
+}
+
 // load reads the weights of a network.
 func (n *Network) load(read func(dst []float32, name string, dims []int) error) error {
 	s, l := &n.shape, &nn.Loader{Read: read}
 	inputs := 1
-	for i, k := range s.Kernels {
-		at := fmt.Sprintf("feature_extractor.conv_layers.%d.", i)
-		c := convolution{kernel: k, stride: s.Strides[i]}
-		l.Convolution(&c.linear, at+"0", s.Channels, inputs, k, s.ConvBias)
+	for i := range n.convolutions {
+		at, c := fmt.Sprintf("feature_extractor.conv_layers.%d.", i), &n.convolutions[i]
+		if i == 0 && s.ConvNorm == GroupNorm {
+			n.first = l.Vector(at+"0.weight", s.Channels, inputs, c.kernel)
+			if s.ConvBias {
+				c.linear.Bias = l.Vector(at+"0.bias", s.Channels)
+			}
+		} else {
+			l.Convolution(&c.linear, at+"0", s.Channels, inputs, c.kernel, s.ConvBias)
+		}
 		if name := s.convNorm(i); name != "" {
 			c.norm = l.Norm(at+name, s.Channels)
 		}
-		n.convolutions = append(n.convolutions, c)
 		inputs = s.Channels
 	}
 	n.featureNorm = l.Norm("layer_norm", s.Channels)
 	l.Linear(&n.projection, "post_extract_proj", s.Width, s.Channels)
 	n.loadPositions(l)
-	n.layers = make([]nn.Layer, s.Layers)
 	for i := range n.layers {
 		at, layer := fmt.Sprintf("encoder.layers.%d.", i), &n.layers[i]
 		layer.AttentionNorm = l.Norm(at+"self_attn_layer_norm", s.Width)
@@ -60,7 +88,6 @@ func (n *Network) loadPositions(l *nn.Loader) {
 		}
 	}
 	bias := l.Vector("encoder.pos_conv.0.bias", s.Width)
-	n.positions = make([]nn.Linear, s.PositionGroups)
 	x := make([]float32, size*taps*size) // [outputs, taps, inputs] of a group
 	for group := range n.positions {
 		for o := range size {
@@ -78,17 +105,18 @@ func (n *Network) loadPositions(l *nn.Loader) {
 
 func (n *Network) loadHead(l *nn.Loader) {
 	s := &n.shape
-	n.mix = make([]float64, s.Layers+1) // only the last output counts
-	n.mix[s.Layers] = 1
 	if s.WeightedSum {
-		softmax(n.mix, l.Vector("layer_weights", s.Layers+1))
+		n.layerWeights = l.Vector("layer_weights", s.Layers+1)
 	}
-	width := s.Width
+	width, names := s.Width, []string{"classifier"}
+	outputs := []int{s.Classes}
 	if s.Projection > 0 {
-		n.head = append(n.head, dense{l.Vector("projector.weight", s.Projection, width), l.Vector("projector.bias", s.Projection)})
-		width = s.Projection
+		names, outputs = []string{"projector", "classifier"}, []int{s.Projection, s.Classes}
 	}
-	n.head = append(n.head, dense{l.Vector("classifier.weight", s.Classes, width), l.Vector("classifier.bias", s.Classes)})
+	for i, name := range names {
+		n.head[i] = dense{l.Vector(name+".weight", outputs[i], width), l.Vector(name+".bias", outputs[i])}
+		width = outputs[i]
+	}
 }
 
 // softmax writes exp(x)/Σ exp(x) to dst.

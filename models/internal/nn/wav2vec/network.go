@@ -27,12 +27,14 @@ type Network struct {
 	samples int
 	threads int
 
+	first        []float32 // weight of the first convolution [Channels, kernel], with GroupNorm
 	convolutions []convolution
 	featureNorm  nn.Norm
 	projection   nn.Linear
 	positions    []nn.Linear // one for each group
 	layers       []nn.Layer
 	norm         nn.Norm
+	layerWeights []float32 // with Shape.WeightedSum
 	mix          []float64 // the weights of the hidden states in the mean
 	head         []dense
 
@@ -44,6 +46,19 @@ type Network struct {
 // weight is not finite or the shape is invalid. It panics if opts.Samples are too few
 // for a frame.
 func NewNetwork(shape Shape, read func(dst []float32, name string, dims []int) error, opts Options) (*Network, error) {
+	n, err := prepare(shape, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := n.load(read); err != nil {
+		return nil, err
+	}
+	n.finish()
+	return n, nil
+}
+
+// prepare returns a network without weights.
+func prepare(shape Shape, opts Options) (*Network, error) {
 	if err := shape.Check(); err != nil {
 		return nil, err
 	}
@@ -58,8 +73,12 @@ func NewNetwork(shape Shape, read func(dst []float32, name string, dims []int) e
 	for range cap(n.slots) {
 		n.slots <- nil
 	}
-	return n, n.load(read)
+	n.allocate()
+	return n, nil
 }
+
+// Shape returns the network's shape.
+func (n *Network) Shape() Shape { return n.shape }
 
 // Logits returns the classifier's outputs for the samples x, mono at 16 kHz, one for
 // each class. Logits does not change x. It panics if x has more than Options.Samples

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/fnv"
-	"io"
 	"math"
 	"os"
 	"slices"
@@ -14,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/voicescreen/voicescreen/models/internal/nn/seeded"
 	"github.com/voicescreen/voicescreen/models/internal/nn/tensorfile"
 )
 
@@ -35,44 +34,6 @@ func (w weights) read(dst []float32, name string, dims []int) error {
 	return nil
 }
 
-// uniform draws numbers in [−1, 1) as testdata/make.py does: the top 24 bits of
-// SplitMix64's outputs from a state of the key's hash.
-func uniform(dst []float32, key string) {
-	h := fnv.New64a()
-	_, _ = io.WriteString(h, key) // a hash returns no error
-	state := h.Sum64()
-	for i := range dst {
-		z := state + uint64(i+1)*0x9E3779B97F4A7C15
-		z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
-		z = (z ^ z>>27) * 0x94D049BB133111EB
-		z ^= z >> 31
-		dst[i] = float32(z>>40)/(1<<23) - 1
-	}
-}
-
-// draw is make.py's draw.
-func draw(dst []float32, key string, dims []int) {
-	uniform(dst, key)
-	factor, offset := float32(0.125), float32(0)
-	switch {
-	case strings.HasSuffix(key, "weight_g"):
-		factor, offset = 0.25, 1
-	case key == "layer_weights":
-		factor = 1
-	case len(dims) == 1 && strings.HasSuffix(key, ".weight"): // of a normalisation
-		factor, offset = 0.25, 1
-	case len(dims) > 1:
-		inputs := 1
-		for _, d := range dims[1:] {
-			inputs *= d
-		}
-		factor = 1.5 * float32(math.Exp2(math.Floor(0.5*math.Log2(3/float64(inputs)))))
-	}
-	for i, u := range dst {
-		dst[i] = offset + float32(u*factor)
-	}
-}
-
 func drawn(s *Shape) weights {
 	w := weights{}
 	for name, dims := range s.Tensors() {
@@ -81,18 +42,9 @@ func drawn(s *Shape) weights {
 			n *= d
 		}
 		w[name] = make([]float32, n)
-		draw(w[name], name, dims)
+		seeded.Weight(w[name], name, dims)
 	}
 	return w
-}
-
-func samples(n int) []float32 {
-	x := make([]float32, n)
-	uniform(x, "samples")
-	for i := range x {
-		x[i] = 0.25*x[i] + 0.03
-	}
-	return x
 }
 
 // shapes are small networks of each kind, as in make.py.
@@ -159,7 +111,8 @@ func trace(t *testing.T, n *Network, x []float32) (logits []float64, steps map[s
 	w := newWorkspace(n)
 	steps = map[string][]float32{}
 	w.trace = func(step string, i int, x []float32) {
-		steps[fmt.Sprintf("%s %d", step, i)] = slices.Clone(x)
+		key := fmt.Sprintf("%s %d", step, i)
+		steps[key] = append(steps[key], x...) // the features come in chunks
 	}
 	<-n.slots
 	n.slots <- w
@@ -181,7 +134,7 @@ func flat(x rows) []float64 {
 func TestEveryStepIsTheDefinition(t *testing.T) {
 	for name, s := range shapes() {
 		t.Run(name, func(t *testing.T) {
-			x := samples(testSamples)
+			x := seeded.Samples(testSamples)
 			got, steps := trace(t, newNetwork(t, s, Options{Samples: 2 * testSamples, Threads: 2}), x)
 			d := definition{drawn(&s), s}
 			features := d.features(x)
@@ -196,16 +149,16 @@ func TestEveryStepIsTheDefinition(t *testing.T) {
 }
 
 // TestOddSizesAreTheDefinition runs shapes that do not fill a tile or register, and
-// clips from one frame on.
+// clips from one frame to several chunks of the extractor.
 func TestOddSizesAreTheDefinition(t *testing.T) {
 	for i, s := range []Shape{
 		{Channels: 1, Kernels: []int{1}, Strides: []int{1}, ConvNorm: LayerNorm, Width: 1, Heads: 1, Inner: 1, Layers: 1, PositionTaps: 1, PositionGroups: 1, Classes: 1},
 		{Channels: 17, Kernels: []int{4, 3}, Strides: []int{3, 3}, ConvNorm: GroupNorm, ConvBias: true, Width: 34, Heads: 2, Inner: 33, Layers: 2, NormFirst: true, PositionTaps: 5, PositionGroups: 2, Classes: 3, InputEpsilon: 1e-7},
 		{Channels: 5, Kernels: []int{2, 2, 2}, Strides: []int{1, 2, 1}, ConvNorm: LayerNorm, Width: 15, Heads: 5, Inner: 7, Layers: 1, PositionTaps: 12, PositionGroups: 3, Classes: 2, WeightedSum: true},
 	} {
-		n := newNetwork(t, s, Options{Samples: 300, Threads: 2})
-		for _, length := range []int{300, 1, 11, 12, 13, 97} {
-			x := samples(length)
+		n := newNetwork(t, s, Options{Samples: 1000, Threads: 2})
+		for _, length := range []int{300, 1, 11, 12, 13, 97, 1000} {
+			x := seeded.Samples(length)
 			if s.Frames(length) == 0 {
 				continue
 			}
@@ -240,7 +193,7 @@ func TestSmallNetworksAreThoseOfPyTorch(t *testing.T) {
 			if !ok || len(ref.Hidden) != s.Layers+1 {
 				t.Fatal("the file has no such network")
 			}
-			got, steps := trace(t, newNetwork(t, s, Options{Samples: testSamples, Threads: 1}), samples(testSamples))
+			got, steps := trace(t, newNetwork(t, s, Options{Samples: testSamples, Threads: 1}), seeded.Samples(testSamples))
 			compare(t, "features", steps["features 0"], ref.Features, featureTolerance)
 			for i, state := range ref.Hidden {
 				compare(t, fmt.Sprint("layer ", i), steps[fmt.Sprint("layer ", i)], state, hiddenTolerance)
@@ -258,7 +211,7 @@ func TestClipsDoNotChangeEachOther(t *testing.T) {
 	want := make([][]float64, len(lengths))
 	for i, length := range lengths {
 		var err error
-		if want[i], err = newNetwork(t, s, Options{Samples: length, Threads: 1}).Logits(context.Background(), samples(length)); err != nil {
+		if want[i], err = newNetwork(t, s, Options{Samples: length, Threads: 1}).Logits(context.Background(), seeded.Samples(length)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -271,7 +224,7 @@ func TestClipsDoNotChangeEachOther(t *testing.T) {
 			go func() {
 				defer group.Done()
 				for range 2 {
-					got, err := n.Logits(context.Background(), samples(length))
+					got, err := n.Logits(context.Background(), seeded.Samples(length))
 					if err != nil || !slices.Equal(got, want[i]) {
 						t.Errorf("%+v, %d samples: got %v, %v, want %v", o, length, got, err, want[i])
 					}
@@ -285,7 +238,7 @@ func TestClipsDoNotChangeEachOther(t *testing.T) {
 func TestLogitsThatFail(t *testing.T) {
 	n := newNetwork(t, shapes()["small"], Options{Samples: testSamples, Threads: 2})
 	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-		x := samples(testSamples)
+		x := seeded.Samples(testSamples)
 		x[77] = float32(bad)
 		if _, err := n.Logits(context.Background(), x); !errors.Is(err, ErrNotFinite) {
 			t.Errorf("%v in the samples: got %v, want %v", bad, err, ErrNotFinite)
@@ -298,7 +251,7 @@ func TestLogitsThatFail(t *testing.T) {
 	}
 	waiting := make(chan error)
 	go func() {
-		_, err := n.Logits(ctx, samples(testSamples))
+		_, err := n.Logits(ctx, seeded.Samples(testSamples))
 		waiting <- err
 	}()
 	cancel()

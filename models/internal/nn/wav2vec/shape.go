@@ -45,12 +45,15 @@ const (
 	LayerNorm                     // each frame over channels, after every convolution
 )
 
-// Bounds of a shape, so that no size of a tensor overflows. Chosen: several times the
-// largest published network, of 48 layers, width 1,920 and inner width 7,680.
+// Bounds of a shape, so that no size of a tensor overflows. Chosen: at least
+// twice the largest published network, of 48 layers, width 1,920 and inner width 7,680.
 const (
 	maxSize   = 1 << 16
-	maxLayers = 256
+	maxInner  = 16 // times the width, which bounds the memory of a layer by its weights; published networks have 4
+	maxLayers = 96
 	maxConvs  = 16
+	maxKernel = 64
+	maxGroups = 256
 )
 
 // Check returns an error that wraps tensorfile.ErrWeights if a size is invalid.
@@ -64,19 +67,22 @@ func (s *Shape) Check() error {
 	}{
 		{"channels", s.Channels, maxSize}, {"width", s.Width, maxSize}, {"heads", s.Heads, maxSize},
 		{"inner width", s.Inner, maxSize}, {"layers", s.Layers, maxLayers}, {"classes", s.Classes, maxSize},
-		{"taps of the position", s.PositionTaps, maxSize}, {"groups of the position", s.PositionGroups, maxSize},
+		{"taps of the position", s.PositionTaps, maxSize}, {"groups of the position", s.PositionGroups, maxGroups},
 		{"convolutions", len(s.Kernels), maxConvs},
 	}
 	for i, k := range s.Kernels {
 		sizes = append(sizes, struct {
 			name       string
 			value, top int
-		}{fmt.Sprintf("kernel %d", i), k, maxSize})
+		}{fmt.Sprintf("kernel %d", i), k, maxKernel})
 	}
 	for _, size := range sizes {
 		if size.value < 1 || size.value > size.top {
 			return fail("%s %d, want 1 to %d", size.name, size.value, size.top)
 		}
+	}
+	if s.Inner > maxInner*s.Width {
+		return fail("inner width %d, want at most %d times the width %d", s.Inner, maxInner, s.Width)
 	}
 	if s.Projection < 0 || s.Projection > maxSize {
 		return fail("projection %d, want 0 to %d", s.Projection, maxSize)
@@ -110,6 +116,15 @@ func (s *Shape) Frames(samples int) int {
 		samples = (samples-k)/s.Strides[i] + 1
 	}
 	return samples
+}
+
+// Field returns the number of samples that one frame depends on.
+func (s *Shape) Field() int {
+	n := 1
+	for i := len(s.Kernels) - 1; i >= 0; i-- {
+		n = (n-1)*s.Strides[i] + s.Kernels[i]
+	}
+	return n
 }
 
 // Tensors yields the name and the dimensions of every tensor in the order in which

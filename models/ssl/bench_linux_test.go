@@ -1,0 +1,183 @@
+package ssl
+
+import (
+	"flag"
+	"fmt"
+
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/voicescreen/voicescreen/models/internal/nn/seeded"
+	"github.com/voicescreen/voicescreen/models/internal/nn/wav2vec"
+)
+
+var torch = flag.String("torch", "", "the Python interpreter, which has PyTorch, for BenchmarkWindow")
+
+// windowSeconds is the length of the clip of the benchmarks.
+const windowSeconds = 12
+
+// published are the shapes that the benchmarks run.
+var published = map[string]wav2vec.Shape{
+	"w2v_small": {
+		Channels: 512, Kernels: publishedKernels, Strides: publishedStrides, ConvNorm: wav2vec.GroupNorm,
+		Width: 768, Heads: 12, Inner: 3072, Layers: 12, PositionTaps: 128, PositionGroups: 16, Classes: 2, InputEpsilon: clipEpsilon,
+	},
+	"mms_300m": {
+		Channels: 512, Kernels: publishedKernels, Strides: publishedStrides, ConvNorm: wav2vec.LayerNorm, ConvBias: true, NormFirst: true,
+		Width: 1024, Heads: 16, Inner: 4096, Layers: 24, PositionTaps: 128, PositionGroups: 16, Classes: 2, InputEpsilon: clipEpsilon,
+	},
+}
+
+// writePublished writes a converted model of a published shape with seeded weights, and
+// returns its path and the size of the file in bytes.
+func writePublished(b *testing.B, name string) (string, int64) {
+	b.Helper()
+	shape := published[name]
+	n, err := wav2vec.NewNetwork(shape, func(dst []float32, name string, dims []int) error {
+		seeded.Weight(dst, name, dims)
+		return nil
+	}, (&Options{}).network())
+	if err != nil {
+		b.Fatal(err)
+	}
+	path := filepath.Join(b.TempDir(), name)
+	f, err := os.Create(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	m := &Model{network: n, card: Card{Name: name, Labels: []string{"fake", "real"}, Synthetic: []bool{true, false}}, sum: strings.Repeat("0", 64)}
+	if err := m.Write(f); err != nil {
+		b.Fatal(err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		b.Fatal(err)
+	}
+	return path, info.Size()
+}
+
+// cpu returns the processor time of this process.
+func cpu(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// BenchmarkWindow scores a window of 12 s at the published sizes, on one and two
+// goroutines, and on one also in PyTorch with -torch: seconds of processor time, and of the
+// clock, for a second of audio.
+func BenchmarkWindow(b *testing.B) {
+	for _, name := range []string{"w2v_small", "mms_300m"} {
+		b.Run(name, func(b *testing.B) {
+			path, _ := writePublished(b, name)
+			for _, threads := range []int{1, 2} {
+				b.Run(fmt.Sprintf("threads=%d", threads), func(b *testing.B) { benchmarkWindow(b, path, name, threads) })
+			}
+		})
+	}
+}
+
+func benchmarkWindow(b *testing.B, path, name string, threads int) {
+	m, err := Open(path, &Options{Threads: threads})
+	if err != nil {
+		b.Fatal(err)
+	}
+	x := seeded.Samples(windowSeconds * sampleRate)
+	if _, err := m.Logit(b.Context(), x); err != nil { // which allocates
+		b.Fatal(err)
+	}
+	ours, clock := math.Inf(1), math.Inf(1)
+	for b.Loop() {
+		for range 3 {
+			start, begin := cpu(b), time.Now()
+			if _, err := m.Logit(b.Context(), x); err != nil {
+				b.Fatal(err)
+			}
+			ours = min(ours, (cpu(b)-start).Seconds()/windowSeconds)
+			clock = min(clock, time.Since(begin).Seconds()/windowSeconds)
+		}
+	}
+	b.ReportMetric(ours, "cpu-s/s")
+	b.ReportMetric(clock, "s/s")
+	if *torch != "" && threads == 1 {
+		theirs, theirClock := timeTorch(b, name, threads)
+		b.ReportMetric(theirs, "torch-cpu-s/s")
+		b.ReportMetric(theirClock, "torch-s/s")
+		b.ReportMetric(ours/theirs, "cpu/torch")
+	}
+}
+
+// timeTorch returns the least processor time, and time of the clock, of PyTorch for a
+// second of audio.
+func timeTorch(b *testing.B, name string, threads int) (seconds, clock float64) {
+	b.Helper()
+	out, err := exec.Command(*torch, "testdata/make.py", "time", name, strconv.Itoa(threads), strconv.Itoa(windowSeconds)).CombinedOutput()
+	if err != nil {
+		b.Fatalf("%v: %s", err, out)
+	}
+	seconds, clock = math.Inf(1), math.Inf(1)
+	for _, m := range regexp.MustCompile(`([0-9.]+) s of CPU and ([0-9.]+) s`).FindAllStringSubmatch(string(out), -1) {
+		for i, to := range []*float64{&seconds, &clock} {
+			v, err := strconv.ParseFloat(m[i+1], 64)
+			if err != nil {
+				b.Fatal(err)
+			}
+			*to = min(*to, v)
+		}
+	}
+	return seconds, clock
+}
+
+// BenchmarkOpen opens a converted model, and reports the resident memory of a process
+// that runs a window with it, in units of the weights.
+func BenchmarkOpen(b *testing.B) {
+	if path := os.Getenv("SSL_RESIDENT"); path != "" { // the process that is measured
+		m, err := Open(path, &Options{Threads: 2})
+		if err == nil {
+			_, err = m.Logit(b.Context(), seeded.Samples(windowLongest))
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+		status, err := os.ReadFile("/proc/self/status")
+		if err != nil {
+			b.Fatal(err)
+		}
+		fmt.Println(string(regexp.MustCompile(`VmHWM:.*`).Find(status)))
+		return
+	}
+	for _, name := range []string{"w2v_small", "mms_300m"} {
+		path, size := writePublished(b, name)
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := Open(path, nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+			cmd := exec.Command(os.Args[0], "-test.run=^$", "-test.bench=^BenchmarkOpen$", "-test.benchtime=1x")
+			cmd.Env = slices.Concat(os.Environ(), []string{"SSL_RESIDENT=" + path})
+			out, err := cmd.Output()
+			if err != nil {
+				b.Fatal(err)
+			}
+			var kb int64
+			if _, err := fmt.Sscanf(string(regexp.MustCompile(`VmHWM:\s*[0-9]+`).Find(out)), "VmHWM: %d", &kb); err != nil {
+				b.Fatalf("%v: %s", err, out)
+			}
+			b.ReportMetric(float64(kb*1024)/float64(size), "resident/weights")
+			b.ReportMetric(float64(size)/1e6, "MB")
+		})
+	}
+}
