@@ -80,7 +80,7 @@ func psola(x []float64, rate int, rng *rand.Rand) []float64 {
 // longer by the factor length, its pitch higher by the factor pitch, and its
 // intonation by the exponent swing wider (Moulines & Charpentier 1990).
 func overlapped(x []float64, rate int, pitch, length, swing float64) []float64 {
-	f0 := dsp.NewPitch(float64(rate), nil).Track(nil, x)
+	f0 := dsp.NewPitch(float64(rate), &dsp.PitchOptions{Strict: true}).Track(nil, x)
 	marks := pulseMarks(x, f0, rate)
 	if len(marks) < 3 {
 		return slices.Clone(x)

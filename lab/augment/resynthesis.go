@@ -138,7 +138,7 @@ func linearPrediction(x []float64, rate int, rng *rand.Rand) []float64 {
 	if rng.IntN(2) == 0 {
 		mix = 0.3 * rng.Float64()
 	}
-	v := &vocoder{rate: rate, hop: dsp.Hop * float64(rate), f0: dsp.NewPitch(float64(rate), nil).Track(nil, x)}
+	v := &vocoder{rate: rate, hop: dsp.Hop * float64(rate), f0: dsp.NewPitch(float64(rate), &dsp.PitchOptions{Strict: true}).Track(nil, x)}
 	reach := 0
 	if stylised {
 		order = min(order, rate/2000+4)

@@ -27,7 +27,7 @@ var bandEdges = [bands]float64{1000, 2000, 3500, 5500, math.Inf(1)} // Hz
 // newVocoder analyses x.
 func newVocoder(x []float64, rate int) *vocoder {
 	v := &vocoder{rate: rate, n: powerOfTwo(0.064, rate), hop: 0.005 * float64(rate)}
-	coarse := dsp.NewPitch(float64(rate), nil).Track(nil, x)
+	coarse := dsp.NewPitch(float64(rate), &dsp.PitchOptions{Strict: true}).Track(nil, x)
 	fft := dsp.NewFFT(v.n)
 	buf := make([]float64, v.n)
 	power := make([]float64, v.n/2+1)

@@ -28,9 +28,10 @@ type calibration struct{ a, b float64 }
 func (c calibration) of(score float64) float64 { return c.a*score + c.b }
 
 // calibrated is the calibration of a model of the rows of index, on held-out scores
-// of those rows, as recorded, by cells that have not heard their decoders.
-func (n *nest) calibrated(b *bench, index []int) (calibration, error) {
-	return n.heldOut(n.crossed(b, n.subset(index, calibrationFolds, calibrationParts), true, 1)[0]).cautious()
+// of those rows, as recorded, by cells that have not heard their decoders, nor those
+// that are tested.
+func (n *nest) calibrated(b *bench, index []int, tested decoderSet) (calibration, error) {
+	return n.heldOut(n.crossed(b, n.subset(index, calibrationFolds, calibrationParts), tested, true, 1)[0]).cautious()
 }
 
 // A heldOut is what a calibration is fitted to: held-out scores with their classes.

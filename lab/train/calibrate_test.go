@@ -86,14 +86,13 @@ func TestCalibrationIsOfUnknownDecodersAsRecorded(t *testing.T) {
 		}
 	}
 	n := newNest(tr)
-	b := n.bench(recipes[0])
-	b.prepare(2)
+	b := n.bench(&recipes[0])
 	index := stats.Indices(len(n.train))
-	got, err := n.calibrated(b, index)
+	got, err := n.calibrated(b, index, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := n.crossed(b, n.subset(index, calibrationFolds, calibrationParts), true, 1)[0]
+	s := n.crossed(b, n.subset(index, calibrationFolds, calibrationParts), nil, true, 1)[0]
 	y, w, _ := n.pick(s.index)
 	h := &heldOut{s.score, balanced(y, w), y}
 	want, err := h.cautious()

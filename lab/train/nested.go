@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/voicescreen/voicescreen/dsp"
-	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/internal/stats"
 	"github.com/voicescreen/voicescreen/lab/evaluate"
 	"github.com/voicescreen/voicescreen/lab/manifest"
@@ -36,6 +35,7 @@ type recipe struct {
 	name    string
 	without []string // patterns of [path.Match]; features with such a name are left out
 	penalty float64
+	weighed bool // by relevance, see weighed
 }
 
 // takes says whether the recipe has a feature.
@@ -51,10 +51,10 @@ func (r *recipe) takes(feature string) bool {
 
 // recipes are the designs of the deepfake task.
 var recipes = []recipe{
-	{"all measures", nil, penalty},
-	{"without modulation", []string{"modulation.*"}, penalty},
-	{"without modulation and bends of envelopes", []string{"modulation.*", "envelope.*.bend_skew"}, penalty},
-	{"measures of spoof/2", []string{"lpc.skew_mean_abs", "lpc.skew_sd", "lpc.a*", "fine.whole.*", "fine.floor.*", "pulse.*", "coherence.*"}, penalty},
+	{"without modulation", []string{"modulation.*"}, penalty, false},
+	{"without modulation, weighed by relevance", []string{"modulation.*"}, penalty, true},
+	{"without modulation and bends of envelopes", []string{"modulation.*", "envelope.*.bend_skew"}, penalty, false},
+	{"without modulation and bends of envelopes, weighed by relevance", []string{"modulation.*", "envelope.*.bend_skew"}, penalty, true},
 }
 
 // A held is what a nested cross-validation says of one row: scores by models that
@@ -68,9 +68,8 @@ type held struct {
 
 // A nest is one nested cross-validation. All cells share the design of a recipe,
 // centre and scale of each feature over all training rows, for which no label is
-// used. The synthetic voices that the training makes itself are left out: they
-// imitate decoders that the cells hold out (with them, Griffin-Lim reads 0.83 and
-// without them 0.63 on the rows of model 2.0.0).
+// used. Of the synthetic voices that the training makes itself, a cell leaves out
+// those that imitate a decoder that it tests; see imitated.
 type nest struct {
 	*trainer
 	units  []string
@@ -82,9 +81,7 @@ type nest struct {
 }
 
 func newNest(t *trainer) *nest {
-	apart := *t
-	apart.made = make([][][]features.Vector, len(t.train))
-	n := &nest{trainer: &apart, units: manifest.Units(t.train), step: t.advance}
+	n := &nest{trainer: t, units: manifest.Units(t.train), step: t.advance}
 	n.weight = figureWeights(t.train, n.units)
 	return n
 }
@@ -145,11 +142,17 @@ func nestable(rows []manifest.Row) error {
 
 // subset is the cells of Crossed over some of the rows, in indices of all rows.
 func (n *nest) subset(index []int, folds, parts int) []manifest.Cell {
+	return n.cellsOf(index, func(rows []manifest.Row) []manifest.Cell { return manifest.Crossed(rows, folds, parts, n.opts.Seed) })
+}
+
+// cellsOf is the usable cells that split makes of some of the rows, in indices of all
+// rows.
+func (n *nest) cellsOf(index []int, split func(rows []manifest.Row) []manifest.Cell) []manifest.Cell {
 	rows := make([]manifest.Row, len(index))
 	for k, i := range index {
 		rows[k] = n.train[i]
 	}
-	cells := manifest.Crossed(rows, folds, parts, n.opts.Seed)
+	cells := split(rows)
 	for c := range cells {
 		for _, list := range [][]int{cells[c].Train, cells[c].Test} {
 			for k := range list {
@@ -170,17 +173,56 @@ func (n *nest) bothClasses(index []int) bool {
 
 // choose returns the recipe whose regression ranks the held-out rows of the inner
 // cells best: by the mean of the AUC, each source counting once, and that within
-// sources.
-func (n *nest) choose(benches []*bench, index []int) int {
+// sources, of the inner cells by source and decoder, and of the latest systems by
+// a model of those before.
+func (n *nest) choose(benches []*bench, index []int, tested decoderSet) int {
 	best, most := 0, math.Inf(-1)
+	latest := n.latest(index)
 	for k, b := range benches {
-		all := n.inner(b, index)
-		auc, within := n.rank(all)
-		if v := (auc + within) / 2; v > most {
+		auc, within := n.rank(n.inner(b, index, tested))
+		v := auc + within
+		if len(latest) > 0 {
+			auc, within = n.rank(n.later(b, latest, tested))
+			v += auc + within
+		}
+		if v > most {
 			best, most = k, v
 		}
 	}
 	return best
+}
+
+// latestShare is the least share of the systems that count as the latest, of the
+// synthetic rows whose year is known. Chosen.
+const latestShare = 0.2
+
+// latest is the cell that tests the latest systems among the rows of index, if it
+// is usable.
+func (n *nest) latest(index []int) []manifest.Cell {
+	var years []int
+	for _, i := range index {
+		if n.train[i].Positive && n.train[i].Year() > 0 {
+			years = append(years, n.train[i].Year())
+		}
+	}
+	if len(years) == 0 {
+		return nil
+	}
+	slices.Sort(years)
+	year := years[int((1-latestShare)*float64(len(years)))]
+	return n.cellsOf(index, func(rows []manifest.Row) []manifest.Cell {
+		return []manifest.Cell{manifest.Since(rows, year, n.opts.Seed)}
+	})
+}
+
+// later scores the latest systems. Their year is in question, not their decoder, and
+// the made voices imitate decoders of before: only those of tested are left out.
+func (n *nest) later(b *bench, latest []manifest.Cell, tested decoderSet) (s scoredRows) {
+	f := b.fit(latest[0].Train, tested, false)
+	for _, i := range latest[0].Test {
+		s.add(i, b.row(f, i, 0))
+	}
+	return s
 }
 
 // scoredRows are held-out scores of rows, in order of row.
@@ -190,20 +232,21 @@ type scoredRows struct {
 }
 
 // inner scores the rows of index by the regressions of inner cells, as they are.
-func (n *nest) inner(b *bench, index []int) scoredRows {
-	return n.crossed(b, n.subset(index, innerFolds, innerParts), false, 1)[0]
+func (n *nest) inner(b *bench, index []int, tested decoderSet) scoredRows {
+	return n.crossed(b, n.subset(index, innerFolds, innerParts), tested, false, 1)[0]
 }
 
 // crossed scores the test rows of cells by models of their training rows: as they
 // are, and with copies of 2 through their first channel too. A row in several cells
-// has the mean of its scores. The rows are in ascending order.
-func (n *nest) crossed(b *bench, cells []manifest.Cell, kernel bool, copies int) []scoredRows {
+// has the mean of its scores. The rows are in ascending order. The models hear no
+// voice made like the decoders of tested.
+func (n *nest) crossed(b *bench, cells []manifest.Cell, tested decoderSet, kernel bool, copies int) []scoredRows {
 	sum, count := make([][2]float64, len(n.train)), make([]float64, len(n.train))
 	for _, c := range cells {
-		f := b.fit(c.Train, kernel)
+		f := b.fit(c.Train, tested.with(n.train, c.Test), kernel)
 		for _, i := range c.Test {
 			for copy := range copies {
-				sum[i][copy] += f.row(i, copy)
+				sum[i][copy] += b.row(f, i, copy)
 			}
 			count[i]++
 		}
@@ -257,34 +300,25 @@ func (n *nest) run(ctx context.Context) ([]held, []int, error) {
 	cells := n.usable(manifest.Crossed(n.train, outerFolds, outerParts, n.opts.Seed))
 	benches := n.benches(len(recipes))
 	chosen := make([]int, len(cells))
-	n.parallel(ctx, len(cells), func(c int) { chosen[c] = n.choose(benches, cells[c].Train) })
+	n.parallel(ctx, len(cells), func(c int) { chosen[c] = n.choose(benches, cells[c].Train, decoderSet{}.with(n.train, cells[c].Test)) })
 	n.step()
 	rows := make([]held, len(n.train))
 	var mu sync.Mutex // protects rows and failed
 	var failed error
-	for k, b := range benches {
-		if !slices.Contains(chosen, k) || ctx.Err() != nil {
-			continue
+	n.parallel(ctx, len(cells), func(c int) {
+		b, tested := benches[chosen[c]], decoderSet{}.with(n.train, cells[c].Test)
+		cal, err := n.calibrated(b, cells[c].Train, tested)
+		f := b.fit(cells[c].Train, tested, true)
+		mu.Lock()
+		defer mu.Unlock()
+		if err != nil {
+			failed = fmt.Errorf("train: nested cross-validation: %w", err)
+			return
 		}
-		b.prepare(n.workers())
-		n.parallel(ctx, len(cells), func(c int) {
-			if chosen[c] != k {
-				return
-			}
-			cal, err := n.calibrated(b, cells[c].Train)
-			f := b.fit(cells[c].Train, true)
-			mu.Lock()
-			defer mu.Unlock()
-			if err != nil {
-				failed = fmt.Errorf("train: nested cross-validation: %w", err)
-				return
-			}
-			for _, i := range cells[c].Test {
-				rows[i].add(f.row(i, 0), f.row(i, 1), cal)
-			}
-		})
-		b.kernel = nil // frees the memory
-	}
+		for _, i := range cells[c].Test {
+			rows[i].add(b.row(f, i, 0), b.row(f, i, 1), cal)
+		}
+	})
 	for i := range rows {
 		rows[i].finish()
 	}
@@ -316,13 +350,12 @@ func (h *held) finish() {
 // single scores the test rows of cells by one recipe, without a calibration, and
 // returns of each cell its rows.
 func (n *nest) single(ctx context.Context, k int, cells []manifest.Cell) []scoredRows {
-	b := n.benches(k + 1)[k]
-	b.prepare(n.workers())
+	b := n.bench(&recipes[k])
 	out := make([]scoredRows, len(cells))
 	n.parallel(ctx, len(cells), func(c int) {
-		f := b.fit(cells[c].Train, true)
+		f := b.fit(cells[c].Train, decoderSet{}.with(n.train, cells[c].Test), true)
 		for _, i := range cells[c].Test {
-			out[c].index, out[c].score = append(out[c].index, i), append(out[c].score, f.row(i, 0))
+			out[c].index, out[c].score = append(out[c].index, i), append(out[c].score, b.row(f, i, 0))
 		}
 	})
 	return out

@@ -48,7 +48,7 @@ func (n *nest) settle(ctx context.Context) (err error) {
 	if n.rows, n.counts, err = n.run(ctx); err != nil {
 		return err
 	}
-	n.chosen = n.choose(n.benches(len(recipes)), stats.Indices(len(n.train)))
+	n.chosen = n.choose(n.benches(len(recipes)), stats.Indices(len(n.train)), nil)
 	n.step()
 	return ctx.Err()
 }
@@ -129,19 +129,20 @@ func (n *nest) since(ctx context.Context) ([]models.Metric, error) {
 	if len(n.usable([]manifest.Cell{c})) == 0 || ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	b := n.benches(n.chosen + 1)[n.chosen]
-	b.prepare(n.workers())
-	cal, err := n.calibrated(b, c.Train)
+	benches := n.benches(len(recipes))
+	chosen := n.choose(benches, c.Train, nil)
+	b := benches[chosen]
+	cal, err := n.calibrated(b, c.Train, nil)
 	if err != nil {
 		return nil, fmt.Errorf("train: systems since %d: %w", sinceYear, err)
 	}
-	f := b.fit(c.Train, true)
+	f := b.fit(c.Train, nil, true)
 	var s scoredRows
 	for _, i := range c.Test {
-		s.add(i, cal.of(f.row(i, 0)))
+		s.add(i, cal.of(b.row(f, i, 0)))
 	}
 	once := slices.Repeat([]float64{1}, len(n.train))
-	return n.measureAll(s, once, fmt.Sprintf("trained on systems of before %d, tested on those since; each recording counts once, voices of more than a tenth of the rows are left out", sinceYear)), nil
+	return n.measureAll(s, once, fmt.Sprintf("trained on systems of before %d, tested on those since; each recording counts once, voices of more than a tenth of the rows are left out; chosen before %d: %s", sinceYear, sinceYear, recipes[chosen].name)), nil
 }
 
 // figure is one figure of scores of some rows.

@@ -16,7 +16,7 @@ import (
 // read extracts the features of all rows, in parallel.
 func (t *trainer) read(ctx context.Context) error {
 	t.vectors = make([][][]features.Vector, len(t.train))
-	t.made = make([][][]features.Vector, len(t.train))
+	t.made = make([][]madeSpoof, len(t.train))
 	t.heldVectors = make([][]features.Vector, len(t.held))
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -89,8 +89,8 @@ func (r *reader) row(i int) error {
 
 // spoofsOf makes synthetic voices of the real one of row i, every second one
 // through a channel.
-func (r *reader) spoofsOf(x []float64, rate, i int) [][]features.Vector {
-	var out [][]features.Vector
+func (r *reader) spoofsOf(x []float64, rate, i int) []madeSpoof {
+	var out []madeSpoof
 	rng := rand.New(rand.NewPCG(r.opts.Seed, uint64(len(r.train)+i))) // not that of its channels
 	for k := range spoofs {
 		y, method := augment.Spoof(x, rate, rng)
@@ -100,7 +100,7 @@ func (r *reader) spoofsOf(x []float64, rate, i int) [][]features.Vector {
 		if k%2 == 1 {
 			y = augment.Channel(y, rate, rng)
 		}
-		out = append(out, r.extract(y, rate))
+		out = append(out, madeSpoof{r.extract(y, rate), method})
 	}
 	return out
 }

@@ -149,7 +149,7 @@ type trainer struct {
 	train, held []manifest.Row
 	folds       []stats.Fold
 	vectors     [][][]features.Vector // of each training row: as it is, then its copies; of each of them the segments
-	made        [][][]features.Vector // of each training row: of the spoofs made of it
+	made        [][]madeSpoof         // of each training row: the spoofs made of it
 	heldVectors [][]features.Vector
 	familiar    float64 // see models.Kernel
 
@@ -185,11 +185,11 @@ func (t *trainer) workers() int {
 
 // fitRows fits the training rows with the given indices, which may repeat.
 func (t *trainer) fitRows(index []int) (*predictor, error) {
-	m := &predictor{Design: t.design(index, t.recipe)}
+	m := &predictor{Design: t.weighed(t.design(index, t.recipe), t.recipe, index)}
 	if len(m.features) == 0 {
 		return nil, fmt.Errorf("%w: no feature varies", learn.ErrFit)
 	}
-	x, y, w := t.examples(m, index)
+	x, y, w := t.examples(m, index, nil)
 	var err error
 	if m.linear, err = learn.Logistic(x, y, w, t.recipe.penalty); err != nil || !t.kernel {
 		return m, err
@@ -217,8 +217,9 @@ func (t *trainer) design(index []int, r *recipe) *Design {
 }
 
 // examples returns the designs, classes and weights of the training rows with
-// the given indices, of all their copies and of the spoofs made of them.
-func (t *trainer) examples(m *predictor, index []int) (x [][]float64, y []bool, w []float64) {
+// the given indices, of all their copies and of the spoofs made of them but for those
+// that imitate a decoder that is tested.
+func (t *trainer) examples(m *predictor, index []int, tested decoderSet) (x [][]float64, y []bool, w []float64) {
 	weights := rowWeights(t.train, index)
 	add := func(segments []features.Vector, positive bool, weight float64) {
 		for _, v := range segments {
@@ -232,7 +233,7 @@ func (t *trainer) examples(m *predictor, index []int) (x [][]float64, y []bool, 
 		if t.train[i].Positive {
 			positive += weights[k]
 		}
-		made += float64(len(t.made[i]))
+		made += float64(len(t.heardFrom(i, tested)))
 	}
 	share := 0.0
 	if made > 0 {
@@ -246,8 +247,8 @@ func (t *trainer) examples(m *predictor, index []int) (x [][]float64, y []bool, 
 		for _, segments := range t.vectors[i] {
 			add(segments, t.train[i].Positive, weight)
 		}
-		for _, segments := range t.made[i] {
-			add(segments, true, share*positive/made)
+		for _, v := range t.heardFrom(i, tested) {
+			add(v.segments, true, share*positive/made)
 		}
 	}
 	return x, y, w

@@ -15,6 +15,7 @@ import (
 	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/features/spoof"
 	"github.com/voicescreen/voicescreen/internal/stats"
+	"github.com/voicescreen/voicescreen/lab/augment"
 	"github.com/voicescreen/voicescreen/lab/manifest"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/models/learn"
@@ -267,16 +268,16 @@ func TestExamplesOfSpoofs(t *testing.T) {
 	one := func() []features.Vector {
 		return []features.Vector{{Schema: spoof.Schema(), Values: make([]float64, spoof.Schema().Len())}}
 	}
-	tr := &trainer{train: rows, schema: spoof.Schema(), vectors: make([][][]features.Vector, 8), made: make([][][]features.Vector, 8)}
+	tr := &trainer{train: rows, schema: spoof.Schema(), vectors: make([][][]features.Vector, 8), made: make([][]madeSpoof, 8)}
 	for i, r := range rows {
 		tr.vectors[i] = [][]features.Vector{one(), one()}
 		if !r.Positive {
-			tr.made[i] = [][]features.Vector{one(), one(), one()}
+			tr.made[i] = []madeSpoof{{one(), "world"}, {one(), "psola"}, {one(), "lpc"}}
 		}
 	}
 	m := &predictor{Design: &Design{}}
 	index := []int{0, 1, 2, 3}
-	x, y, w := tr.examples(m, index)
+	x, y, w := tr.examples(m, index, nil)
 	if want := 4*2 + 2*3; len(x) != want || len(y) != want || len(w) != want {
 		t.Fatalf("got %d, %d and %d examples of four rows, want %d", len(x), len(y), len(w), want)
 	}
@@ -298,7 +299,45 @@ func TestExamplesOfSpoofs(t *testing.T) {
 	if want := spoofShare; math.Abs(made-want) > 1e-12 { // one of two rows, of a class of weight 2
 		t.Errorf("got a weight of %v for what was made of one row, want %v", made, want)
 	}
-	if x, _, _ := tr.examples(m, []int{1, 3}); len(x) != 4 {
+	if x, _, _ := tr.examples(m, []int{1, 3}, nil); len(x) != 4 {
 		t.Errorf("got %d examples of two spoofs, want their 4 copies", len(x))
 	}
+	// Where MLSA is tested only psola is left of the three, with the weight of all.
+	tested := decoderSet{"mlsa": true}
+	x, y, w = tr.examples(m, index, tested)
+	if want := 4*2 + 2*1; len(x) != want || !y[2] || math.Abs(w[2]-spoofShare) > 1e-12 {
+		t.Errorf("MLSA is tested: got %d examples, the third %v with the weight %v, want %d, true, %v", len(x), y[2], w[2], want, spoofShare)
+	}
+}
+
+// Each method of augment.Spoof names the decoders that it imitates, and each of these
+// is one of the table of systems: a hold-out that tests a decoder would else train on
+// its imitation.
+func TestImitatedNamesEachMethod(t *testing.T) {
+	x, rate, _ := voiceOf("0.wav")
+	met := map[string]bool{}
+	for seed := range uint64(150) { // the chance that one of nine methods is not met: 2e-7
+		_, method := augment.Spoof(x, rate, rand.New(rand.NewPCG(seed, 1)))
+		met[method] = true
+		if len(imitated[method]) == 0 {
+			t.Fatalf("method %q: got no decoders", method)
+		}
+	}
+	for method, families := range imitated {
+		if !met[method] {
+			t.Errorf("augment.Spoof has no method %q", method)
+		}
+		for _, f := range families {
+			if r := (manifest.Row{System: exampleOf[f]}); r.Family() != f {
+				t.Errorf("method %q: got the decoder %q of the system %q, want %q", method, r.Family(), exampleOf[f], f)
+			}
+		}
+	}
+}
+
+// exampleOf names a system of each imitated decoder.
+var exampleOf = map[string]string{
+	"codec": "Codec-DAC", "diffusion": "DiffWave", "formant": "espeak-ng", "griffinlim": "GriffinLim-mel80", "hifigan": "HiFi-GAN-V1",
+	"istft": "APNet", "lpc": "LPC-vocoder", "melgan": "MelGAN", "mlsa": "HTS", "nsf": "hn-NSF", "phasevocoder": "phase-vocoder-pitch",
+	"pwg": "PWG", "univnet": "UnivNet", "world": "WORLD-vocoder",
 }
