@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -269,5 +270,28 @@ func TestSegmentsSayWhatTheyShow(t *testing.T) {
 	s.Segments = []screen.Segment{{Start: 3, End: 3}, {Start: 3, End: 3}}
 	if report.Segments(s) != "" {
 		t.Error("got a picture of no time, want none")
+	}
+}
+
+// TestResultQualityIsThatOfTheAnalysis: what a session keeps says the same about a
+// recording as its analysis, but for the sample rate.
+func TestResultQualityIsThatOfTheAnalysis(t *testing.T) {
+	a := interview(t).a
+	kept := &voicescreen.Result{Duration: a.Duration, Analysed: a.Duration, Features: map[string]float64{}}
+	for i, v := range a.Features.Values {
+		if name, _ := a.Features.Schema.Feature(i); !math.IsNaN(v) {
+			kept.Features[name] = v
+		}
+	}
+	want := slices.DeleteFunc(report.AnalysisQuality(a).Facts(), func(f report.Fact) bool { return f.Name == "Sample rate" })
+	if got := report.ResultQuality(kept).Facts(); !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	kept.Duration += 60
+	if got := report.ResultQuality(kept).Facts()[0].Value; !strings.Contains(got, "the rest was not analysed") {
+		t.Errorf("a recording that goes on: got %q, want it said", got)
+	}
+	if q := report.ResultQuality(&voicescreen.Result{}); q != nil {
+		t.Errorf("a recording that was not analysed: got %+v, want nil", q)
 	}
 }

@@ -139,6 +139,9 @@ func (s *Signal) describe() string {
 	} else {
 		text += " No pitch was found."
 	}
+	if s.irregular >= 0 { // not NaN
+		text += fmt.Sprintf(" %.0f %% of the voice is irregular, as creak is.", 100*s.irregular)
+	}
 	for k, f := range s.formants {
 		if low, mid, high, ok := spread(f); ok {
 			text += fmt.Sprintf(" Formant %d is %.0f Hz in the middle (%.0f to %.0f).", k+1, mid, low, high)

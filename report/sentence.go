@@ -17,8 +17,12 @@ var question = map[screen.Category]struct{ like, of string }{
 
 // Sentence says in words what the probability of a score means: of how many of 100
 // voices like this one it is true and, if that is known, of how many of 100 in the
-// population.
+// population. The output of a detector that is not calibrated is no such share, and the
+// sentence says so.
 func Sentence(s *screen.Score) string {
+	if s.Category == screen.Deepfake && !s.Calibrated {
+		return fmt.Sprintf("The model gives %s of 100 for a synthetic voice; it is not calibrated, so that this is no share of recordings", ofHundred(s.Probability))
+	}
 	text := fmt.Sprintf(question[s.Category].like, ofHundred(s.Probability))
 	if s.Prior > 0 {
 		text += fmt.Sprintf(question[s.Category].of, ofHundred(s.Prior))

@@ -162,10 +162,18 @@ const (
 	far    = 2.0
 )
 
+// stretch matches the features of a model that weighs parts of the recording (package
+// models/ssl), in seconds.
+var stretch = regexp.MustCompile(`^time\.([0-9.]+)-([0-9.]+)_s$`)
+
 // InWords says in words how a measure differs from what is usual, such as "pauses vary
-// more than usual, by little". It returns the name of a feature that has no words, or
-// whose deviation is 0 or NaN, which means that it is not known.
+// more than usual, by little", or which part of the recording it is. It returns the name
+// of a feature that has no words, or whose deviation is 0 or NaN, which means that it is
+// not known.
 func InWords(c screen.Contribution) string {
+	if m := stretch.FindStringSubmatch(c.Feature); m != nil {
+		return "the part from " + m[1] + " to " + m[2] + " s"
+	}
 	w, ok := wordsFor(c.Feature)
 	if !ok || c.Deviation == 0 || math.IsNaN(float64(c.Deviation)) {
 		return c.Feature

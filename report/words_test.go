@@ -65,6 +65,8 @@ func TestMeasuresInWords(t *testing.T) {
 		{"pause.sd_s", 0, "pause.sd_s"}, // not known
 		{"pause.sd_s", screen.SD(math.NaN()), "pause.sd_s"},
 		{"dam.depression", 1, "dam.depression"},
+		{"time.11.7-22.3_s", 0, "the part from 11.7 to 22.3 s"},
+		{"time.band", 0, "time.band"},
 	} {
 		if got := InWords(screen.Contribution{Feature: c.feature, Deviation: c.deviation}); got != c.want {
 			t.Errorf("%s by %v: got %q, want %q", c.feature, c.deviation, got, c.want)
