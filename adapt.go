@@ -73,8 +73,9 @@ type Adaptation struct {
 // until the next Adapt. Thresholds of an account that were chosen on scores by other
 // norms must be chosen again.
 //
-// Of Adapt and Calibrate one runs at a time; others are ErrConflict. The other errors
-// are those of Calibrate. Too few people are no error: see Adaptation.
+// Of Adapt and Calibrate one runs at a time, and one dry run beside it; others are
+// ErrConflict. The other errors are those of Calibrate. Too few people are no error: see
+// Adaptation.
 func (e *Engine) Adapt(ctx context.Context, opts *AdaptOptions) ([]*Adaptation, error) {
 	ctx, leave, err := e.life.enter(ctx)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -279,21 +280,62 @@ func (s *scanStore) Scan(ctx context.Context, after string, limit int) ([]*store
 	return s.Store.Scan(ctx, after, limit)
 }
 
-// TestOneAdaptationAtATime calls Adapt and Calibrate while an Adapt reads the store.
+// TestOneAdaptationAtATime calls Adapt and Calibrate while an Adapt reads the store. Dry
+// runs exclude one another, as do the other calls; neither kind excludes the other.
 func TestOneAdaptationAtATime(t *testing.T) {
 	t.Parallel()
-	var errs []error
-	st := &scanStore{Store: newMemory(t)}
+	for _, dry := range []bool{false, true} {
+		t.Run(fmt.Sprintf("dry=%v", dry), func(t *testing.T) {
+			t.Parallel()
+			st := &scanStore{Store: newMemory(t), during: func() {}}
+			e := newEngine(t, st, idle())
+			calls := func(dry bool) [2]error {
+				_, err := e.Adapt(t.Context(), &voicescreen.AdaptOptions{DryRun: dry})
+				_, other := e.Calibrate(t.Context(), &voicescreen.CalibrateOptions{DryRun: dry})
+				return [2]error{err, other}
+			}
+			scans := 0
+			st.during = func() {
+				if scans++; scans > 1 { // of the calls below
+					return
+				}
+				if errs := calls(dry); !errors.Is(errs[0], voicescreen.ErrConflict) || !errors.Is(errs[1], voicescreen.ErrConflict) {
+					t.Errorf("the same kind: got errors %v, want ErrConflict twice", errs)
+				}
+				if errs := calls(!dry); errs != [2]error{} {
+					t.Errorf("the other kind: got errors %v, want none", errs)
+				}
+			}
+			if _, err := e.Adapt(t.Context(), &voicescreen.AdaptOptions{DryRun: dry}); err != nil {
+				t.Fatal(err)
+			}
+			if scans != 3 {
+				t.Errorf("got %d scans, want those of three calls", scans)
+			}
+		})
+	}
+}
+
+// TestDryRunBesideCalibration learns at the same time with and without a change: neither
+// sees the other.
+func TestDryRunBesideCalibration(t *testing.T) {
+	t.Parallel()
+	st := newMemory(t)
+	addLabelled(t, st, "a", 60, 0.8)
+	addRecorded(t, st, "b", 60, 1, labelledAt)
 	e := newEngine(t, st, idle())
-	st.during = func() {
-		_, err := e.Adapt(t.Context(), nil)
-		_, other := e.Calibrate(t.Context(), nil)
-		errs = append(errs, err, other)
+	var work sync.WaitGroup
+	for _, dry := range []bool{true, false} {
+		work.Go(func() {
+			adapted, err := e.Adapt(t.Context(), &voicescreen.AdaptOptions{Categories: []screen.Category{screen.Depression}, DryRun: dry})
+			if err != nil || len(adapted) != 1 || adapted[0].Activated == dry {
+				t.Errorf("Adapt, dry run %v: got %+v (%v), want it activated where it is none", dry, adapted, err)
+			}
+			learned, err := e.Calibrate(t.Context(), &voicescreen.CalibrateOptions{Categories: []screen.Category{screen.Depression}, DryRun: dry})
+			if err != nil || len(learned) != 1 || learned[0].Learned == nil || dry && learned[0].Activated {
+				t.Errorf("Calibrate, dry run %v: got %+v (%v)", dry, learned, err)
+			}
+		})
 	}
-	if _, err := e.Adapt(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
-	if len(errs) != 2 || !errors.Is(errs[0], voicescreen.ErrConflict) || !errors.Is(errs[1], voicescreen.ErrConflict) {
-		t.Errorf("got errors %v, want ErrConflict twice", errs)
-	}
+	work.Wait()
 }

@@ -22,10 +22,11 @@ const mostVoices = 20_000
 
 // Adapt is Engine.Adapt.
 func (l *learner) Adapt(ctx context.Context, o *AdaptOptions) ([]*Adaptation, error) {
-	if !l.calibrating.TryLock() {
-		return nil, errUnderWay
+	end, err := l.begin(o.DryRun)
+	if err != nil {
+		return nil, err
 	}
-	defer l.calibrating.Unlock()
+	defer end()
 	categories, err := l.categories(o.Categories)
 	if err != nil {
 		return nil, err

@@ -51,8 +51,8 @@ type Calibration struct {
 // PHQ-9 counts for depression, or else the outcome of an interview unless it is
 // InterviewUndecided, or else PHQ-2; GAD-7 counts for anxiety. See learn.Learn
 // for the rest. Sessions are read page by page; the features of each labelled
-// one are held in memory, about 1 KB. Of Calibrate and Adapt one runs at a time;
-// others are ErrConflict.
+// one are held in memory, about 1 KB. Of Calibrate and Adapt one runs at a time,
+// and one dry run beside it; others are ErrConflict.
 //
 // A learned model holds weights and counts, and no session or user. The effect
 // of the labels of a user who was erased since ends with the next calibration

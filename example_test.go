@@ -7,6 +7,7 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/features"
@@ -85,6 +86,47 @@ func ExampleEngine_Analyze() {
 	// deepfake: scored
 	// depression: Audio file is less than the minimum audio length of 30.0 seconds
 	// anxiety: Audio file is less than the minimum audio length of 30.0 seconds
+}
+
+// A recording page or a telephone bridge writes samples as they come and shows what is
+// missing.
+func ExampleEngine_Live() {
+	ctx := context.Background()
+	e, err := voicescreen.New(memory.New(nil), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer e.Close(ctx)
+	file, err := os.Open("testdata/voice_16k_en.wav")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer file.Close()
+	microphone, err := features.ReadChannel(ctx, file, 1, 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	live, err := e.Live(voicescreen.LiveOptions{SampleRate: microphone.Rate})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for block := range slices.Chunk(microphone.Samples, microphone.Rate/50) {
+		if err := live.Write(block); err != nil {
+			log.Fatal(err)
+		}
+		if s := live.Status(); s.Duration == 3 {
+			fmt.Printf("%.0f more seconds of speech\n", s.Missing[screen.Depression])
+		}
+	}
+	a, err := live.Finish(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.0f of %.0f s are speech\n", a.SpeechSeconds, a.Duration)
+	// Output:
+	// 28 more seconds of speech
+	// 5 of 8 s are speech
 }
 
 // Two tenants share an engine and nothing else.

@@ -4,7 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
+	"flag"
+	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -15,6 +19,9 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/internal/proof/parallel"
+	"github.com/voicescreen/voicescreen/internal/proof/pgserver"
+	"github.com/voicescreen/voicescreen/internal/proof/ramdisk"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
@@ -22,7 +29,52 @@ import (
 	"github.com/voicescreen/voicescreen/store/memory"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+var postgresDir = flag.String("postgres", "", "directory of the PostgreSQL server to use, instead of starting one")
+
+// startPostgres starts the PostgreSQL server of all tests, and stopPostgres stops it, if it
+// was started.
+var (
+	stopPostgres  = func() error { return nil }
+	startPostgres = sync.OnceValues(func() (*pgserver.Server, error) {
+		if *postgresDir != "" {
+			return pgserver.At(*postgresDir)
+		}
+		s, err := pgserver.StartInMemory()
+		if err == nil {
+			stopPostgres = s.Stop
+		}
+		return s, err
+	})
+)
+
+// postgresServer returns the PostgreSQL server of all tests, which make their own databases.
+func postgresServer(t *testing.T) *pgserver.Server {
+	t.Helper()
+	s, err := startPostgres()
+	if errors.Is(err, pgserver.ErrNotInstalled) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestMain(m *testing.M) {
+	if err := errors.Join(parallel.Tests("4"), ramdisk.Temp()); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	err := stopPostgres()
+	if code == 0 {
+		err = errors.Join(err, goleak.Find())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
 
 // soon bounds every wait of the tests: far longer than any takes, also on a
 // busy machine and under the race detector.

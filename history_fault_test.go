@@ -270,11 +270,11 @@ func TestHistoriesFindFaults(t *testing.T) {
 }
 
 // wantFault runs a test with a fault, which it must find, beside others.
-func wantFault(t *testing.T, test, fault string) {
+func wantFault(t *testing.T, test, fault string, flags ...string) {
 	t.Helper()
 	t.Parallel()
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+test+"$", "-test.failfast", "-test.timeout=120s",
-		"-rapid.checks=200", "-rapid.shrinktime=0s", "-rapid.nofailfile", "-fault="+fault)
+	flags = append(flags, "-test.run=^"+test+"$", "-test.failfast", "-test.timeout=120s", "-rapid.checks=200", "-rapid.shrinktime=0s", "-rapid.nofailfile", "-fault="+fault)
+	cmd := exec.CommandContext(t.Context(), os.Args[0], flags...)
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || !strings.Contains(string(out), "--- FAIL: "+test) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen/internal/document"
+	"github.com/voicescreen/voicescreen/internal/throttle"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/models/learn"
 	"github.com/voicescreen/voicescreen/models/shipped"
@@ -30,9 +31,23 @@ type learner struct {
 	learned *document.Document[*learnedModels]
 	adapted *document.Document[*learnedModels]
 	current atomic.Pointer[scorers] // made with both documents as they were last
-	damaged seldom                  // a document
+	damaged throttle.Line           // a document
 
 	calibrating sync.Mutex // one Calibrate or Adapt at a time
+	trying      sync.Mutex // one dry run of either at a time: it changes nothing that they read
+}
+
+// begin begins a Calibrate or an Adapt. The error is ErrConflict while another one, or
+// another dry run for a dry run, is under way.
+func (l *learner) begin(dryRun bool) (end func(), err error) {
+	one := &l.calibrating
+	if dryRun {
+		one = &l.trying
+	}
+	if !one.TryLock() {
+		return nil, errUnderWay
+	}
+	return one.Unlock, nil
 }
 
 // newLearner returns a learner with the options of an Engine, without zero
@@ -70,8 +85,8 @@ func (l *learner) Run(ctx context.Context, stop <-chan struct{}) {
 		}
 		l.learned.Get()
 		l.adapted.Get()
-		if err := errors.Join(l.learned.Err(), l.adapted.Err()); err != nil && ctx.Err() == nil && l.damaged.due() {
-			l.log.Error("read the learned models; the former ones stay in use", "error", err)
+		if err := errors.Join(l.learned.Err(), l.adapted.Err()); err != nil && ctx.Err() == nil {
+			l.damaged.Log(l.log, slog.LevelError, "read the learned models; the former ones stay in use", "error", err)
 		}
 	}
 }
@@ -114,10 +129,11 @@ func changeModels(in *document.Document[*learnedModels], c screen.Category, chan
 
 // Calibrate is Engine.Calibrate.
 func (l *learner) Calibrate(ctx context.Context, o *CalibrateOptions) ([]*Calibration, error) {
-	if !l.calibrating.TryLock() {
-		return nil, errUnderWay
+	end, err := l.begin(o.DryRun)
+	if err != nil {
+		return nil, err
 	}
-	defer l.calibrating.Unlock()
+	defer end()
 	categories, err := l.categories(o.Categories)
 	if err != nil {
 		return nil, err

@@ -1,18 +1,17 @@
 package voicescreen_test
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/anishathalye/porcupine"
 
-	"github.com/voicescreen/voicescreen/internal/proof/pgserver"
 	"github.com/voicescreen/voicescreen/store/postgres"
 )
 
@@ -22,22 +21,11 @@ var linearPostgresRuns = flag.Int("linear.postgres", 1, "how many histories are 
 // engines, each on a store of its own in one database, as replicas are. The clocks
 // of two of them are an hour off.
 func TestLinearizableOnPostgreSQL(t *testing.T) {
-	s, err := pgserver.Start()
-	if errors.Is(err, pgserver.ErrNotInstalled) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	s := postgresServer(t)
 	for run := range *linearPostgresRuns {
 		t.Run(fmt.Sprint(run), func(t *testing.T) {
 			c := &concurrent{t: t, began: time.Now(), users: map[string]string{}, made: map[string]int64{}, history: map[string][]porcupine.Operation{}, clocks: wrongClocks}
-			name := fmt.Sprint("history_", run)
+			name := fmt.Sprintf("history_%d_%d", os.Getpid(), run)
 			if _, err := s.SQL(t.Context(), "postgres", "CREATE DATABASE "+name); err != nil {
 				t.Fatal(err)
 			}
@@ -67,10 +55,8 @@ func TestFaultsAreFoundOnPostgreSQL(t *testing.T) {
 	if *fault != "" {
 		return // this is a process that looks for one
 	}
-	if err := pgserver.Installed(); err != nil {
-		t.Skip(err)
-	}
+	s := postgresServer(t)
 	for _, name := range slices.Sorted(maps.Keys(concurrentFaults)) {
-		t.Run(name, func(t *testing.T) { wantFault(t, "TestLinearizableOnPostgreSQL", name) })
+		t.Run(name, func(t *testing.T) { wantFault(t, "TestLinearizableOnPostgreSQL", name, "-postgres="+s.Dir) })
 	}
 }

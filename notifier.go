@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/voicescreen/voicescreen/internal/throttle"
 	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
@@ -99,13 +100,13 @@ var noticeDelays = []time.Duration{
 // store's queue, and each is sent in a goroutine of its own. It is safe for
 // concurrent use.
 type notifier struct {
-	store   store.Store
-	opts    NotifyOptions // without functions there is nothing to send
-	poll    time.Duration // of the queue of sessions
-	log     *slog.Logger
-	now     func() time.Time // paces the accounts
-	wake    chan struct{}    // one token: there may be a notice to take
-	damaged seldom           // records in the queue
+	store  store.Store
+	opts   NotifyOptions // without functions there is nothing to send
+	poll   time.Duration // of the queue of sessions
+	log    *slog.Logger
+	now    func() time.Time // paces the accounts
+	wake   chan struct{}    // one token: there may be a notice to take
+	seldom throttle.Line    // errors of the queue
 
 	mu        sync.Mutex           // protects receivers
 	receivers map[string]*receiver // by account, those that have senders or rest
@@ -206,9 +207,7 @@ func (n *notifier) take(ctx context.Context) *store.Session {
 		case errors.Is(err, store.ErrNoneDue), ctx.Err() != nil:
 			return nil
 		default:
-			if !errors.Is(err, store.ErrDamaged) || n.damaged.due() {
-				n.log.Error("take a notice", "error", err)
-			}
+			logInQueue(n.log, "take a notice", err, &n.seldom)
 			return nil
 		}
 	}

@@ -79,9 +79,10 @@ type AudioOptions struct {
 	MaxBytes int64
 
 	// MaxDuration is how much of a recording is analysed, from its beginning.
-	// It bounds the time of a worker. Its memory is 10 MB and 0.5 MB a minute;
-	// with a scorer that does not stream, see models.Info, it is 62 MB a minute
-	// at 44.1 kHz. Recordings above 48 kHz are analysed up to the number of
+	// It bounds the time of a worker. Its memory, measured as what a process grows
+	// by, is 9 MB for a recording of one minute, 13 MB for ten, and 0.5 MB for each
+	// minute more; with a scorer that does not stream, see models.Info, it is 62 MB
+	// a minute at 44.1 kHz. Recordings above 48 kHz are analysed up to the number of
 	// samples that this time has at 48 kHz, so for less time. Default: 10
 	// minutes.
 	MaxDuration time.Duration

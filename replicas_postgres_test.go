@@ -168,18 +168,7 @@ func (r *replicas) leases() (faults []string) {
 // replicas, two of which have a clock that is an hour off, and then looks at all that
 // depends on a clock. Planted faults must be found.
 func TestReplicasOnPostgreSQL(t *testing.T) {
-	server, err := pgserver.Start()
-	if errors.Is(err, pgserver.ErrNotInstalled) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	server := postgresServer(t)
 	racing := testOptions()
 	racing.Workers, racing.Queue.Limit = -1, 1<<20
 	working := testOptions()

@@ -13,6 +13,7 @@ import (
 type Result struct {
 	SessionID   string
 	UserID      string
+	Metadata    screen.Metadata
 	Product     screen.Product
 	Status      screen.Status
 	CreatedAt   time.Time
@@ -61,6 +62,7 @@ func newResult(s *store.Session) *Result {
 	r := &Result{
 		SessionID:   s.ID,
 		UserID:      s.UserID,
+		Metadata:    s.Metadata,
 		Product:     s.Product,
 		Status:      s.Status,
 		CreatedAt:   s.CreatedAt,

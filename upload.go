@@ -49,7 +49,7 @@ type upload struct {
 	isWAV   bool        // whether the file is a WAV file
 	format  wav.Format  // of the samples
 	most    int64       // samples of all channels after which those of other formats are not checked
-	block   []float64
+	block   []float64   // nil for WAV of PCM
 	samples int64
 	tail    bool  // the samples are over, or enough; what follows is not checked
 	err     error // what Read ended with, nil for io.EOF
@@ -59,7 +59,7 @@ type upload struct {
 // of other formats than WAV ends after the length most, which is what is analysed: a
 // few bytes can be decoded to hours of silence.
 func newUpload(ctx context.Context, src io.Reader, o *SubmitOptions, limit int64, most time.Duration) (*upload, error) {
-	u := &upload{ctx: ctx, src: src, left: limit, block: make([]float64, checkBlock)}
+	u := &upload{ctx: ctx, src: src, left: limit}
 	err := u.open(o.AnyFormat)
 	if u.err != nil {
 		return nil, u.err
@@ -77,6 +77,7 @@ func (u *upload) open(any bool) error {
 		r, err := audiofile.NewReader((*uploadSource)(u))
 		if err == nil {
 			u.decoder, u.format, u.isWAV = r, r.Format().Format, r.Format().Name == "WAV"
+			u.block = make([]float64, checkBlock)
 		}
 		return err
 	}
@@ -105,9 +106,9 @@ func (u *upload) Read(p []byte) (int, error) {
 	return u.pull(p)
 }
 
-// check decodes a block of samples, by which their bytes get into passed.
+// check reads a block of samples, by which their bytes get into passed.
 func (u *upload) check() {
-	n, err := u.decoder.Read(u.block)
+	n, err := u.next()
 	u.samples += int64(n)
 	switch {
 	case err == nil || u.err != nil:
@@ -127,6 +128,14 @@ func (u *upload) check() {
 	if u.err == nil && !u.isWAV && u.samples >= u.most {
 		u.tail = true
 	}
+}
+
+// next reads a block of samples and returns their number.
+func (u *upload) next() (int, error) {
+	if u.wav != nil {
+		return u.wav.Discard(checkBlock)
+	}
+	return u.decoder.Read(u.block)
 }
 
 // seconds returns the length of the samples so far.

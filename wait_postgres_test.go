@@ -10,7 +10,6 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/features"
-	"github.com/voicescreen/voicescreen/internal/proof/pgserver"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store/postgres"
@@ -19,21 +18,13 @@ import (
 // TestReplicas has two engines on one PostgreSQL database. Neither polls within the test,
 // so that only the notifications of the database wake a worker or a waiting call.
 func TestReplicas(t *testing.T) {
-	s, err := pgserver.Start()
-	if errors.Is(err, pgserver.ErrNotInstalled) {
-		t.Skip(err)
-	}
-	if err != nil {
+	s := postgresServer(t)
+	if _, err := s.SQL(t.Context(), "postgres", "CREATE DATABASE waits"); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := s.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
 	replica := func(t *testing.T, opts *voicescreen.Options) *voicescreen.Engine {
 		t.Helper()
-		st, err := postgres.Open(t.Context(), s.URL("postgres"), nil)
+		st, err := postgres.Open(t.Context(), s.URL("waits"), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/voicescreen/voicescreen/internal/throttle"
 	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
 )
@@ -26,7 +27,7 @@ type worker struct {
 	ended   func(ctx context.Context, s *store.Session)                  // called once a final status is stored
 	wake    chan struct{}                                                // one token for each goroutine that should look for work
 	jobs    jobs                                                         // analyses under way
-	damaged seldom                                                       // records in the queue
+	seldom  throttle.Line                                                // errors of the queue
 	hinted  atomic.Bool                                                  // whether a hint waits for its pause
 }
 
@@ -96,9 +97,7 @@ func (w *worker) Step(ctx context.Context) (worked bool) {
 	case errors.Is(err, store.ErrNoneDue):
 		return false
 	case err != nil:
-		if !errors.Is(err, store.ErrDamaged) || w.damaged.due() {
-			w.log.Error("take a session from the queue", "error", err)
-		}
+		logInQueue(w.log, "take a session from the queue", err, &w.seldom)
 		return false
 	case s.Status.Final():
 		w.ended(ctx, s)
@@ -106,6 +105,16 @@ func (w *worker) Step(ctx context.Context) (worked bool) {
 		w.run(ctx, s)
 	}
 	return true
+}
+
+// logInQueue logs an error of a queue. A damaged record is found at each search, and a
+// store that does not answer is asked by every worker: both are logged seldom.
+func logInQueue(log *slog.Logger, what string, err error, seldom *throttle.Line) {
+	if errors.Is(err, store.ErrDamaged) || errors.Is(err, store.ErrUnavailable) {
+		seldom.Log(log, slog.LevelError, what, "error", err)
+		return
+	}
+	log.Error(what, "error", err)
 }
 
 // run makes one attempt at a leased session and stores the outcome.
@@ -278,18 +287,4 @@ func (js *jobs) all() []*store.Session {
 		list = append(list, s)
 	}
 	return list
-}
-
-// seldom limits how often a recurring error is logged. The zero value is ready,
-// and safe for concurrent use.
-type seldom struct{ last atomic.Pointer[time.Time] }
-
-// logEvery is the shortest pause between two such lines. Chosen: an operator
-// sees that the error goes on, and still finds the other lines.
-const logEvery = time.Minute
-
-// due says whether to log now. It uses the monotonic clock.
-func (s *seldom) due() bool {
-	now, last := time.Now(), s.last.Load()
-	return (last == nil || now.Sub(*last) >= logEvery) && s.last.CompareAndSwap(last, &now)
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/audit"
+	"github.com/voicescreen/voicescreen/internal/throttle"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -69,6 +70,7 @@ type adapter struct {
 	opts    Options // without zero fields
 	rate    *limiter
 	coming  uploads
+	away    throttle.Line // the store is not available
 }
 
 // New returns a handler that serves the engine to the callers that callers knows:
@@ -233,7 +235,7 @@ func (a *adapter) fail(c *call, err error) {
 	case errors.Is(err, voicescreen.ErrFull), store.IsFull(err):
 		c.log.Error("the store is full", "error", err)
 	case errors.Is(err, voicescreen.ErrUnavailable), errors.Is(err, store.ErrUnavailable):
-		c.log.Error("the store is not available", "error", err)
+		a.away.Log(c.log, slog.LevelWarn, "the store is not available", "error", err)
 	case answer.status == http.StatusInternalServerError && !errors.Is(err, errPanic):
 		c.log.Error("internal error", "error", err)
 	}

@@ -2,10 +2,12 @@ package httpadapter_test
 
 import (
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
 
+	"github.com/voicescreen/voicescreen/httpadapter"
 	"github.com/voicescreen/voicescreen/store"
 )
 
@@ -45,5 +47,26 @@ func TestUnavailableStore(t *testing.T) {
 				t.Errorf("afterwards: got %d %s, want %d", w.Code, w.Body, c.want)
 			}
 		})
+	}
+}
+
+// While the server that holds the keys does not answer, the log has one line of that a
+// minute, however many requests come.
+func TestUnavailableStoreDoesNotFillTheLog(t *testing.T) {
+	p := newPatient(t, &faultyStore{})
+	away := httpadapter.AuthenticatorFunc(func(*http.Request) (httpadapter.Caller, error) {
+		return httpadapter.Caller{}, fmt.Errorf("keys: %w", store.ErrUnavailable)
+	})
+	p.handler = httpadapter.New(p.engine, away, &httpadapter.Options{Logger: slog.New(slog.NewTextHandler(p.log, nil))})
+	const calls = 20
+	for range calls {
+		p.want(http.StatusServiceUnavailable, request{method: "GET", path: "/sessions", key: "unknown"})
+	}
+	text := p.log.String()
+	if n := strings.Count(text, "level=WARN msg=\"the store is not available\""); n != 1 || strings.Contains(text, "level=ERROR") {
+		t.Errorf("got %d warnings, want 1 and no error:\n%s", n, text)
+	}
+	if n := strings.Count(text, "msg=request "); n != calls {
+		t.Errorf("got %d lines of requests, want %d", n, calls)
 	}
 }
