@@ -26,12 +26,12 @@ import (
 
 // evaluateOptions are the flags of "evaluate".
 type evaluateOptions struct {
-	task, manifest, model, against, scores, use, report string
-	json, gate, nested                                  bool
-	threshold                                           float64
-	corpus                                              corpusOptions
-	prior                                               float64
-	scoring                                             command.ScoringFlags
+	task, manifest, model, share, against, scores, use, report string
+	json, gate, nested                                         bool
+	threshold                                                  float64
+	corpus                                                     corpusOptions
+	prior                                                      float64
+	scoring                                                    command.ScoringFlags
 }
 
 func newEvaluate() *cobra.Command {
@@ -61,6 +61,10 @@ that the quality gate of the service refuses, and counts them.
 the shipped one with one of yours: the differences of AUC, Brier score and expected
 calibration error with the interval of a paired bootstrap, by group where groups are
 known, and DeLong's test of the AUC (DeLong, DeLong and Clarke-Pearson 1988).
+
+--model-share measures a cascade: the shipped model scores every recording, and
+--model those about which that is least sure. The last line says how many they were,
+and how long each took.
 
 --nested, for deepfake, measures no model but how the design of the shipped one does
 on systems that it never heard: it trains many models on the rows with use train,
@@ -111,6 +115,7 @@ flags, score with the same flags.`,
 	o.corpus.add(cmd)
 	cmd.Flags().StringVar(&o.use, "use", "", "take only the rows with this value in the column use")
 	cmd.Flags().StringVar(&o.model, "model", "", "the model file (default the shipped model)")
+	command.AddModelShare(cmd, &o.share)
 	cmd.Flags().StringVar(&o.against, "against", "", "compare with the model in this file, or with \"shipped\"")
 	cmd.Flags().StringVar(&o.scores, "scores", "", "write the scores to this file")
 	cmd.Flags().StringVar(&o.report, "report", "", "write a page with plots to this file")
@@ -128,6 +133,10 @@ func runEvaluate(cmd *cobra.Command, task screen.Category, o evaluateOptions) er
 	scorer, err := newRowScorer(task, o)
 	if err != nil {
 		return err
+	}
+	command.PrintOrigins(cmd, scorer.Scorer)
+	if scorer.against != nil {
+		command.PrintOrigins(cmd, scorer.against)
 	}
 	scores, page, err := outputs(o.scores, o.report)
 	if err != nil {
@@ -157,7 +166,10 @@ func runEvaluate(cmd *cobra.Command, task screen.Category, o evaluateOptions) er
 		e.SetIndent("", "  ")
 		return e.Encode(r)
 	}
-	return r.WriteText(cmd.OutOrStdout())
+	if err := r.WriteText(cmd.OutOrStdout()); err != nil {
+		return err
+	}
+	return writeCascade(cmd, scorer)
 }
 
 // scoreRows scores the recordings of the manifest or the corpus.
@@ -221,6 +233,12 @@ func newRowScorer(task screen.Category, o evaluateOptions) (*rowScorer, error) {
 	var err error
 	if s.Scorer, err = s.load(o.model); err != nil {
 		return nil, err
+	}
+	if s.Scorer, err = command.Cascade(s.Scorer, o.share); err != nil {
+		return nil, err
+	}
+	if _, ok := s.Scorer.(*models.Cascade); o.share != "" && !ok {
+		return nil, command.Usagef("--model-share is for a detector of synthetic voices given with --model")
 	}
 	switch o.against {
 	case "":

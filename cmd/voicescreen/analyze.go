@@ -14,6 +14,7 @@ import (
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/internal/command"
+	"github.com/voicescreen/voicescreen/models/process"
 	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store/memory"
 )
@@ -24,7 +25,7 @@ type analyzeOptions struct {
 	json    bool
 	verbose bool
 	csv     bool
-	models  []string
+	models  command.ModelFlags
 	channel int
 	gender  string
 	earlier []string
@@ -83,7 +84,7 @@ gives {"file":…,"error":…}. FILE may be "-" for standard input, once.
 
 // add adds the flags about the recordings and the models.
 func (o *analyzeOptions) add(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&o.models, "model", nil, "a model file that replaces the shipped one of its category (repeatable)")
+	o.models.Add(cmd)
 	command.AddPrior(cmd, &o.prior)
 	cmd.Flags().StringVar(&o.gender, "gender", "", "of the speaker of all files, such as Female or Male (default: by the voice)")
 	cmd.Flags().StringArrayVar(&o.earlier, "baseline", nil, "an earlier recording of the same person to compare with (repeatable)")
@@ -105,15 +106,16 @@ func (o *analyzeOptions) check(cmd *cobra.Command) error {
 }
 
 // engine returns an engine by the flags. It keeps nothing. The caller calls end.
-func (o *analyzeOptions) engine(ctx context.Context) (e *voicescreen.Engine, end func(), err error) {
+func (o *analyzeOptions) engine(cmd *cobra.Command) (e *voicescreen.Engine, end func(), err error) {
 	scoring := voicescreen.ScoringOptions{DeepfakePrior: o.prior}
 	if err := o.scoring.Set(&scoring); err != nil {
 		return nil, nil, err
 	}
-	scorers, err := command.LoadModels(o.models, scoring.BaseRates)
+	scorers, err := o.models.Load(cmd.Context(), scoring.BaseRates, process.Options{})
 	if err != nil {
 		return nil, nil, err
 	}
+	command.PrintOrigins(cmd, scorers...)
 	scoring.Models = scorers
 	st := memory.New(nil)
 	e, err = voicescreen.New(st, &voicescreen.Options{
@@ -122,16 +124,17 @@ func (o *analyzeOptions) engine(ctx context.Context) (e *voicescreen.Engine, end
 	})
 	if err != nil {
 		st.Close()
-		return nil, nil, err
+		return nil, nil, errors.Join(err, command.CloseModels(scorers))
 	}
 	return e, func() {
-		e.Close(context.WithoutCancel(ctx)) // has nothing to drain
+		e.Close(context.WithoutCancel(cmd.Context())) // has nothing to drain
+		command.CloseModels(scorers)                  // the scores are there
 		st.Close()
 	}, nil
 }
 
 func runAnalyze(cmd *cobra.Command, files []source, o analyzeOptions) error {
-	engine, end, err := o.engine(cmd.Context())
+	engine, end, err := o.engine(cmd)
 	if err != nil {
 		return err
 	}
@@ -153,7 +156,7 @@ func runAnalyze(cmd *cobra.Command, files []source, o analyzeOptions) error {
 			path := files[i].path
 			a, err := analyzeFile(cmd.Context(), engine, files[i], cmd.InOrStdin(), &o, about)
 			if err != nil {
-				err = errors.Join(err, format.failed(&buf, path, err))
+				err = errors.Join(command.WithDetail(err), format.failed(&buf, path, err))
 				return measured{out: buf.Bytes(), err: err}
 			}
 			if err := format.write(&buf, path, a); err != nil {

@@ -147,6 +147,7 @@ func TestAnalyzeChannel(t *testing.T) {
 
 // TestAnalyzeSaysWhatItWasTold checks the flags about the recording.
 func TestAnalyzeSaysWhatItWasTold(t *testing.T) {
+	t.Parallel()
 	const file = "../../testdata/interview_en.wav"
 	plain := parseLines(t, ok(t, "analyze", "--json", file).stdout)[0]
 	told := parseLines(t, ok(t, "analyze", "--json", "--gender", "male", "--base-rate", "depression=0.39", "--fixed-gain", "--baseline", file, file).stdout)[0]

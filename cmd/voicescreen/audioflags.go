@@ -7,13 +7,16 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/voicescreen/voicescreen/internal/command"
+	"github.com/voicescreen/voicescreen/internal/throttle"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/audio"
 	"github.com/voicescreen/voicescreen/store/audio/s3"
+	"github.com/voicescreen/voicescreen/store/postgres"
 )
 
 // envCustomerKey names the environment variable that may hold the key of sse=c.
@@ -92,4 +95,41 @@ func (a *audioFlags) open(ctx context.Context, logger *slog.Logger) (store.Audio
 		return nil, fmt.Errorf("--audio: %w", err)
 	}
 	return b, nil
+}
+
+// checkWaiting refuses to start workers that could not read the recordings that wait.
+func (o *engineFlags) checkWaiting(ctx context.Context, db database) error {
+	if db.shared == nil || o.workers == 0 {
+		return nil
+	}
+	err := db.shared.CheckAudio(ctx)
+	if errors.Is(err, postgres.ErrElsewhere) {
+		return command.Usagef("--audio is missing: recordings wait outside the database, in the directory or the bucket that was given to the servers as --audio")
+	}
+	return err
+}
+
+// lackEvery is how often a process looks whether it lacks --audio. Chosen; it reads a
+// variable, and asks the database only if it does.
+const lackEvery = time.Second
+
+// watchAudio logs that servers put recordings where this process cannot read them, until
+// ctx is done. Other processes analyse them.
+func watchAudio(ctx context.Context, db database, logger *slog.Logger) {
+	if db.shared == nil {
+		return
+	}
+	var line throttle.Line
+	tick := time.NewTicker(lackEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if db.shared.LacksAudio() && errors.Is(db.shared.CheckAudio(ctx), postgres.ErrElsewhere) {
+			line.Log(logger, slog.LevelError, "recordings wait where this process cannot read them; start it with the same --audio as the servers")
+		}
+	}
 }

@@ -28,7 +28,7 @@ type server struct {
 	cmd    *exec.Cmd
 	base   string // address
 	first  *bufio.Reader
-	stderr *bytes.Buffer
+	stderr *lockedBuffer
 	ended  chan error
 }
 
@@ -48,7 +48,7 @@ func startProgram(t testing.TB, args ...string) *server {
 // startCommand is startProgram for a command whose environment or program is another.
 func startCommand(t testing.TB, cmd *exec.Cmd) *server {
 	t.Helper()
-	s := &server{t: t, cmd: cmd, stderr: &bytes.Buffer{}, ended: make(chan error, 1)}
+	s := &server{t: t, cmd: cmd, stderr: &lockedBuffer{}, ended: make(chan error, 1)}
 	s.cmd.Stderr = s.stderr
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {

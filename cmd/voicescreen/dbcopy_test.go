@@ -42,6 +42,7 @@ func queueRecording(t *testing.T, db string) {
 
 // A database goes to PostgreSQL, is used there by the commands, and comes back.
 func TestDBCopy(t *testing.T) {
+	t.Parallel()
 	pg, url := newDatabase(t)
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }

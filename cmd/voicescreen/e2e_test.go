@@ -24,6 +24,7 @@ import (
 // The whole service as its callers use it: three products through initiate,
 // submit, poll and feedback, on a server that then drains.
 func TestServe(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	db, keyFile := filepath.Join(dir, "clinic.db"), filepath.Join(dir, "keys.json")
 	key := strings.TrimSpace(ok(t, "keys", "create", "--keys", keyFile, "--account", "clinic-a").stdout)

@@ -13,6 +13,7 @@ import (
 	"github.com/voicescreen/voicescreen/httpadapter"
 	"github.com/voicescreen/voicescreen/httpadapter/webhook"
 	"github.com/voicescreen/voicescreen/internal/command"
+	"github.com/voicescreen/voicescreen/models/process"
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
 
@@ -21,7 +22,7 @@ import (
 type engineFlags struct {
 	db         string
 	workers    int // 0 for none
-	models     []string
+	models     command.ModelFlags
 	thresholds string // file; "" for none
 	prior      float64
 	storeKey   storeKeyFlag
@@ -42,7 +43,7 @@ const maxWorkers = 1024
 func (o *engineFlags) add(cmd *cobra.Command, db, workers string) {
 	cmd.Flags().StringVar(&o.db, "db", "", db)
 	cmd.Flags().IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), workers)
-	cmd.Flags().StringArrayVar(&o.models, "model", nil, "a model file that replaces the shipped one of its category (repeatable)")
+	o.models.Add(cmd)
 	cmd.Flags().StringVar(&o.thresholds, "thresholds", "", "thresholds of the accounts, see \"voicelab thresholds\"")
 	command.AddPrior(cmd, &o.prior)
 	o.storeKey.add(cmd)
@@ -85,8 +86,9 @@ func (o *engineFlags) logged(cmd *cobra.Command, warnings []string, check func()
 	return o.log.report(logger, cmd.Name(), run(cmd.Context(), logger))
 }
 
-// options returns the options of the engine.
-func (o *engineFlags) options(logger *slog.Logger, sender *webhook.Sender, metrics *httpadapter.Metrics) (*voicescreen.Options, error) {
+// options returns the options of the engine. The caller calls command.CloseModels for
+// Scoring.Models, after the engine.
+func (o *engineFlags) options(ctx context.Context, logger *slog.Logger, sender *webhook.Sender, metrics *httpadapter.Metrics) (*voicescreen.Options, error) {
 	storeKey, err := o.storeKey.read()
 	if err != nil {
 		return nil, err
@@ -99,9 +101,18 @@ func (o *engineFlags) options(logger *slog.Logger, sender *webhook.Sender, metri
 	if err := o.scoring.Set(&scoring); err != nil {
 		return nil, err
 	}
-	scoring.Models, err = command.LoadModels(o.models, scoring.BaseRates)
+	scoring.Models, err = o.models.Load(ctx, scoring.BaseRates, process.Options{Processes: max(o.workers, 1), Logger: logger})
 	if err != nil {
 		return nil, err
+	}
+	for _, s := range scoring.Models {
+		i := s.Info()
+		if i.SHA256 != "" {
+			logger.Info("model", "name", i.Name, "version", i.Version, "licence", i.Licence, "source", i.Source, "sha256", i.SHA256)
+		}
+		if w := command.LicenceWarning(i); w != "" {
+			logger.Warn(w)
+		}
 	}
 	opts := &voicescreen.Options{Workers: o.workers, Store: bolt.Options{Key: storeKey}, Scoring: scoring, Logger: logger}
 	if o.workers == 0 {

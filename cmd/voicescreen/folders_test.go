@@ -50,6 +50,7 @@ func inDir(dir string) []string {
 // A folder gives what its recordings give when they are named, in the same order each
 // time; what failed is listed behind everything else.
 func TestFolders(t *testing.T) {
+	t.Parallel()
 	dir := recordingsDir(t)
 	for _, args := range [][]string{{"features", "--json"}, {"features"}, {"features", "--csv"}, {"analyze", "--json"}, {"analyze", "--csv"}, {"analyze"}} {
 		got := cli(t, append(args, dir)...)

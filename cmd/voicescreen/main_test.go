@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/voicescreen/voicescreen/internal/command"
+	"github.com/voicescreen/voicescreen/internal/proof/parallel"
 )
 
 const (
@@ -33,6 +34,9 @@ var stopPostgres = func() error { return nil }
 var built string
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == scorerHelper {
+		helpToScore(os.Args[2])
+	}
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "voicescreen-test-")
 		if err != nil {
@@ -43,6 +47,10 @@ func TestMain(m *testing.M) {
 		built = filepath.Join(dir, "voicescreen.exe") // any name will do elsewhere than on Windows
 		if out, err := exec.Command("go", "build", "-o", built, ".").CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
+			return 1
+		}
+		if err := parallel.Tests("4"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
 		code := m.Run()

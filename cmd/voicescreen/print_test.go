@@ -61,8 +61,12 @@ func TestScoreInSentences(t *testing.T) {
 			[]string{"49.96 of 100"}, []string{"50 of 100"},
 		},
 		"a deepfake": {
-			screen.Score{Category: screen.Deepfake, Probability: 0.027, Prior: 0.01, Decision: screen.Negative, Coverage: 1},
+			screen.Score{Category: screen.Deepfake, Probability: 0.027, Prior: 0.01, Decision: screen.Negative, Coverage: 1, Calibrated: true},
 			[]string{"3 of 100 recordings that sound like this would be synthetic, if 1 of any 100 recordings are", "no signs of synthesis"}, []string{"average", "class"},
+		},
+		"a detector that is not calibrated": {
+			screen.Score{Category: screen.Deepfake, Probability: 0.12, Decision: screen.Negative, Coverage: 1},
+			[]string{"The model gives 12 of 100 for a synthetic voice; it is not calibrated"}, []string{"of 100 recordings"},
 		},
 	} {
 		got := printed(c.score, false)

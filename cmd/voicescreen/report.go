@@ -55,7 +55,7 @@ file is not replaced. FILE may be "-" for standard input.
 
 // newPage analyses a recording for its page.
 func newPage(cmd *cobra.Command, path string, o *analyzeOptions) (*report.Page, error) {
-	engine, end, err := o.engine(cmd.Context())
+	engine, end, err := o.engine(cmd)
 	if err != nil {
 		return nil, err
 	}

@@ -43,13 +43,13 @@ func (r *resultFlags) check(db string) error {
 
 // sender opens the webhooks, and returns nil if there are none. Without a file those of
 // a PostgreSQL database are used. It warns of those to which nothing can be delivered.
-func (r *resultFlags) sender(ctx context.Context, db database, logger *slog.Logger) (*webhook.Sender, error) {
+func (r *resultFlags) sender(ctx context.Context, db database, logger *slog.Logger) (*webhook.Sender, *webhook.Endpoints, error) {
 	if r.webhooks == "" && db.shared == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	networks, err := r.allow.networks()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var endpoints *webhook.Endpoints
 	if r.webhooks != "" {
@@ -58,13 +58,13 @@ func (r *resultFlags) sender(ctx context.Context, db database, logger *slog.Logg
 		endpoints, err = webhook.Stored(ctx, db.shared)
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	sender := webhook.New(endpoints, &webhook.Options{Logger: logger, AllowPrivate: networks})
 	for _, account := range sender.Undeliverable() {
 		logger.Warn("the address of a webhook is not public and not in --"+allowPrivate+": nothing is delivered to it", "account", account)
 	}
-	return sender, nil
+	return sender, endpoints, nil
 }
 
 // engine sets what becomes of results in an engine's options. Without a sender

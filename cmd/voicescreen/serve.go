@@ -41,6 +41,9 @@ output is the address that the server listens on; with port 0 the system chooses
 one. After an interrupt or SIGTERM the server finishes the requests and analyses
 under way, and ends. Queued recordings are analysed after the next start.
 
+With --console people have a web page under /console/: they sign in with an API key,
+ask for consent, record, read results and operate. Browsers must reach it over TLS.
+
 With --db postgres://… sessions, recordings, keys and learned models are kept in a
 PostgreSQL database, and any number of servers on any number of machines may use it.
 Make keys with "voicescreen keys create --db postgres://…". With --workers 0 a server
@@ -90,6 +93,7 @@ func newServe() *cobra.Command {
 		Short: "Serve the screening service over HTTP",
 		Long:  serveHelp,
 		Example: "  voicescreen serve --dev\n" +
+			"  voicescreen serve --dev --console\n" +
 			"  voicescreen keys create --keys keys.json --account clinic-a\n" +
 			"  voicescreen serve --addr 127.0.0.1:8080 --db clinic.db --keys keys.json\n" +
 			"  voicescreen serve --db clinic.db --keys keys.json --backup /backup --backup-every 24h\n" +
@@ -120,7 +124,10 @@ func runServe(ctx context.Context, o serveOptions, stdout io.Writer, logger *slo
 		return err
 	}
 	defer func() { err = errors.Join(err, db.close()) }() // after the engine
-	sender, err := o.results.sender(ctx, db, logger)
+	if err := o.checkWaiting(ctx, db); err != nil {
+		return err
+	}
+	sender, endpoints, err := o.results.sender(ctx, db, logger)
 	if err != nil {
 		return err
 	}
@@ -148,18 +155,24 @@ func runServe(ctx context.Context, o serveOptions, stdout io.Writer, logger *slo
 	}
 	defer func() { err = errors.Join(err, endTrail()) }()
 	var metrics httpadapter.Metrics
-	engine, err := openEngine(o, db, logger, trail, sender, &metrics)
+	engine, end, err := openEngine(ctx, o, db, logger, trail, sender, &metrics)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, closeEngine(engine)) }()
+	defer func() { err = errors.Join(err, end()) }()
 	metrics.Queue, metrics.Notices, metrics.StoreErrors = engine.Queued, engine.Notices, engine.StoreErrors
 	stop, err := o.background(ctx, db, engine, sender, logger, &metrics)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	handler := httpadapter.New(engine, keys, o.limits.handler(&httpadapter.Options{Logger: logger, Rate: o.rate, Audit: trail, Observe: metrics.Observe}))
+	pages, endPages := context.WithCancel(ctx) // ends as the shutdown begins
+	defer endPages()                           // where no request was served, before the engine
+	calls := httpadapter.New(engine, keys, o.limits.handler(&httpadapter.Options{Logger: logger, Rate: o.rate, Audit: trail, Observe: metrics.Observe}))
+	handler, err := o.withConsole(pages, calls, engine, keys, endpoints, trail, logger)
+	if err != nil {
+		return err
+	}
 	return announceAndServe(ctx, o, on, key, handler, &metrics, stdout)
 }
 
@@ -179,6 +192,7 @@ func (o *serveOptions) background(ctx context.Context, db database, engine *voic
 	if replicas != nil {
 		running.Go(func() { replicas.Run(chores) })
 	}
+	running.Go(func() { watchAudio(chores, db, logger) })
 	if o.calibrate > 0 {
 		running.Go(func() { calibrateEvery(chores, engine, o.calibrate, logger, metrics) })
 	}
@@ -194,9 +208,11 @@ func (o *serveOptions) background(ctx context.Context, db database, engine *voic
 // announceAndServe serves the handler and the metrics on their listeners until ctx
 // is done. It prints the addresses and, for a trial, the calls with the key.
 func announceAndServe(ctx context.Context, o serveOptions, on *listeners, key string, handler http.Handler, metrics *httpadapter.Metrics, stdout io.Writer) error {
-	fmt.Fprintf(stdout, "listening on http://%s\n", on.calls.Addr())
+	base := "http://" + on.calls.Addr().String()
+	fmt.Fprintf(stdout, "listening on %s\n", base)
+	o.printConsole(stdout, base)
 	if o.dev {
-		printCalls(stdout, "http://"+on.calls.Addr().String(), key)
+		printCalls(stdout, base, key)
 	}
 	if on.metrics != nil {
 		defer serveMetrics(on.metrics, metrics, stdout)()
@@ -204,18 +220,20 @@ func announceAndServe(ctx context.Context, o serveOptions, on *listeners, key st
 	return serve(ctx, on.calls, o.limits.server(httpadapter.NewServer(o.addr, handler)))
 }
 
-// openEngine opens the database as the flags say.
-func openEngine(o serveOptions, db database, logger *slog.Logger, trail *audit.Log, sender *webhook.Sender, metrics *httpadapter.Metrics) (*voicescreen.Engine, error) {
-	opts, err := o.options(logger, sender, metrics)
+// openEngine opens the database as the flags say. The caller calls end.
+func openEngine(ctx context.Context, o serveOptions, db database, logger *slog.Logger, trail *audit.Log, sender *webhook.Sender, metrics *httpadapter.Metrics) (engine *voicescreen.Engine, end func() error, err error) {
+	opts, err := o.options(ctx, logger, sender, metrics)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	o.limits.engine(opts)
 	if trail != nil {
 		opts.Results.Erased = httpadapter.AuditErased(trail)
 	}
-	engine, err := db.engine(o.db, opts)
-	return engine, keyHint(err)
+	if engine, err = db.engine(o.db, opts); err != nil {
+		return nil, nil, errors.Join(keyHint(err), command.CloseModels(opts.Scoring.Models))
+	}
+	return engine, func() error { return errors.Join(closeEngine(engine), command.CloseModels(opts.Scoring.Models)) }, nil
 }
 
 // serve serves until ctx is done, and then until the requests under way are.
@@ -267,7 +285,7 @@ func serveKeys(ctx context.Context, o serveOptions, db database) (keys *httpadap
 			return nil, "", err
 		}
 	}
-	key, err = keys.Create(devAccount)
+	key, err = keys.Create(devAccount, o.devScopes()...)
 	return keys, key, err
 }
 

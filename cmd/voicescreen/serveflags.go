@@ -21,6 +21,7 @@ type serveOptions struct {
 	audit      auditFlags
 	limits     limitFlags
 	backup     backupFlags
+	console    consoleFlags
 }
 
 // add adds the flags to a command.
@@ -36,6 +37,7 @@ func (o *serveOptions) add(cmd *cobra.Command) {
 	o.limits.add(cmd)
 	o.results.addRetain(cmd)
 	o.backup.add(cmd)
+	o.console.add(cmd)
 	command.NoValues(cmd, "addr", "metrics-addr")
 	cmd.Flags().BoolVar(&o.dev, "dev", false, "make a key and print how to call the service with it")
 }
@@ -63,5 +65,5 @@ func (o *serveOptions) check() error {
 	if o.workers == 0 && !isPostgres(o.db) {
 		return command.Usagef("--workers is 0, and nobody else can analyse what is in a database file; want 1 or more, or --db postgres://…")
 	}
-	return errors.Join(o.engineFlags.check(), o.audit.check(), o.limits.check(), o.backup.check())
+	return errors.Join(o.engineFlags.check(), o.audit.check(), o.limits.check(), o.backup.check(), o.console.check())
 }

@@ -26,8 +26,9 @@ const workHelp = `Analyse the recordings that servers on a PostgreSQL database a
 else. Any number of these processes may run, on any number of machines, beside any
 number of servers. Servers that shall not analyse have --workers 0.
 
-Give what concerns scores and webhooks here as on the servers: --model, --thresholds,
---base-rate, --store-key, --webhooks and the like. With --addr, /healthz answers while
+Give what concerns recordings, scores and webhooks here as on the servers: --audio,
+--store-key, --model, --scorer-command, --thresholds, --base-rate, --webhooks and the like. These processes
+also notify accounts of the results. With --addr, /healthz answers while
 the process runs, and /metrics is in the format of Prometheus; anyone who reaches the
 address may read it.
 
@@ -86,7 +87,10 @@ func runWork(ctx context.Context, o workOptions, stdout io.Writer, logger *slog.
 		return err
 	}
 	defer func() { err = errors.Join(err, db.close()) }() // after the engine
-	sender, err := o.results.sender(ctx, db, logger)
+	if err := o.checkWaiting(ctx, db); err != nil {
+		return err
+	}
+	sender, _, err := o.results.sender(ctx, db, logger)
 	if err != nil {
 		return err
 	}
@@ -94,10 +98,11 @@ func runWork(ctx context.Context, o workOptions, stdout io.Writer, logger *slog.
 		defer sender.Close() // after the engine, which sends until it is closed
 	}
 	var metrics httpadapter.Metrics
-	opts, err := o.options(logger, sender, &metrics)
+	opts, err := o.options(ctx, logger, sender, &metrics)
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, command.CloseModels(opts.Scoring.Models)) }() // after the engine
 	engine, err := db.engine(o.db, opts)
 	if err != nil {
 		return err
@@ -106,6 +111,7 @@ func runWork(ctx context.Context, o workOptions, stdout io.Writer, logger *slog.
 	chores, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	defer func() { stop(); running.Wait() }()
+	running.Go(func() { watchAudio(chores, db, logger) })
 	if o.calibrate > 0 {
 		running.Go(func() { calibrateEvery(chores, engine, o.calibrate, logger, &metrics) })
 	}

@@ -1,4 +1,4 @@
-//go:build unix
+//go:build unix && !darwin
 
 package main
 
@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/voicescreen/voicescreen/internal/command"
 	"github.com/voicescreen/voicescreen/internal/proof/s3server"
@@ -19,6 +20,7 @@ import (
 // A server without workers accepts recordings, and other processes analyse them. One
 // that gets SIGTERM leaves nothing behind that waits for a lease to run out.
 func TestWork(t *testing.T) {
+	t.Parallel()
 	pg, url := newDatabase(t)
 	key := strings.TrimSpace(ok(t, "keys", "create", "--db", url, "--account", "clinic-a").stdout)
 	s := startServer(t, "--db", url, "--workers", "0")
@@ -80,6 +82,80 @@ func TestAudioOfServeAndWork(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A worker without --audio does not start while recordings wait elsewhere. One that runs
+// when they come says so, and leaves them to a worker that can read them.
+func TestWorkWithoutTheAudio(t *testing.T) {
+	pg, url := newDatabase(t)
+	flag, _ := audioDir(t)
+	key := strings.TrimSpace(ok(t, "keys", "create", "--db", url, "--account", "clinic-a").stdout)
+	s := startServer(t, "--db", url, "--workers", "0", "--audio", flag)
+	lacking := startProgram(t, "work", "--db", url, "--addr", "127.0.0.1:0", "--workers", "1")
+	id := s.initiate("/initiate", key, js, `{"user_id":"patient-31","is_initiated":true}`)
+	s.submit("/predict", key, id, read(t, short), http.StatusAccepted)
+	const says = "level=ERROR msg=\"recordings wait where this process cannot read them; start it with the same --audio as the servers\""
+	for end := time.Now().Add(resultTime); !strings.Contains(lacking.stderr.String(), says); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("got log\n%s\nwant %s", lacking.stderr, says)
+		}
+	}
+	release := func() { // as if the pause after the first lease was over
+		if _, err := pg.SQL(t.Context(), nameOf(url), "UPDATE voicescreen.sessions SET due = clock_timestamp()"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	release()
+	second := s.initiate("/initiate", key, js, `{"user_id":"patient-31","is_initiated":true}`)
+	s.submit("/predict", key, second, read(t, short), http.StatusAccepted)
+	for _, args := range [][]string{{"work"}, {"serve", "--addr", "127.0.0.1:0"}} {
+		if o := program(t, append(args, "--db", url)...); o.code != command.ExitUsage || !strings.Contains(o.stderr, "--audio is missing") {
+			t.Errorf("%s: got %+v, want a usage error that names --audio", args[0], o)
+		}
+	}
+	if n, err := pg.SQL(t.Context(), nameOf(url), "SELECT sum(token) FROM voicescreen.sessions"); n != "1" || err != nil {
+		t.Errorf("got %s leases and error %v, want the first one alone", n, err)
+	}
+	worker := startProgram(t, "work", "--db", url, "--audio", flag, "--addr", "127.0.0.1:0")
+	for _, id := range []string{id, second} {
+		s.result("/predict/sessions/"+id, key, http.StatusOK).want(t, "status", "success")
+	}
+	for _, p := range []*server{worker, lacking, s} {
+		p.stop()
+	}
+	if n := strings.Count(lacking.stderr.String(), says); n != 1 {
+		t.Errorf("got the line %d times within a minute, want once:\n%s", n, lacking.stderr)
+	}
+}
+
+// A worker notifies the account of the results that it stores, with the webhook of the
+// database, also when no server runs.
+func TestWorkSendsNotices(t *testing.T) {
+	p := newPremises(t)
+	_, url := newDatabase(t)
+	allow := []string{"--db", url, "--webhook-allow-private", "127.0.0.0/8"}
+	key := strings.TrimSpace(ok(t, "keys", "create", "--db", url, "--account", "clinic-a").stdout)
+	ok(t, append([]string{"webhooks", "set", "--account", "clinic-a", "--url", p.URL}, allow...)...)
+	s := startServer(t, append([]string{"--workers", "0"}, allow...)...)
+	id := s.initiate("/initiate", key, js, `{"user_id":"patient-31","is_initiated":true}`)
+	s.submit("/predict", key, id, read(t, short), http.StatusAccepted)
+	s.stop()
+	worker := startProgram(t, append([]string{"work", "--addr", "127.0.0.1:0", "--workers", "1"}, allow...)...)
+	select {
+	case body := <-p.bodies:
+		if !strings.Contains(body, id) || !strings.Contains(body, "success") || strings.Contains(body, "patient-31") {
+			t.Errorf("got %s, want the session and its status", body)
+		}
+	case <-time.After(resultTime):
+		t.Fatalf("got no notice; log\n%s", worker.stderr)
+	}
+	const delivered = `voicescreen_notices_total{outcome="delivered"} 1`
+	for end := time.Now().Add(resultTime); !strings.Contains(page(t, worker.base+"/metrics"), delivered); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("got metrics\n%s\nwant %s", page(t, worker.base+"/metrics"), delivered)
+		}
+	}
+	worker.stop()
 }
 
 func audioDir(t *testing.T) (flag, files string) { dir := t.TempDir(); return dir, dir }

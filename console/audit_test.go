@@ -1,0 +1,80 @@
+package console_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/voicescreen/voicescreen/audit"
+	"github.com/voicescreen/voicescreen/console"
+)
+
+func TestEveryActIsAudited(t *testing.T) {
+	s := newService(t, nil)
+	c := s.signedIn("")
+	s.newClient().post("/console/sign-in", "key", "vk_a_b")
+	id := c.recorded("patient-17")
+	at := "/console/sessions/" + id
+	c.get(at)
+	c.post("/console/people", "user", "patient-17")
+	c.post(at+"/gad-7", answers(0, 0, 0, 0, 0, 0, 0)...)
+	c.post(at+"/interview", "outcome", "false")
+	c.post("/console/operations/keys", "scope", "read", "days", "1")
+	c.get("/console/sessions/nowhere")
+	c.post(at+"/erase", "confirm", "yes")
+	c.post("/console/operations/forget", "user", "patient-17", "confirm", "yes")
+	c.post("/console/sign-out")
+
+	f, err := os.Open(s.audited)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var got []string
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		var r audit.Record
+		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(r.Action, "audit.") {
+			continue
+		}
+		line := r.Action + " " + r.Outcome
+		if r.Session != "" {
+			line += " " + strings.Replace(r.Session, id, "SESSION", 1)
+		}
+		if (r.Account != account || r.Key == "") != (line == "sign-in 403") {
+			t.Errorf("%s: got account %q and key %q", line, r.Account, r.Key)
+		}
+		got = append(got, line)
+	}
+	want := []string{
+		"sign-in 303", "sign-in 403", "initiate 303 SESSION", "submit 303 SESSION", "result 200 SESSION", "list 303", "list 200 SESSION",
+		"feedback/gad/7 200 SESSION", "feedback/depression/binary 200 SESSION", "keys/create 200", "result 404",
+		"delete begun SESSION", "delete 200 SESSION", "forget begun", "forget 200", "sign-out 303",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q,\nwant %q", got, want)
+	}
+	if _, err := audit.Verify([]string{s.audited}, nil); err != nil {
+		t.Errorf("the audit log: %v", err)
+	}
+}
+
+// TestNothingIsDoneThatCannotBeAudited: with a closed audit log acts are refused.
+func TestNothingIsDoneThatCannotBeAudited(t *testing.T) {
+	var trail *audit.Log
+	s := newService(t, func(o *console.Options) { trail = o.Audit })
+	c := s.signedIn("")
+	s.stored(account, "a", "patient-17", s.clock.Now(), nil)
+	trail.Close()
+	c.get("/console/sessions/a").want(t, "a result", http.StatusInternalServerError)
+	c.post("/console/sessions/a/erase", "confirm", "yes").want(t, "an erasure", http.StatusInternalServerError)
+	if _, err := s.store.Get(t.Context(), account, "a"); err != nil {
+		t.Errorf("the session: %v, want it there", err)
+	}
+}

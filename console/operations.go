@@ -1,0 +1,76 @@
+package console
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/voicescreen/voicescreen/httpadapter/webhook"
+)
+
+// operationsData is what the page of operations shows.
+type operationsData struct {
+	*summary
+	Ready    bool     // whether the summary is made
+	Service  *service // nil for who sees the own account only
+	Webhooks []webhook.Delivery
+	Waiting  int  // notices of the account that wait to be sent
+	Counted  bool // whether Waiting is known
+	Keys     bool // whether keys can be managed here
+}
+
+// service is the state of the service as a whole.
+type service struct {
+	Ready   bool
+	Queued  int
+	Counted bool // whether Queued is known
+	Workers int
+	Errors  []tally // calls of the store that failed, by kind
+}
+
+// operations shows that the service works: as a whole to an operator, and the own account
+// to every holder of the scope admin.
+func (v *visit) operations() error {
+	s, err := v.summaries.get(v.ctx(), v.caller.Account, v.account)
+	if err != nil {
+		return err
+	}
+	d := &operationsData{summary: cmp.Or(s, &summary{}), Ready: s != nil, Keys: v.keys != nil}
+	operator := slices.Contains(v.opts.Operations.Accounts, v.caller.Account)
+	if operator {
+		d.Service = v.service()
+	}
+	if notices, err := v.engine.Notices(v.ctx()); err == nil {
+		d.Waiting, d.Counted = notices[v.caller.Account], true
+	}
+	if w := v.opts.Operations.Webhooks; w != nil {
+		all, err := w.Deliveries()
+		if err != nil {
+			return err
+		}
+		for _, one := range all {
+			if operator || one.Account == v.caller.Account {
+				d.Webhooks = append(d.Webhooks, one)
+			}
+		}
+	}
+	return v.page(http.StatusOK, "operations", d)
+}
+
+// service asks the engine how it is.
+func (v *visit) service() *service {
+	s := &service{Ready: v.engine.Ready(v.ctx()) == nil, Workers: v.opts.Operations.Workers}
+	if n, err := v.engine.Queued(v.ctx()); err == nil {
+		s.Queued, s.Counted = n, true
+	}
+	failed := v.engine.StoreErrors()
+	maps.DeleteFunc(failed, func(_ string, n int) bool { return n == 0 })
+	s.Errors = tallies(failed)
+	return s
+}
+
+// Seconds writes a duration.
+func (p *view) Seconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }

@@ -1,0 +1,91 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/voicescreen/voicescreen"
+	"github.com/voicescreen/voicescreen/report"
+	"github.com/voicescreen/voicescreen/screen"
+)
+
+// resultData is what the page of a result shows.
+type resultData struct {
+	*voicescreen.Result
+	Sections  []report.Section
+	Cautious  bool          // whether a score has a caution
+	Quality   []report.Fact // nil where the recording was not analysed
+	Places    []report.Place
+	Totals    []*total
+	Harm      bool   // whether item 9 of the PHQ-9 is above zero
+	Interview string // the name of a text; "" for none
+	Labelled  bool   // whether labels may be added now
+}
+
+// maxWait is how long a request waits for a result. Chosen: shorter than a server waits
+// for its requests when it ends, which is 20 s in the command.
+const maxWait = 10 * time.Second
+
+// result shows a session: what is known of it.
+func (v *visit) result() error {
+	r, err := v.account.Result(v.ctx(), v.session)
+	if err != nil {
+		return err
+	}
+	v.browser.opened(v.session)
+	if !r.Status.Final() {
+		return v.page(http.StatusOK, "waiting", r)
+	}
+	d := &resultData{Result: r, Totals: totals(&r.Labels)}
+	var speech []*screen.Score
+	for _, c := range r.Product.Categories() {
+		var s *screen.Score
+		for i := range r.Scores {
+			if r.Scores[i].Category == c {
+				s = &r.Scores[i]
+				d.Cautious = d.Cautious || len(s.Cautions) > 0
+			}
+		}
+		if s != nil && c != screen.Deepfake {
+			speech = append(speech, s)
+		}
+		d.Sections = append(d.Sections, report.NewSection(c, s, noScore(c, r)))
+	}
+	d.Places = report.Places(speech...)
+	if q := report.ResultQuality(r); q != nil {
+		d.Quality = q.Facts()
+	}
+	for _, t := range d.Totals {
+		d.Harm = d.Harm || t.Harm
+	}
+	if r.Labels.Depression != 0 {
+		d.Interview = interviewText(r.Labels.Depression)
+	}
+	d.Labelled = r.Product != screen.DeepfakeBinary && v.opts.Now().Sub(r.SubmittedAt) <= voicescreen.FeedbackWindow
+	return v.page(http.StatusOK, "result", d)
+}
+
+// interviewText returns the name of the text of an interview's outcome.
+func interviewText(i screen.Interview) string { return "interview." + strconv.Itoa(int(i)) }
+
+// noScore says why a category of a session has no score.
+func noScore(c screen.Category, r *voicescreen.Result) string {
+	if r.Failure == nil {
+		return "the model gave none"
+	}
+	return report.Reason(c, r.Failure, r.Failure.Data["actual_length"])
+}
+
+// wait shows the result once it is there, or says after a while that it is not.
+func (v *visit) wait() error {
+	ctx, cancel := context.WithTimeout(v.ctx(), maxWait)
+	defer cancel()
+	_, err := v.account.Wait(ctx, v.session)
+	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return v.redirect("sessions/" + v.session)
+}
