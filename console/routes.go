@@ -91,6 +91,7 @@ func (c *console) serve(w http.ResponseWriter, r *http.Request, rt *route) {
 		err = rt.handle(v)
 	}
 	if err != nil {
+		v.drain()
 		v.fail(err)
 	}
 	c.opts.Logger.Info("console", "route", strings.TrimSpace(rt.method+" "+rt.path), "status", v.status,

@@ -48,7 +48,7 @@ type visit struct {
 	browser *browser             // the sign-in; nil without one, and under Options.SignIn
 	session string               // the session that the request is about; "" for none
 	status  int                  // of the answer; 0 before it
-	coming  *timedBody           // the body of an upload; nil of other requests
+	coming  *timedBody           // the body of the request; nil until it is read
 }
 
 // ctx returns the context of the request.
