@@ -3,8 +3,10 @@ package console_test
 import (
 	"bufio"
 	"encoding/json"
+	"log/slog"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -76,5 +78,29 @@ func TestNothingIsDoneThatCannotBeAudited(t *testing.T) {
 	c.post("/console/sessions/a/erase", "confirm", "yes").want(t, "an erasure", http.StatusInternalServerError)
 	if _, err := s.store.Get(t.Context(), account, "a"); err != nil {
 		t.Errorf("the session: %v, want it there", err)
+	}
+}
+
+// TestPanicsAreAudited: an act that panics is recorded with its outcome.
+func TestPanicsAreAudited(t *testing.T) {
+	s := newService(t, nil)
+	trail, err := audit.Open(filepath.Join(t.TempDir(), "audit.log"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer trail.Close()
+	h, err := console.New(newShipped(t, failing{s.store, true}), s.keys, &console.Options{Now: s.clock.Now, Audit: trail, Logger: slog.New(slog.NewTextHandler(s.log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.server.Config.Handler = h
+	c := s.signedIn("")
+	before := trail.Head().Seq
+	c.get("/console/sessions/a").want(t, "a result", http.StatusInternalServerError, "internal error")
+	if n := trail.Head().Seq - before; n != 1 {
+		t.Errorf("got %d records, want 1", n)
+	}
+	if log := s.log.String(); !strings.Contains(log, `route="GET /sessions/{id}" status=500`) || strings.Contains(log, "patient-17") {
+		t.Errorf("got the log %s, want a line of the request, and no patient", log)
 	}
 }
