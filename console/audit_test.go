@@ -81,6 +81,26 @@ func TestNothingIsDoneThatCannotBeAudited(t *testing.T) {
 	}
 }
 
+// TestStrangersWriteNothingIntoTheAuditLog: the text of an address is recorded only if
+// it is the identifier of a session that the caller may see.
+func TestStrangersWriteNothingIntoTheAuditLog(t *testing.T) {
+	s := newService(t, nil)
+	for _, name := range []string{"Mrs-Miller", "Mrs-Miller" + strings.Repeat("x", 300)} {
+		for _, path := range []string{"", "/history", "/wait"} {
+			if a := s.newClient().get("/console/sessions/" + name + path); a.path != "/console/sign-in" {
+				t.Errorf("%s: got %d at %s, want the page to sign in", path, a.status, a.path)
+			}
+		}
+	}
+	trail, err := os.ReadFile(s.audited)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(trail), `"outcome":"303"`); n != 6 || strings.Contains(string(trail), "Miller") {
+		t.Errorf("got %d refusals in the audit log, want 6 without the text of the address: %s", n, trail)
+	}
+}
+
 // TestPanicsAreAudited: an act that panics is recorded with its outcome.
 func TestPanicsAreAudited(t *testing.T) {
 	s := newService(t, nil)

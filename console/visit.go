@@ -91,12 +91,13 @@ func (v *visit) record(outcome string) error {
 	}
 	e := audit.Event{Account: v.caller.Account, Key: v.caller.ID, Action: v.route.action, Outcome: outcome}
 	switch outcome {
-	case "200", "303", "409": // the session exists: another text in the address may be anything
-		e.Session = v.session
-	default:
-		if engineID.MatchString(v.session) {
+	case "200", "303", "409": // to a caller the session exists; another text in the address may be anything
+		if v.signed {
 			e.Session = v.session
 		}
+	}
+	if engineID.MatchString(v.session) {
+		e.Session = v.session
 	}
 	err := v.opts.Audit.Append(e)
 	if err != nil { // the log of the process is the only trace
