@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/voicescreen/voicescreen/audit"
 	"github.com/voicescreen/voicescreen/console"
+	"github.com/voicescreen/voicescreen/httpadapter"
 )
 
 func TestEveryActIsAudited(t *testing.T) {
@@ -123,4 +125,33 @@ func TestPanicsAreAudited(t *testing.T) {
 	if log := s.log.String(); !strings.Contains(log, `route="GET /sessions/{id}" status=500`) || strings.Contains(log, "patient-17") {
 		t.Errorf("got the log %s, want a line of the request, and no patient", log)
 	}
+}
+
+// TestNobodyIsSignedInUnaudited: the cookie is not sent if the sign-in cannot be recorded.
+func TestNobodyIsSignedInUnaudited(t *testing.T) {
+	var trail *audit.Log
+	s := newService(t, func(o *console.Options) { trail = o.Audit })
+	h, err := console.New(s.engine, closing{s.keys, trail}, &console.Options{Now: s.clock.Now, Audit: trail})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequest("POST", "http://localhost/console/sign-in", strings.NewReader("key="+s.key))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	if n := len(w.Result().Cookies()); w.Code != http.StatusInternalServerError || n != 0 {
+		t.Errorf("got %d with %d cookies, want 500 without one", w.Code, n)
+	}
+}
+
+// closing closes the audit log after its first check, as a disk fails between the begin
+// and the end of a request.
+type closing struct {
+	keys  *httpadapter.Keys
+	trail *audit.Log
+}
+
+func (c closing) Authenticate(r *http.Request) (httpadapter.Caller, error) {
+	c.trail.Close()
+	return c.keys.Authenticate(r)
 }

@@ -111,6 +111,7 @@ func (v *visit) send(status int, contentType string, body []byte) error {
 	if err := v.record(strconv.Itoa(status)); err != nil {
 		v.status = http.StatusInternalServerError
 		v.w.Header().Del("Location")
+		v.w.Header().Del("Set-Cookie")
 		http.Error(v.w, "internal server error", v.status)
 		return nil
 	}
