@@ -152,11 +152,27 @@ func (d *dictionary) add(code string, texts map[string]string) error {
 			}
 			if got, want := verbs.FindAllString(text, -1), verbs.FindAllString(english, -1); !slices.Equal(got, want) {
 				return fmt.Errorf("the text %q has the places %v, want %v", name, got, want)
+			} else if !hasOnly(text, want) {
+				return fmt.Errorf("the text %q has a %% that is no place; write it as a word", name)
 			}
 		}
 		w.texts[name] = text
 	}
 	return nil
+}
+
+// hasOnly says whether a text with verbs has no other %, as in "100 % of": it would be
+// taken for one.
+func hasOnly(text string, verbs []string) bool {
+	var args []any
+	for _, verb := range verbs {
+		if strings.HasSuffix(verb, "d") {
+			args = append(args, 1)
+		} else {
+			args = append(args, "x")
+		}
+	}
+	return len(args) == 0 || !strings.Contains(fmt.Sprintf(text, args...), "%!")
 }
 
 // of returns the words of a request: of the language that the person chose, or else of the

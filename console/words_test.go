@@ -114,7 +114,7 @@ func TestLanguageIsChosen(t *testing.T) {
 
 func TestOperatorsWords(t *testing.T) {
 	own := fstest.MapFS{
-		"en.json":    {Data: []byte(`{"signin.title": "Welcome to <Clinic A>"}`)},
+		"en.json":    {Data: []byte(`{"signin.title": "Welcome to <Clinic A>", "consent.free": "You are 100 % free."}`)},
 		"fr.json":    {Data: []byte(`{"language": "Français", "signin.title": "Bonjour"}`)},
 		"pt-BR.json": {Data: []byte(`{"signin.title": "Olá"}`)},
 	}
@@ -130,7 +130,7 @@ func TestOperatorsWords(t *testing.T) {
 	}
 
 	for name, text := range map[string]string{"no JSON": "{", "no text": `{"name": 1}`, "an unknown name": `{"sign.title": "x"}`, "a place too few": `{"home.account": "x"}`,
-		"another place": `{"home.account": "%d"}`} {
+		"another place": `{"home.account": "%d"}`, "a percent sign beside a place": `{"home.account": "%s, 100 % of it"}`} {
 		if _, err := console.New(s.engine, s.keys, &console.Options{Words: fstest.MapFS{"en.json": {Data: []byte(text)}}}); err == nil {
 			t.Errorf("%s: got no error, want one", name)
 		}
