@@ -160,3 +160,21 @@ func TestContextEndsTheBackground(t *testing.T) {
 		})
 	}
 }
+
+// TestPageDuringTheShutdown: a page that would need a new pass is unavailable, which is
+// no error of the service.
+func TestPageDuringTheShutdown(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	s := newService(t, nil)
+	s.scanned(func(ctx context.Context) error { return ctx.Err() }, func(o *console.Options) { o.Context = ctx })
+	c := s.signedIn("")
+	a := c.get("/console/agreement")
+	for deadline := time.Now().Add(time.Minute); a.status == http.StatusOK && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		a = c.get("/console/agreement")
+	}
+	a.want(t, "the agreement", http.StatusServiceUnavailable)
+	if log := s.log.String(); strings.Contains(log, "level=ERROR") {
+		t.Errorf("got the log %s, want no error", log)
+	}
+}

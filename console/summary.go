@@ -207,7 +207,9 @@ func (s *summaries) renew(k *kept, a *voicescreen.Account) {
 		made, err = summarize(ctx, a)
 		return err
 	})
-	if err != nil && s.ctx.Err() == nil {
+	if err != nil && s.ctx.Err() != nil {
+		err = voicescreen.ErrClosed
+	} else if err != nil {
 		s.failed.Log(s.log, slog.LevelError, "summarize the sessions of an account", "error", err)
 	}
 	s.mu.Lock()
