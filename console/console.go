@@ -37,8 +37,8 @@ type Options struct {
 	// The actions are those of package httpadapter. Default: no audit log.
 	Audit *audit.Log
 
-	// Logger receives one line for each request, and internal errors. No line holds data
-	// of a patient. Default: no log.
+	// Logger receives one line for each request but those of static files, and internal
+	// errors. No line holds data of a patient. Default: no log.
 	Logger *slog.Logger
 
 	Upload     UploadOptions

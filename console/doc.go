@@ -2,7 +2,9 @@
 // clinician sees what came of it and how far to trust it, an operator sees that the
 // service works.
 //
-//	mux.Handle("/console/", console.New(engine, keys, nil))
+//	page, err := console.New(engine, keys, nil)
+//	…
+//	mux.Handle("/console/", page)
 //
 // New returns a plain http.Handler that can be mounted under any prefix
 // ([Options].Prefix). Pages, words, styles and scripts are embedded in the program.

@@ -61,8 +61,8 @@ type Scorer struct {
 
 // Open starts a program: its name or path, which is looked up as the shell does, and its
 // arguments. Paths among these should be absolute: see Options.Dir. The program describes
-// itself. The error is an *Error, unless the program cannot be started. Ctx is that of
-// this start. The caller calls Close.
+// itself. Ctx is that of this start. The error is that of finding the program, of its
+// working directory or of ctx, or an *Error. The caller calls Close.
 func Open(ctx context.Context, command []string, opts *Options) (*Scorer, error) {
 	s := &Scorer{command: slices.Clone(command), name: nameOf(command)}
 	if opts != nil {
