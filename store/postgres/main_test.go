@@ -13,9 +13,9 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/voicescreen/voicescreen/internal/proof/parallel"
 	"github.com/voicescreen/voicescreen/internal/proof/pgserver"
 	"github.com/voicescreen/voicescreen/internal/proof/s3server"
+	"github.com/voicescreen/voicescreen/internal/proof/testflag"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/postgres"
 )
@@ -62,7 +62,7 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 	}
-	if err := parallel.Tests("4"); err != nil {
+	if err := errors.Join(testflag.Parallel("4"), testflag.Histories("25")); err != nil {
 		panic(err)
 	}
 	code := m.Run()
