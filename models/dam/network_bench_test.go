@@ -25,7 +25,7 @@ func BenchmarkChunk(b *testing.B) {
 		if paired && !gemm.FastPairs() {
 			continue
 		}
-		n, err := load(Published, readSeeded, paired)
+		n, err := load(Published, readSeeded, paired, false)
 		if err != nil {
 			b.Fatal(err)
 		}
