@@ -41,6 +41,7 @@ type Workspace struct {
 	afterInner     gemm.After
 
 	product  product
+	products products
 	quantize quantize
 	quads    gemm.Rows // the left factor of a product with integers
 	mean     gemm.Rows // what was subtracted from its rows
@@ -156,6 +157,25 @@ func (w *Workspace) Multiply(p gemm.Product) {
 	}
 	w.product.Product = p
 	w.crew.run(&w.product, p.Blocks())
+}
+
+// products are several matrix products as one task.
+type products struct {
+	all    []gemm.Product
+	blocks int // of each
+}
+
+func (p *products) part(i int, w *worker) { p.all[i/p.blocks].Block(i%p.blocks, &w.gemm) }
+
+// MultiplyAll computes products of the same sizes, at least one and none of integers, at
+// the same time on all goroutines.
+func (w *Workspace) MultiplyAll(p []gemm.Product) {
+	for i := range p {
+		w.products.blocks = p[i].Blocks()
+	}
+	w.products.all = p
+	w.crew.run(&w.products, len(p)*w.products.blocks)
+	w.products.all = nil
 }
 
 // norm is a layer normalisation of rows of the residual stream as a task.

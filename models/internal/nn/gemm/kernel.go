@@ -63,6 +63,15 @@ func (k Kernel) size() (rows, cols int) {
 	return goRows, panel
 }
 
+// strip returns the kernel for so many last columns: one whose tiles are not twice as
+// wide. It sums in the same order, so that the bits are the same.
+func (k Kernel) strip(cols int) Kernel {
+	if k == AVX512 && cols <= panel {
+		return FMA
+	}
+	return k
+}
+
 // words returns how many words of a row of A go with a word of a column of B.
 func (k Kernel) words() int {
 	if k == GoQuads || k == MADD {

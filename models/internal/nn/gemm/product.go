@@ -62,21 +62,36 @@ func (p *Product) Blocks() int {
 	if p.Bias != nil && len(p.Bias) != p.B.cols {
 		panic(fmt.Sprintf("gemm: bias of %d for %d columns", len(p.Bias), p.B.cols))
 	}
-	return ceil(p.Rows, blockRows) * ceil(p.B.cols, blockCols)
+	down, across, _ := p.divide()
+	return down * across
 }
 
 func ceil(n, d int) int { return (n + d - 1) / d }
 
+// divide returns how many blocks are below and beside each other, and the rows of all but
+// the last ones. Blocks are of nearly equal size, and an even number unless C is small, so
+// that two goroutines end at nearly the same time: with 600 × 768 numbers on two of them,
+// 97 % of the time of a product is that of both, and with blocks of 252 rows 93 %.
+func (p *Product) divide() (down, across, rows int) {
+	down, across = ceil(p.Rows, blockRows), ceil(p.B.cols, blockCols)
+	if p.Rows > 4*maxRows && down%2 != 0 && across%2 != 0 {
+		down++
+	}
+	rows = ceil(ceil(p.Rows, max(1, down)), maxRows) * maxRows
+	return ceil(p.Rows, max(1, rows)), across, rows
+}
+
 // Block computes block i of C, 0 ≤ i < Blocks. Blocks of one product may be
 // computed at the same time, each with its own scratch.
 func (p *Product) Block(i int, s *Scratch) {
-	across := ceil(p.B.cols, blockCols)
-	m0, n0 := i/across*blockRows, i%across*blockCols
-	m1, n1 := min(m0+blockRows, p.Rows), min(n0+blockCols, p.B.cols)
-	kernel := p.kernel()
-	height, width := kernel.size()
+	_, across, rows := p.divide()
+	m0, n0 := i/across*rows, i%across*blockCols
+	m1, n1 := min(m0+rows, p.Rows), min(n0+blockCols, p.B.cols)
+	_, width := p.kernel().size()
 	for k0 := 0; k0 < max(1, p.B.rows); k0 += depth {
 		for n := n0; n < n1; n += width {
+			kernel := p.kernel().strip(n1 - n)
+			height, width := kernel.size()
 			for m := m0; m < m1; m += height {
 				if m+height <= m1 && n+width <= n1 {
 					p.tile(kernel, m, n, k0)
