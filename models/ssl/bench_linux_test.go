@@ -171,9 +171,10 @@ func BenchmarkOpen(b *testing.B) {
 		return
 	}
 	for _, kind := range []string{"w2v_small", "w2v_small-int8", "mms_300m", "mms_300m-int8"} {
-		name, int8 := strings.CutSuffix(kind, "-int8")
-		path, size := writePublished(b, name, int8)
 		b.Run(kind, func(b *testing.B) {
+			name, int8 := strings.CutSuffix(kind, "-int8")
+			path, size := writePublished(b, name, int8)
+			b.ResetTimer()
 			for b.Loop() {
 				if _, err := Open(path, nil); err != nil {
 					b.Fatal(err)
