@@ -20,7 +20,10 @@ import (
 	"github.com/voicescreen/voicescreen/models/internal/nn/wav2vec"
 )
 
-var torch = flag.String("torch", "", "the Python interpreter, which has PyTorch, for BenchmarkWindow")
+var (
+	torch = flag.String("torch", "", "the Python interpreter, which has PyTorch, for BenchmarkWindow")
+	large = flag.Bool("large", false, "run benchmarks at the size of mms_300m too: two minutes")
+)
 
 // windowSeconds is the length of the clip of the benchmarks.
 const windowSeconds = 12
@@ -35,6 +38,14 @@ var published = map[string]wav2vec.Shape{
 		Channels: 512, Kernels: publishedKernels, Strides: publishedStrides, ConvNorm: wav2vec.LayerNorm, ConvBias: true, NormFirst: true,
 		Width: 1024, Heads: 16, Inner: 4096, Layers: 24, PositionTaps: 128, PositionGroups: 16, Classes: 2, InputEpsilon: clipEpsilon,
 	},
+}
+
+// benchmarked are the names of the shapes that the benchmarks run.
+func benchmarked() []string {
+	if *large {
+		return []string{"w2v_small", "mms_300m"}
+	}
+	return []string{"w2v_small"}
 }
 
 // writePublished writes a converted model of a published shape with seeded weights, and
@@ -75,11 +86,11 @@ func cpu(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkWindow scores a window of 12 s at the published sizes, with weights of float32
+// BenchmarkWindow scores a window of 12 s at the published sizes of benchmarked, with weights of float32
 // and of integers in turns, on one and two goroutines, and on one also in PyTorch with
 // -torch: seconds of processor time, and of the clock, for a second of audio.
 func BenchmarkWindow(b *testing.B) {
-	for _, name := range []string{"w2v_small", "mms_300m"} {
+	for _, name := range benchmarked() {
 		b.Run(name, func(b *testing.B) {
 			var paths [2]string
 			for i := range paths {
@@ -170,7 +181,11 @@ func BenchmarkOpen(b *testing.B) {
 		fmt.Println(string(regexp.MustCompile(`VmHWM:.*`).Find(status)))
 		return
 	}
-	for _, kind := range []string{"w2v_small", "w2v_small-int8", "mms_300m", "mms_300m-int8"} {
+	var kinds []string
+	for _, name := range benchmarked() {
+		kinds = append(kinds, name, name+"-int8")
+	}
+	for _, kind := range kinds {
 		b.Run(kind, func(b *testing.B) {
 			name, int8 := strings.CutSuffix(kind, "-int8")
 			path, size := writePublished(b, name, int8)
