@@ -87,8 +87,11 @@ type Analysis struct {
 	Pauses    []Segment          // silent pauses of 0.2 s or more between stretches of speech
 	Syllables []float64          // times of the syllable nuclei in seconds, ascending (de Jong and Wempe 2009)
 
-	Jitter  Jitter  // of Pulses: creak, which is Irregular, does not count
-	Shimmer Shimmer // likewise
+	// Jitter and Shimmer are of Pulses. The creak at the ends of phrases, which Irregular
+	// has, hardly counts in them, so that they compare with norms and published effects of
+	// tracks that leave it out.
+	Jitter  Jitter
+	Shimmer Shimmer
 	CPPS    float64 // dB, smoothed cepstral peak prominence by [CPPS]; NaN without voiced frames
 	Quality Quality
 }
