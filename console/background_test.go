@@ -101,6 +101,15 @@ func TestFailedSummary(t *testing.T) {
 	}
 }
 
+// TestOperatorSeesAStoreThatFails: the state of the service is shown also where the
+// sessions cannot be read.
+func TestOperatorSeesAStoreThatFails(t *testing.T) {
+	s := newService(t, nil)
+	s.scanned(func(context.Context) error { return errors.New("the disk does not answer") }, func(o *console.Options) { o.Operations.Accounts = []string{account} })
+	a := s.signedIn("").until("/console/operations", "An internal error occurred")
+	a.want(t, "operations", http.StatusOK, "Takes recordings", "Failed calls of the store since the start</dt><dd><span")
+}
+
 // TestTrialPanics: a trial that panics has failed, and the process goes on.
 func TestTrialPanics(t *testing.T) {
 	s := newService(t, nil)
