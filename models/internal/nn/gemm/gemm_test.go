@@ -1,14 +1,11 @@
 package gemm
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"sync"
 	"testing"
-	"time"
 )
 
 // sumTolerance bounds the error of a sum of n products of numbers below 1 in
@@ -245,6 +242,44 @@ func TestBlocksInAnyOrder(t *testing.T) {
 	}
 }
 
+// TestStripsHaveTheSameBits compares the last columns of a kernel with wide tiles, which
+// another one computes, with the same columns among others.
+func TestStripsHaveTheSameBits(t *testing.T) {
+	const m, k, n = 30, 2*depth + 9, 3 * panel
+	r := rand.New(rand.NewPCG(8, 15))
+	a, x, bias := random(r, m*k), random(r, k*n), random(r, n)
+	for _, kernel := range Kernels() {
+		for _, cols := range []int{2*panel + 1, n} {
+			var all, few Matrix
+			all.Pack(x, k, n, n)
+			few.Pack(x, k, cols, n)
+			want := Product{C: make([]float32, m*n), StrideC: n, A: a, StrideA: k, Rows: m, B: &all, Bias: bias, Kernel: kernel}
+			got := Product{C: make([]float32, m*cols), StrideC: cols, A: a, StrideA: k, Rows: m, B: &few, Bias: bias[:cols], Kernel: kernel}
+			for _, p := range []*Product{&want, &got} {
+				p.run()
+			}
+			for i := range m {
+				if !slices.Equal(got.C[i*cols:][:cols], want.C[i*n:][:cols]) {
+					t.Fatalf("%v, %d columns: row %d differs", kernel, cols, i)
+				}
+			}
+		}
+	}
+	if slices.Contains(Kernels(), AVX512) {
+		var b Matrix
+		b.Pack(x, k, n, n)
+		var c [2][]float32
+		for i, kernel := range []Kernel{FMA, AVX512} {
+			p := Product{C: make([]float32, m*n), StrideC: n, A: a, StrideA: k, Rows: m, B: &b, Bias: bias, Kernel: kernel}
+			p.run()
+			c[i] = p.C
+		}
+		if !slices.Equal(c[0], c[1]) {
+			t.Error("FMA and AVX-512 give other bits")
+		}
+	}
+}
+
 func TestRowsOfAMayOverlap(t *testing.T) {
 	const m, k, n, stride = 30, 9, 20, 3
 	r := rand.New(rand.NewPCG(8, 4))
@@ -289,55 +324,4 @@ func TestArraysTooShortPanic(t *testing.T) {
 			p.run()
 		}()
 	}
-}
-
-// BenchmarkProduct prints for each kernel, on one core, the rate of the shapes
-// of a layer of the encoder, in the fastest run, and its ratio to the peak of
-// the kernel's instructions, which is measured just before.
-func BenchmarkProduct(b *testing.B) {
-	for _, kernel := range append(Kernels(), PairKernels()...) {
-		for _, size := range [][3]int{{1500, 768, 768}, {1500, 768, 3072}, {1500, 3072, 768}, {1500, 64, 1500}, {1500, 1500, 64}} {
-			m, k, n := size[0], size[1], size[2]
-			b.Run(fmt.Sprintf("%v/%dx%dx%d", kernel, m, k, n), func(b *testing.B) {
-				r := rand.New(rand.NewPCG(8, 5))
-				var matrix Matrix
-				a := random(r, m*k)
-				if kernel == GoPairs || kernel == BF16 {
-					matrix.PackPairs(random(r, k*n), k, n, k)
-					Pair(a[:len(a)/2], a)
-				} else {
-					matrix.PackTransposed(random(r, k*n), k, n, k)
-				}
-				p := &Product{C: make([]float32, m*n), StrideC: n, A: a, StrideA: matrix.Rows(), Rows: m, B: &matrix, Kernel: kernel}
-				runtime.LockOSThread()
-				defer runtime.UnlockOSThread()
-				peak := kernel.peak()
-				fastest := math.Inf(1)
-				for b.Loop() {
-					start := time.Now()
-					p.run()
-					fastest = min(fastest, time.Since(start).Seconds())
-				}
-				rate := 2 * float64(m) * float64(k) * float64(n) / fastest / 1e9
-				b.ReportMetric(rate, "GFLOP/s")
-				if peak > 0 {
-					b.ReportMetric(peak, "GFLOP/s-peak")
-					b.ReportMetric(rate/peak, "of-peak")
-				}
-			})
-		}
-	}
-}
-
-// peak measures 1e9 floating-point operations per second of independent
-// multiplications in registers, the best of 50 short runs.
-func (kernel Kernel) peak() float64 {
-	best := 0.0
-	for range 50 {
-		const turns = 1 << 18
-		start := time.Now()
-		n := kernel.spin(turns)
-		best = max(best, float64(n)*turns/time.Since(start).Seconds()/1e9)
-	}
-	return best
 }
