@@ -19,6 +19,7 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 	"github.com/voicescreen/voicescreen/internal/proof/pgserver"
 	"github.com/voicescreen/voicescreen/internal/proof/ramdisk"
 	"github.com/voicescreen/voicescreen/internal/proof/testflag"
@@ -61,7 +62,7 @@ func postgresServer(t *testing.T) *pgserver.Server {
 }
 
 func TestMain(m *testing.M) {
-	if err := errors.Join(testflag.Parallel("4"), ramdisk.Temp()); err != nil {
+	if err := errors.Join(testflag.Parallel("4"), testflag.Histories(cost.Sized("100", "60")), ramdisk.Temp()); err != nil {
 		panic(err)
 	}
 	code := m.Run()

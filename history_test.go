@@ -51,9 +51,10 @@ const (
 var fault = flag.String("fault", "", "run the histories on a store with this fault")
 
 // TestHistories runs five times as many histories as the flag rapid.checks
-// says, by default 500: four fifths of them on a store in memory with two
-// engines and some 90 steps long. The others wait for the disk and are 30 steps
-// long: on plain files with one engine, and on encrypted ones with one or two.
+// says, by default 500 (300 under the race detector): four fifths of them on a
+// store in memory with two engines and some 90 steps long. The others wait for
+// the disk and are 30 steps long: on plain files with one engine, and on
+// encrypted ones with one or two.
 func TestHistories(t *testing.T) {
 	for i := range 5 {
 		name, kinds, rounds := "memory", []string{"memory"}, 3

@@ -137,17 +137,10 @@ func TestServerIsKilled(t *testing.T) {
 		for i := range 6 {
 			calls.Go(func() {
 				data := long[:len(long)-i]
-				at := 0
-				ref, err := b.Put(t.Context(), readerFunc(func(p []byte) (int, error) {
+				ref, err := b.Put(t.Context(), watched(data, func(at int) {
 					if i == 0 && at > 6<<20 {
 						kill()
 					}
-					n := copy(p, data[at:])
-					at += n
-					if n == 0 {
-						return 0, io.EOF
-					}
-					return n, nil
 				}))
 				if i == 0 {
 					kill() // also if nothing was read
@@ -180,6 +173,20 @@ func TestServerIsKilled(t *testing.T) {
 			t.Errorf("got %q, want the %d recordings acknowledged", names, len(acknowledged))
 		}
 	}
+}
+
+// watched reads data. Before each read it calls before with the number of bytes read.
+func watched(data []byte, before func(at int)) io.Reader {
+	at := 0
+	return readerFunc(func(p []byte) (int, error) {
+		before(at)
+		n := copy(p, data[at:])
+		at += n
+		if n == 0 {
+			return 0, io.EOF
+		}
+		return n, nil
+	})
 }
 
 // wantUnavailable begins each call but Put at a server that is down.
