@@ -18,7 +18,7 @@ var ErrNotFinite = errors.New("dam: a number is not finite")
 // Options are the choices of a [Network]. Zero fields mean the default.
 type Options struct {
 	Threads int // goroutines for one chunk; the default is GOMAXPROCS
-	Chunks  int // chunks at the same time, each with 48 MB of activations (64 MB with BFloat16); further calls wait. The default is 1
+	Chunks  int // chunks at the same time, each with 48 MB of activations (64 MB with BFloat16, 53 MB with Int8); further calls wait. The default is 1
 
 	// BFloat16 halves the memory of weights and rounds the factors of products to
 	// 8 bits of precision; sums and attention stay float32. It has an effect only
@@ -85,7 +85,7 @@ func (n *Network) start(opts *Options) {
 func (n *Network) Shape() Shape { return n.shape }
 
 // BFloat16 reports whether the network multiplies in bfloat16: Options.BFloat16 is
-// set, the processor has AVX512_BF16, and the sizes of the shape are even.
+// set, Int8 is not, the processor has AVX512_BF16, and the sizes of the shape are even.
 func (n *Network) BFloat16() bool { return n.paired }
 
 // Int8 reports whether the network was made with Options.Int8.

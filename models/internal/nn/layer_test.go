@@ -2,6 +2,7 @@ package nn
 
 import (
 	"errors"
+	"fmt"
 	"hash/fnv"
 	"io"
 	"math"
@@ -30,10 +31,10 @@ func drawn(dst []float32, name string, dims []int) error {
 	return nil
 }
 
-// drawnLayer reads a layer of drawn weights.
-func drawnLayer(t *testing.T, s Sizes) *Layer {
+// drawnLayer reads a layer of drawn weights, of integers if int8 is set.
+func drawnLayer(t *testing.T, s Sizes, int8 bool) *Layer {
 	t.Helper()
-	l := &Loader{Read: drawn}
+	l := &Loader{Read: drawn, Int8: int8}
 	layer := &Layer{AttentionNorm: l.Norm("first.norm", s.Width), InnerNorm: l.Norm("second.norm", s.Width)}
 	l.Attention(&layer.QKV, "attention", s.Width, s.Heads, true)
 	l.Linear(&layer.Out, "attention.out_proj", s.Width, s.Width)
@@ -48,8 +49,14 @@ func drawnLayer(t *testing.T, s Sizes) *Layer {
 // TestShortSequenceInLongWorkspace runs sequences in a workspace of their length and,
 // after a longer one, in a larger workspace: the bits must be the same.
 func TestShortSequenceInLongWorkspace(t *testing.T) {
+	for _, int8 := range []bool{false, true} {
+		t.Run(fmt.Sprintf("int8=%v", int8), func(t *testing.T) { checkLengths(t, int8) })
+	}
+}
+
+func checkLengths(t *testing.T, int8 bool) {
 	s := Sizes{Frames: 2*queryRows + 9, Width: 24, Heads: 3, Inner: 40}
-	layer := drawnLayer(t, s)
+	layer := drawnLayer(t, s, int8)
 	long := NewWorkspace(s, 2, false)
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, frames := range []int{s.Frames, 1, queryRows, queryRows + 1, 7, s.Frames} {

@@ -21,7 +21,8 @@ type Sizes struct {
 // goroutine at a time may use it. For 1,500 frames of width 768 with an inner width
 // of 3,072 it takes 36 MB, and 0.3 MB for each goroutine: the residual stream and a
 // normalised copy (9 MB), queries, keys and values or the feed-forward layer (18 MB),
-// and packed keys and values (9 MB). Pairs of bfloat16 add 12 MB.
+// and packed keys and values (9 MB). Pairs of bfloat16 add 12 MB, and products with
+// matrices of integers 5 MB (9 MB without AVX512_VNNI).
 type Workspace struct {
 	X []float32 // [frames, Width], the residual stream
 	Y []float32 // [frames, Width], the result of Normalize or Attend

@@ -30,7 +30,7 @@ type Product struct {
 	Bias    []float32 // of B.Cols() numbers, or nil
 	Add     bool      // add to C instead of overwriting it
 	After   After     // nil for none
-	Kernel  Kernel    // 0 means the fastest for B
+	Kernel  Kernel    // 0 means the fastest for B. Not used if B has quads: Left has its own
 }
 
 // After is called once with each complete part of C, which begins at column n of

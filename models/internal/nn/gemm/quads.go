@@ -226,9 +226,6 @@ func (b *Matrix) Scales() []float32 { return b.scales }
 // Inner returns the length of the inner sum in numbers of a matrix of quads.
 func (b *Matrix) Inner() int { return b.inner }
 
-// FastQuads reports whether this processor multiplies quads faster than float32.
-func FastQuads() bool { return bestQuads != GoQuads }
-
 // scaling is what makes numbers of the integers of a tile.
 type scaling struct {
 	sums []int32   // of its rows

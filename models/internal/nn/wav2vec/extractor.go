@@ -124,10 +124,7 @@ func (n *Network) foldFirst(w *workspace, x []float32) {
 const momentParts = 16
 
 // moments are sums over a part of the frames.
-type moments struct {
-	first  [maxKernel]float64
-	second [maxKernel * maxKernel]float64
-}
+type moments struct{ first, second []float64 }
 
 // tapMoments returns the mean and the covariance [taps, taps] of the taps of a
 // convolution over all frames of x.
@@ -136,12 +133,15 @@ func (w *workspace) tapMoments(x []float32, taps, stride int) (mean, covariance 
 	frames := (len(x)-taps)/stride + 1
 	if w.moments == nil {
 		w.moments = make([]moments, momentParts)
+		for i := range w.moments {
+			w.moments[i] = moments{make([]float64, taps), make([]float64, taps*taps)}
+		}
 	}
 	each := func(f func(m *moments, from, to int)) {
 		w.Each(momentParts, func(i int) { f(&w.moments[i], frames*i/momentParts, frames*(i+1)/momentParts) })
 	}
 	each(func(m *moments, from, to int) {
-		sums := m.first[:taps]
+		sums := m.first
 		clear(sums)
 		for t := from; t < to; t++ {
 			for i, v := range x[t*stride:][:len(sums)] {
@@ -150,12 +150,12 @@ func (w *workspace) tapMoments(x []float32, taps, stride int) (mean, covariance 
 		}
 	})
 	for k := range w.moments {
-		for i, v := range w.moments[k].first[:taps] {
+		for i, v := range w.moments[k].first {
 			mean[i] += v / float64(frames)
 		}
 	}
 	each(func(m *moments, from, to int) {
-		row, sums := m.first[:taps], m.second[:taps*taps]
+		row, sums := m.first, m.second
 		clear(sums)
 		for t := from; t < to; t++ {
 			for i, v := range x[t*stride:][:len(row)] {
@@ -170,7 +170,7 @@ func (w *workspace) tapMoments(x []float32, taps, stride int) (mean, covariance 
 		}
 	})
 	for k := range w.moments {
-		for i, v := range w.moments[k].second[:taps*taps] {
+		for i, v := range w.moments[k].second {
 			covariance[i] += v / float64(frames)
 		}
 	}
