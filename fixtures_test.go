@@ -19,9 +19,9 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/features"
-	"github.com/voicescreen/voicescreen/internal/proof/parallel"
 	"github.com/voicescreen/voicescreen/internal/proof/pgserver"
 	"github.com/voicescreen/voicescreen/internal/proof/ramdisk"
+	"github.com/voicescreen/voicescreen/internal/proof/testflag"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
@@ -61,7 +61,7 @@ func postgresServer(t *testing.T) *pgserver.Server {
 }
 
 func TestMain(m *testing.M) {
-	if err := errors.Join(parallel.Tests("4"), ramdisk.Temp()); err != nil {
+	if err := errors.Join(testflag.Parallel("4"), ramdisk.Temp()); err != nil {
 		panic(err)
 	}
 	code := m.Run()

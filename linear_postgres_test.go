@@ -57,6 +57,8 @@ func TestFaultsAreFoundOnPostgreSQL(t *testing.T) {
 	}
 	s := postgresServer(t)
 	for _, name := range slices.Sorted(maps.Keys(concurrentFaults)) {
-		t.Run(name, func(t *testing.T) { wantFault(t, "TestLinearizableOnPostgreSQL", name, "-postgres="+s.Dir) })
+		t.Run(name, func(t *testing.T) {
+			wantFault(t, "TestLinearizableOnPostgreSQL", name, "-postgres="+s.Dir, "-linear.ops=600", "-linear.postgres=6")
+		})
 	}
 }

@@ -55,7 +55,7 @@ var order = map[string][]string{
 	"internal/proof/chromium":  {},                                                 // pages in a browser
 	"internal/proof/cost":      {},                                                 // bounds on what an input may cost, for fuzz targets
 	"internal/proof/diskfault": {},                                                 // power failures and failing calls
-	"internal/proof/parallel":  {},                                                 // how many tests run at once
+	"internal/proof/testflag":  {},                                                 // defaults of flags of tests
 	"internal/proof/s3server":  {},                                                 // an S3 server of a test
 	"internal/proof/ramdisk":   {},                                                 // a file system in memory
 	"internal/proof/pgserver":  {"internal/proof/ramdisk"},                         // a PostgreSQL server of a test

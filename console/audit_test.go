@@ -3,14 +3,18 @@ package console_test
 import (
 	"bufio"
 	"encoding/json"
+	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/voicescreen/voicescreen/audit"
 	"github.com/voicescreen/voicescreen/console"
+	"github.com/voicescreen/voicescreen/httpadapter"
 )
 
 func TestEveryActIsAudited(t *testing.T) {
@@ -77,4 +81,77 @@ func TestNothingIsDoneThatCannotBeAudited(t *testing.T) {
 	if _, err := s.store.Get(t.Context(), account, "a"); err != nil {
 		t.Errorf("the session: %v, want it there", err)
 	}
+}
+
+// TestStrangersWriteNothingIntoTheAuditLog: the text of an address is recorded only if
+// it is the identifier of a session that the caller may see.
+func TestStrangersWriteNothingIntoTheAuditLog(t *testing.T) {
+	s := newService(t, nil)
+	for _, name := range []string{"Mrs-Miller", "Mrs-Miller" + strings.Repeat("x", 300)} {
+		for _, path := range []string{"", "/history", "/wait"} {
+			if a := s.newClient().get("/console/sessions/" + name + path); a.path != "/console/sign-in" {
+				t.Errorf("%s: got %d at %s, want the page to sign in", path, a.status, a.path)
+			}
+		}
+	}
+	trail, err := os.ReadFile(s.audited)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(trail), `"outcome":"303"`); n != 6 || strings.Contains(string(trail), "Miller") {
+		t.Errorf("got %d refusals in the audit log, want 6 without the text of the address: %s", n, trail)
+	}
+}
+
+// TestPanicsAreAudited: an act that panics is recorded with its outcome.
+func TestPanicsAreAudited(t *testing.T) {
+	s := newService(t, nil)
+	trail, err := audit.Open(filepath.Join(t.TempDir(), "audit.log"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer trail.Close()
+	h, err := console.New(newShipped(t, failing{s.store, true}), s.keys, &console.Options{Now: s.clock.Now, Audit: trail, Logger: slog.New(slog.NewTextHandler(s.log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.server.Config.Handler = h
+	c := s.signedIn("")
+	before := trail.Head().Seq
+	c.get("/console/sessions/a").want(t, "a result", http.StatusInternalServerError, "internal error")
+	if n := trail.Head().Seq - before; n != 1 {
+		t.Errorf("got %d records, want 1", n)
+	}
+	if log := s.log.String(); !strings.Contains(log, `route="GET /sessions/{id}" status=500`) || strings.Contains(log, "patient-17") {
+		t.Errorf("got the log %s, want a line of the request, and no patient", log)
+	}
+}
+
+// TestNobodyIsSignedInUnaudited: the cookie is not sent if the sign-in cannot be recorded.
+func TestNobodyIsSignedInUnaudited(t *testing.T) {
+	var trail *audit.Log
+	s := newService(t, func(o *console.Options) { trail = o.Audit })
+	h, err := console.New(s.engine, closing{s.keys, trail}, &console.Options{Now: s.clock.Now, Audit: trail})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequest("POST", "http://localhost/console/sign-in", strings.NewReader("key="+s.key))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	if n := len(w.Result().Cookies()); w.Code != http.StatusInternalServerError || n != 0 {
+		t.Errorf("got %d with %d cookies, want 500 without one", w.Code, n)
+	}
+}
+
+// closing closes the audit log after its first check, as a disk fails between the begin
+// and the end of a request.
+type closing struct {
+	keys  *httpadapter.Keys
+	trail *audit.Log
+}
+
+func (c closing) Authenticate(r *http.Request) (httpadapter.Caller, error) {
+	c.trail.Close()
+	return c.keys.Authenticate(r)
 }

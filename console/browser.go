@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// idleTime is how long a sign-in lasts without a request. Chosen: that of a patient's
+	// idleTime is how long a sign-in lasts without a request of a person. Chosen: that of a patient's
 	// recording and questionnaires.
 	idleTime = 15 * time.Minute
 
@@ -74,8 +74,8 @@ func (b *browsers) add(key, keyID string) (cookie string) {
 }
 
 // find returns the sign-in of a cookie, nil if there is none or it is over, and notes
-// that it was used.
-func (b *browsers) find(cookie string) *browser {
+// that a person used it if so.
+func (b *browsers) find(cookie string, used bool) *browser {
 	hash := sha256.Sum256([]byte(cookie))
 	now := b.now()
 	b.mu.Lock()
@@ -88,9 +88,11 @@ func (b *browsers) find(cookie string) *browser {
 		delete(b.all, hash)
 		return nil
 	}
-	s.mu.Lock()
-	s.seen = now
-	s.mu.Unlock()
+	if used {
+		s.mu.Lock()
+		s.seen = now
+		s.mu.Unlock()
+	}
 	return s
 }
 

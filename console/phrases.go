@@ -46,9 +46,9 @@ var (
 // decimalComma are the languages that write 0,5.
 var decimalComma = map[string]bool{"de": true}
 
-// phrase translates what report says: the whole text or each of its sentences, or what
-// follows its first comma, as after the name of a model. Ok is false if there is no
-// translation.
+// phrase translates what report says: the whole text, each of its sentences, what stands
+// before and after its last comma or parenthesis, such as "by far", or what follows its
+// first comma, as after the name of a model. Ok is false if there is no translation.
 func phrase(code, text string) (translated string, ok bool) {
 	if translated, ok = whole(code, text); ok {
 		return translated, true
@@ -57,6 +57,18 @@ func phrase(code, text string) (translated string, ok bool) {
 		a, okA := whole(code, first+".")
 		b, okB := phrase(code, rest)
 		return a + " " + b, okA && okB
+	}
+	if i := strings.LastIndex(text, " ("); i >= 0 && strings.HasSuffix(text, ")") {
+		a, okA := phrase(code, text[:i])
+		b, okB := whole(code, text[i+2:len(text)-1])
+		return a + " (" + b + ")", okA && okB
+	}
+	if i := strings.LastIndex(text, ", "); i >= 0 {
+		a, okA := whole(code, text[:i])
+		b, okB := whole(code, text[i+2:])
+		if okA && okB {
+			return a + ", " + b, true
+		}
 	}
 	if first, rest, more := strings.Cut(text, ", "); more {
 		b, okB := whole(code, rest)

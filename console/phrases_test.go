@@ -9,12 +9,14 @@ import (
 	"testing"
 
 	"github.com/voicescreen/voicescreen/console"
+	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/features/spoof"
 	"github.com/voicescreen/voicescreen/report"
 	"github.com/voicescreen/voicescreen/screen"
+	"github.com/voicescreen/voicescreen/store"
 )
 
-// said calls see once with every text of package report that a page of the console shows, but
-// for the measures.
+// said calls see once with every text of package report that a page of the console shows.
 func said(see func(text string)) {
 	nan := math.NaN()
 	seen := map[string]bool{"": true}
@@ -55,6 +57,13 @@ func said(see func(text string)) {
 			f(report.Reason(c, &failure, 12.5))
 		}
 	}
+	for _, schema := range []*features.Schema{features.VoiceSchema(), spoof.Schema()} {
+		for i := range schema.Len() {
+			name, _ := schema.Feature(i)
+			measure(f, name)
+		}
+	}
+	f(report.InWords(screen.Contribution{Feature: "time.11.7-22.3_s"}))
 	for caution := screen.Caution(1); caution.Valid(); caution++ {
 		f(report.Caution(caution))
 	}
@@ -65,6 +74,18 @@ func said(see func(text string)) {
 			f(fact.Name)
 			f(fact.Value)
 			f(fact.Meaning)
+		}
+	}
+}
+
+// measure calls see with the words of a measure that has words, alone and as a part of a
+// score.
+func measure(see func(text string), feature string) {
+	for i, dev := range []screen.SD{-3, -1, -0.1, 0.1, 1, 3} {
+		c := screen.Contribution{Feature: feature, Deviation: dev, Logits: float64(1 - 2*(i%2))}
+		if text := report.InWords(c); text != feature {
+			see(text)
+			see(report.Measures([]screen.Contribution{c}, 1)[0])
 		}
 	}
 }
@@ -84,6 +105,7 @@ func TestReportsAreTranslated(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"between 10 and 60 of 100 (90 % interval)":          "zwischen 10 und 60 von 100 (90-%-Intervall)",
+		"pauses vary less than usual, by far":               "die Pausen schwanken weniger als üblich, und zwar deutlich",
 		"voice 1.2.0+45, calibrated on labelled recordings": "voice 1.2.0+45, kalibriert an Aufnahmen mit Angaben",
 	} {
 		if texts[text] != want {
@@ -119,14 +141,18 @@ func TestTranslationsKeepTheNumbers(t *testing.T) {
 
 func TestGermanResult(t *testing.T) {
 	s := newService(t, nil)
-	s.stored(account, "a", "patient-17", s.clock.Now(), nil)
+	s.stored(account, "a", "patient-17", s.clock.Now(), func(x *store.Session) {
+		for i := range x.Scores {
+			x.Scores[i].Contributions = []screen.Contribution{{Feature: "pause.sd_s", Value: 0.3, Unit: "s", Logits: -0.1, Deviation: -0.2}}
+		}
+	})
 	c := s.signedIn("")
 	c.post("/console/language", "language", "de")
 	a := c.get("/console/sessions/a")
 	a.want(t, "a result in German", http.StatusOK, `<html lang="de">`, "25 von 100 Menschen, die so klingen", "keine Anzeichen", "zwischen 10 und 50 von 100", "keine Diagnose",
-		"Qualität der Aufnahme")
+		"Qualität der Aufnahme", "die Pausen schwanken weniger als üblich, wenn auch wenig (senkt den Wert)")
 	if english := strings.Count(a.body, `<span lang="en">`); english != 0 {
-		t.Errorf("got %d texts in English, want none in a result without measures", english)
+		t.Errorf("got %d texts in English, want none", english)
 	}
 	if a := s.signedIn("").get("/console/sessions/a"); strings.Contains(a.body, `<span lang="en">`) {
 		t.Error("an English page marks English texts")

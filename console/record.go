@@ -5,7 +5,6 @@ import (
 	"io"
 	"mime/multipart"
 	"net/http"
-	"time"
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/screen"
@@ -66,16 +65,9 @@ func (v *visit) askForRecording(status int, wrong string) error {
 	return v.page(status, "record", &d)
 }
 
-const (
-	// uploadFields is how many bytes of fields may come before the recording. Chosen:
-	// several times the form's.
-	uploadFields = 16 << 10
-
-	// drainTime and drainBytes bound how much of a refused upload is read: a browser
-	// shows the answer only after it has sent the request. As in httpadapter.
-	drainTime  = 5 * time.Second
-	drainBytes = 4 * defaultMaxUpload
-)
+// uploadFields is how many bytes of fields may come before the recording. Chosen:
+// several times the form's.
+const uploadFields = 16 << 10
 
 // submit takes the recording of a session from a multipart form, whose fields come
 // before the file, and streams it to the engine.
@@ -84,14 +76,11 @@ func (v *visit) submit() error {
 	if err == nil {
 		return v.redirect("sessions/" + v.session + "/thanks")
 	}
-	if v.coming != nil {
-		v.coming.end = time.Now().Add(drainTime)
-		io.CopyN(io.Discard, v.coming, drainBytes)
-	}
 	f := shown(err)
 	switch f.status { // what the person can correct is said beside the form
 	case http.StatusUnprocessableEntity, http.StatusRequestEntityTooLarge, http.StatusBadRequest:
 		if _, err := v.account.Result(v.ctx(), v.session); err == nil && !v.wantsJSON() {
+			v.drain()
 			return v.askForRecording(f.status, f.text)
 		}
 	}
@@ -104,7 +93,7 @@ func (v *visit) submitForm() error {
 		return fault{http.StatusTooManyRequests, "error.busy"}
 	}
 	defer leave()
-	v.timed()
+	v.timed(v.opts.Upload.StallTime, v.opts.Upload.Time)
 	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, v.opts.Upload.MaxBytes+uploadFields)
 	form, err := v.r.MultipartReader()
 	if err != nil {

@@ -1,9 +1,12 @@
 package console_test
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -214,4 +217,37 @@ func TestUploadsOfOneCallerAreBounded(t *testing.T) {
 		t.Errorf("the first upload: got %d, want 200", status)
 	}
 	c.upload(second, voicescreentest.Recording()).want(t, "after the first", http.StatusOK, "has arrived")
+}
+
+// TestRefusedUploadIsRead: a browser that is refused reads the answer after it has sent
+// the whole recording, and reports a closed connection as a failure of the network.
+func TestRefusedUploadIsRead(t *testing.T) {
+	s := newService(t, nil)
+	out := s.newClient()
+	forbidden := s.signedIn(s.newKey(account, httpadapter.ScopeRead))
+	for name, test := range map[string]struct {
+		c    *client
+		want string
+	}{"signed out": {out, "401 Unauthorized"}, "without the scope": {forbidden, "403 Forbidden"}} {
+		conn, err := net.Dial("tcp", s.server.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		conn.SetDeadline(time.Now().Add(time.Minute))
+		r := test.c.request("POST", "/console/sessions/a/recording", bytes.NewReader(make([]byte, 16<<20)))
+		r.Header.Set("Accept", "application/json")
+		r.Header.Set("Content-Type", "multipart/form-data; boundary=b")
+		for _, k := range test.c.http.Jar.Cookies(r.URL) {
+			r.AddCookie(k)
+		}
+		if err := r.Write(conn); err != nil {
+			t.Errorf("%s: %v, want the whole upload taken", name, err)
+			continue
+		}
+		line, err := bufio.NewReader(conn).ReadString('\n')
+		if err != nil || !strings.Contains(line, test.want) {
+			t.Errorf("%s: got %q (%v), want %s", name, line, err, test.want)
+		}
+	}
 }

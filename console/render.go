@@ -70,13 +70,13 @@ func (p *view) URL(parts ...string) string { return p.visit.url(strings.Join(par
 // Language is the code of the language of the request.
 func (p *view) Language() string { return p.visit.words.code }
 
-// A language is one that a person can choose.
-type language struct{ Code, Name string }
+// A languageOption is a language that a person can choose.
+type languageOption struct{ Code, Name string }
 
 // Languages are those that there are.
-func (p *view) Languages() (all []language) {
+func (p *view) Languages() (all []languageOption) {
 	for _, code := range p.visit.dictionary.codes {
-		all = append(all, language{code, p.visit.dictionary.byCode[code].text("language")})
+		all = append(all, languageOption{code, p.visit.dictionary.byCode[code].text("language")})
 	}
 	return all
 }

@@ -79,13 +79,23 @@ func noScore(c screen.Category, r *voicescreen.Result) string {
 	return report.Reason(c, r.Failure, r.Failure.Data["actual_length"])
 }
 
-// wait shows the result once it is there, or says after a while that it is not.
+// wait shows the result once it is there, or says after a while that it is not. The
+// script of the page gets JSON: true if there is a result.
 func (v *visit) wait() error {
 	ctx, cancel := context.WithTimeout(v.ctx(), maxWait)
 	defer cancel()
 	_, err := v.account.Wait(ctx, v.session)
-	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+	over := errors.Is(err, context.DeadlineExceeded)
+	if err != nil && !over {
 		return err
 	}
+	if v.polls() {
+		return v.send(http.StatusOK, "application/json", strconv.AppendBool(nil, !over))
+	}
 	return v.redirect("sessions/" + v.session)
+}
+
+// polls says whether the script of a page that waits asks, rather than a person.
+func (v *visit) polls() bool {
+	return v.r.Method == http.MethodGet && v.r.Header.Get("Accept") == "application/json"
 }

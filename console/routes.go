@@ -88,9 +88,10 @@ func (c *console) serve(w http.ResponseWriter, r *http.Request, rt *route) {
 		err = v.begin()
 	}
 	if err == nil {
-		err = rt.handle(v)
+		err = survive(c.opts.Logger, func() error { return rt.handle(v) })
 	}
 	if err != nil {
+		v.drain()
 		v.fail(err)
 	}
 	c.opts.Logger.Info("console", "route", strings.TrimSpace(rt.method+" "+rt.path), "status", v.status,

@@ -54,7 +54,7 @@ func (v *visit) identifyBrowser() error {
 	if err != nil {
 		return httpadapter.ErrUnauthenticated
 	}
-	s := v.browsers.find(cookie.Value)
+	s := v.browsers.find(cookie.Value, !v.polls())
 	if s == nil {
 		return httpadapter.ErrUnauthenticated
 	}

@@ -112,6 +112,20 @@ func TestSignInEnds(t *testing.T) {
 	}
 
 	c = s.signedIn("")
+	s.stored(account, "a", "patient-17", s.clock.Now(), nil)
+	for range 2 {
+		s.clock.Add(8 * time.Minute)
+		r := c.request("GET", "/console/sessions/a/wait", nil)
+		r.Header.Set("Accept", "application/json")
+		if a := c.do(r); a.status == http.StatusOK && a.body != "true" {
+			t.Errorf("the script asks whether there is a result: got %q, want true", a.body)
+		}
+	}
+	if !out(c) {
+		t.Error("15 minutes in which only the page's script asked: signed in, want signed out")
+	}
+
+	c = s.signedIn("")
 	if err := s.keys.Revoke(s.key); err != nil {
 		t.Fatal(err)
 	}

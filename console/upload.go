@@ -86,10 +86,10 @@ type timedBody struct {
 	end    time.Time
 }
 
-// timed gives the body of the request the times of the options.
-func (v *visit) timed() {
-	o := v.opts.Upload
-	v.coming = &timedBody{v.r.Body, http.NewResponseController(v.w), o.StallTime, time.Now().Add(o.Time)}
+// timed gives the body of the request a maximum pause between two reads, and a maximum
+// time of the whole.
+func (v *visit) timed(stall, total time.Duration) {
+	v.coming = &timedBody{v.r.Body, http.NewResponseController(v.w), stall, time.Now().Add(total)}
 	v.r.Body = v.coming
 }
 
@@ -101,4 +101,24 @@ func (b *timedBody) Read(p []byte) (int, error) {
 	}
 	_ = b.answer.SetReadDeadline(deadline) // an error means that there are none
 	return b.ReadCloser.Read(p)
+}
+
+const (
+	// drainTime and drainBytes bound how much of a refused request is read. As in
+	// httpadapter.
+	drainTime  = 5 * time.Second
+	drainBytes = 4 * defaultMaxUpload
+)
+
+// drain reads and discards the rest of the body of a request that is refused: a browser
+// shows the answer only after it has sent the request.
+func (v *visit) drain() {
+	if v.r.Body == nil || v.r.Body == http.NoBody {
+		return
+	}
+	if v.coming == nil {
+		v.timed(drainTime, drainTime)
+	}
+	v.coming.end = time.Now().Add(drainTime)
+	io.CopyN(io.Discard, v.coming, drainBytes)
 }

@@ -48,7 +48,7 @@ type visit struct {
 	browser *browser             // the sign-in; nil without one, and under Options.SignIn
 	session string               // the session that the request is about; "" for none
 	status  int                  // of the answer; 0 before it
-	coming  *timedBody           // the body of an upload; nil of other requests
+	coming  *timedBody           // the body of the request; nil until it is read
 }
 
 // ctx returns the context of the request.
@@ -91,12 +91,13 @@ func (v *visit) record(outcome string) error {
 	}
 	e := audit.Event{Account: v.caller.Account, Key: v.caller.ID, Action: v.route.action, Outcome: outcome}
 	switch outcome {
-	case "200", "303", "409": // the session exists: another text in the address may be anything
-		e.Session = v.session
-	default:
-		if engineID.MatchString(v.session) {
+	case "200", "303", "409": // to a caller the session exists; another text in the address may be anything
+		if v.signed {
 			e.Session = v.session
 		}
+	}
+	if engineID.MatchString(v.session) {
+		e.Session = v.session
 	}
 	err := v.opts.Audit.Append(e)
 	if err != nil { // the log of the process is the only trace
@@ -110,6 +111,7 @@ func (v *visit) send(status int, contentType string, body []byte) error {
 	if err := v.record(strconv.Itoa(status)); err != nil {
 		v.status = http.StatusInternalServerError
 		v.w.Header().Del("Location")
+		v.w.Header().Del("Set-Cookie")
 		http.Error(v.w, "internal server error", v.status)
 		return nil
 	}

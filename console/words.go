@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"golang.org/x/text/language"
 )
 
 // embeddedWords are the texts that come with the console.
@@ -53,8 +55,10 @@ func (w *words) text(name string, args ...any) string {
 
 // A dictionary holds the texts of all languages. It is immutable.
 type dictionary struct {
-	byCode map[string]*words
-	codes  []string // sorted
+	byCode  map[string]*words
+	codes   []string // sorted
+	offered []string // of matcher, the fallback first
+	matcher language.Matcher
 }
 
 // newDictionary reads the embedded texts, and those of the operator over them.
@@ -79,7 +83,22 @@ func newDictionary(own fs.FS) (*dictionary, error) {
 		}
 	}
 	slices.Sort(d.codes)
-	return d, nil
+	return d, d.offer()
+}
+
+// offer makes the matcher of the languages.
+func (d *dictionary) offer() error {
+	d.offered = append([]string{fallback}, slices.DeleteFunc(slices.Clone(d.codes), func(code string) bool { return code == fallback })...)
+	var tags []language.Tag
+	for _, code := range d.offered {
+		tag, err := language.Parse(code)
+		if err != nil {
+			return fmt.Errorf("console: words: %s.json: the name is no language, such as de or pt-BR: %w", code, err)
+		}
+		tags = append(tags, tag)
+	}
+	d.matcher = language.NewMatcher(tags)
+	return nil
 }
 
 // read adds the texts of each file *.json of a directory.
@@ -140,20 +159,14 @@ func (d *dictionary) add(code string, texts map[string]string) error {
 	return nil
 }
 
-// of returns the words of a request: of the language that the person chose, or else the
-// first known of those that the browser prefers.
+// of returns the words of a request: of the language that the person chose, or else of the
+// one that suits best what the browser prefers (RFC 4647).
 func (d *dictionary) of(r *http.Request) *words {
 	if c, err := r.Cookie(languageCookie(r)); err == nil && d.byCode[c.Value] != nil {
 		return d.byCode[c.Value]
 	}
-	for wanted := range strings.SplitSeq(r.Header.Get("Accept-Language"), ",") {
-		wanted, _, _ = strings.Cut(strings.TrimSpace(wanted), ";")
-		wanted, _, _ = strings.Cut(strings.ToLower(wanted), "-")
-		if w := d.byCode[wanted]; w != nil {
-			return w
-		}
-	}
-	return d.byCode[fallback]
+	_, i := language.MatchStrings(d.matcher, r.Header.Get("Accept-Language"))
+	return d.byCode[d.offered[i]]
 }
 
 // setLanguage keeps the language that the person chose, and goes to the page that they

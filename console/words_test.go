@@ -92,7 +92,8 @@ func TestLanguageIsChosen(t *testing.T) {
 		r.Header.Set("Accept-Language", accept)
 		return c.do(r).body
 	}
-	for accept, want := range map[string]string{"": "en", "de-AT,de;q=0.9": "de", "fr, DE;q=0.5, en;q=0.4": "de", "fr": "en", "../../x": "en"} {
+	for accept, want := range map[string]string{"": "en", "de-AT,de;q=0.9": "de", "fr, DE;q=0.5, en;q=0.4": "de", "fr": "en", "../../x": "en",
+		"de;q=0.2, en;q=0.9": "en", "de;q=0, en;q=0.1": "en", strings.Repeat("de-AT,", 2000): "en"} {
 		if body := ask(accept); !strings.Contains(body, `<html lang="`+want+`">`) {
 			t.Errorf("Accept-Language %q: want %s", accept, want)
 		}
@@ -113,13 +114,20 @@ func TestLanguageIsChosen(t *testing.T) {
 
 func TestOperatorsWords(t *testing.T) {
 	own := fstest.MapFS{
-		"en.json": {Data: []byte(`{"signin.title": "Welcome to <Clinic A>"}`)},
-		"fr.json": {Data: []byte(`{"language": "Français", "signin.title": "Bonjour"}`)},
+		"en.json":    {Data: []byte(`{"signin.title": "Welcome to <Clinic A>"}`)},
+		"fr.json":    {Data: []byte(`{"language": "Français", "signin.title": "Bonjour"}`)},
+		"pt-BR.json": {Data: []byte(`{"signin.title": "Olá"}`)},
 	}
 	s := newService(t, func(o *console.Options) { o.Words = own })
 	s.newClient().get("/console/sign-in").want(t, "a replaced text", http.StatusOK, "Welcome to &lt;Clinic A&gt;", "Français")
 	c := s.newClient()
 	c.post("/console/language", "language", "fr", "return", "sign-in").want(t, "an added language", http.StatusOK, "Bonjour", "API key")
+	for _, accept := range []string{"pt-BR", "pt", "ja, pt-PT;q=0.5"} {
+		c := s.newClient()
+		r := c.request("GET", "/console/sign-in", nil)
+		r.Header.Set("Accept-Language", accept)
+		c.do(r).want(t, accept, http.StatusOK, "Olá", `lang="pt-BR"`)
+	}
 
 	for name, text := range map[string]string{"no JSON": "{", "no text": `{"name": 1}`, "an unknown name": `{"sign.title": "x"}`, "a place too few": `{"home.account": "x"}`,
 		"another place": `{"home.account": "%d"}`} {
@@ -127,7 +135,8 @@ func TestOperatorsWords(t *testing.T) {
 			t.Errorf("%s: got no error, want one", name)
 		}
 	}
-	for name, from := range map[string]fs.FS{"no directory": os.DirFS(filepath.Join(t.TempDir(), "nothing")), "no file": fstest.MapFS{"readme.txt": {}}} {
+	for name, from := range map[string]fs.FS{"no directory": os.DirFS(filepath.Join(t.TempDir(), "nothing")), "no file": fstest.MapFS{"readme.txt": {}},
+		"a file of no language": fstest.MapFS{"portuguese of Brazil.json": {Data: []byte(`{"language": "Português"}`)}}} {
 		if _, err := console.New(s.engine, s.keys, &console.Options{Words: from}); err == nil {
 			t.Errorf("%s: got no error, want one", name)
 		}

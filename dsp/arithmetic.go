@@ -62,6 +62,9 @@ func Order(lo, hi []float64) {
 // the index, which takes longer and rounds otherwise.
 func Sum(x []float64) float64 { return total(x, hasAVX) }
 
+// Peak is the largest |x[i]|: 0 of no numbers. NaN does not count.
+func Peak(x []float64) float64 { return highest(x, magnitude, hasAVX) }
+
 // Dot is Σ x[i]·y[i], in eight interleaved sums: 0 of no numbers. It panics if
 // the lengths differ. It allocates nothing and changes neither slice.
 func Dot(x, y []float64) float64 {

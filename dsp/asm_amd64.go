@@ -129,6 +129,9 @@ func quarterAVX(dst, x, taps *float64, mean float64, n int)
 func momentsAVX(s *[8]float64, p *float64, n int)
 
 //go:noescape
+func centralSumsAVX(s *[12]float64, x *float64, mean float64, n int)
+
+//go:noescape
 func powersAVX(s *[16]float64, x *float64, offset float64, n int)
 
 // surveyAVX continues four sums, the lowest and the highest values.

@@ -82,15 +82,23 @@ func (a *Autocorrelation) Measure(dst, frame []float64) []float64 {
 // It is within about −1 … 1, and NaN if the band has no power. It panics if lag or a
 // bin is out of range.
 func (a *Autocorrelation) Band(lag, lo, hi int) float64 {
-	var r, all float64
-	period := a.cosines[:len(a.frame)]
+	var r [4]float64 // sums that do not depend on one another
+	power, period := a.power[lo:hi], a.cosines[:len(a.frame)]
 	at, last := lo*lag, len(period)-1 // the length is a power of two
-	for _, p := range a.power[lo:hi] {
-		r += p * period[at&last]
-		all += p
+	k := 0
+	for ; k+4 <= len(power); k += 4 {
+		p := (*[4]float64)(power[k : k+4])
+		r[0] += p[0] * period[at&last]
+		r[1] += p[1] * period[(at+lag)&last]
+		r[2] += p[2] * period[(at+2*lag)&last]
+		r[3] += p[3] * period[(at+3*lag)&last]
+		at += 4 * lag
+	}
+	for ; k < len(power); k++ {
+		r[0] += power[k] * period[at&last]
 		at += lag
 	}
-	return r / all * a.correction[lag]
+	return ((r[0] + r[1]) + (r[2] + r[3])) / total(power, hasAVX) * a.correction[lag]
 }
 
 // BinWidth is the distance of the bins of [Autocorrelation.Band] in Hz for

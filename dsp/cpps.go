@@ -197,7 +197,12 @@ func (c *CPPS) prominence(follows bool) float64 {
 		u := 0.5 * (a - d) / (a - 2*b + d)
 		at, peak = at+u, b-0.25*(a-d)*u
 	}
-	slope, middle := logRegression(mean[c.line:end])
-	line := middle + slope*(at-float64(c.line)-0.5*float64(end-c.line-1))
+	part := mean[c.line:end]
+	logs(part, part, hasAVX2)
+	n := float64(len(part))
+	sum, moment := moments(part, hasAVX)
+	centre := (n - 1) / 2
+	slope := (moment - centre*sum) / (n * (n*n - 1) / 12)
+	line := sum/n + slope*(at-float64(c.line)-centre)
 	return peak - line*(10/math.Ln10)
 }

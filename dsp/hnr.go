@@ -161,12 +161,18 @@ func (h *HNR) window(length float64) {
 	half := int(length / 2)
 	h.length = length
 	h.w = sized(h.w, 2*half+1)
-	// cos(2πi/length) by rotation
-	ds, dc := math.Sincos(2 * math.Pi / length)
-	s, c := 0.0, 1.0
-	for i := 0; i <= half; i++ {
-		v := 0.5 + 0.5*c
-		h.w[half+i], h.w[half-i] = v, v
-		s, c = s*dc+c*ds, c*dc-s*ds
+	// cos(2πi/length) by rotation, of four neighbours at a time
+	step := 2 * math.Pi / length
+	ds, dc := math.Sincos(4 * step)
+	var s, c [4]float64
+	for k := range c {
+		s[k], c[k] = math.Sincos(float64(k) * step)
+	}
+	for i := 0; i <= half; i += 4 {
+		for k := range min(4, half+1-i) {
+			v := 0.5 + 0.5*c[k]
+			h.w[half+i+k], h.w[half-i-k] = v, v
+			s[k], c[k] = s[k]*dc+c[k]*ds, c[k]*dc-s[k]*ds
+		}
 	}
 }

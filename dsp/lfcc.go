@@ -131,11 +131,29 @@ func (l *LFCC) Coefficients(dst, frame []float64) []float64 {
 	}
 	l.fft.Power(l.power, l.buffer)
 	l.bank.energies(l.logs, l.power)
-	for j, e := range l.logs {
-		l.logs[j] = math.Log10(e + l.floor)
-	}
+	l.logarithms()
 	multiply(dst, l.dct, l.logs)
 	return dst
+}
+
+// logarithms replaces the energies in logs by log10(E[m] + Floor).
+func (l *LFCC) logarithms() {
+	usual := true // all are numbers that logs takes
+	for j, e := range l.logs {
+		e += l.floor
+		l.logs[j] = e
+		usual = usual && e >= leastNormal && e <= math.MaxFloat64
+	}
+	if !usual {
+		for j, e := range l.logs {
+			l.logs[j] = math.Log10(e)
+		}
+		return
+	}
+	logs(l.logs, l.logs, hasAVX2)
+	for j := range l.logs {
+		l.logs[j] *= 1 / math.Ln10
+	}
 }
 
 // LogEnergies returns log10(E[m] + Floor) of the filters of the latest frame, in

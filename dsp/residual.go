@@ -210,11 +210,14 @@ func (s *residual) ring(y []float64, from, to int) []float64 {
 	z := s.a
 	copy(z, y[from-m:from])
 	for i := m; i < len(z); i++ {
-		var v float64
-		for j, y := range (*[m]float64)(z[i-m:]) { // the latest sample last: it was not known before
-			v -= a[m-j] * y
-		}
-		z[i] = v
+		// four sums that do not depend on one another; the latest sample last: it was
+		// not known before
+		b := (*[m]float64)(z[i-m:])
+		v0 := a[12]*b[0] + a[8]*b[4] + a[4]*b[8]
+		v1 := a[11]*b[1] + a[7]*b[5] + a[3]*b[9]
+		v2 := a[10]*b[2] + a[6]*b[6] + a[2]*b[10]
+		v3 := a[9]*b[3] + a[5]*b[7]
+		z[i] = -(((v0 + v1) + (v2 + v3)) + a[1]*b[11])
 	}
 	return z[m:]
 }

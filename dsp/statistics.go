@@ -40,17 +40,12 @@ func SD(x []float64) float64 {
 // CentralMoments returns the mean of x and its second to fourth moments about
 // the mean, mₖ = Σ (x[i] − mean)ᵏ / n, with the divisor n. The skewness of x is
 // m3 / m2^1.5 and its kurtosis m4 / m2². All are NaN if x is empty or holds a
-// NaN.
+// NaN. The sums are interleaved, as that of [Sum] is.
 func CentralMoments(x []float64) (mean, m2, m3, m4 float64) {
-	mean = Mean(x)
-	for _, v := range x {
-		d := v - mean
-		m2 += d * d
-		m3 += d * d * d
-		m4 += d * d * d * d
-	}
 	n := float64(len(x))
-	return mean, m2 / n, m3 / n, m4 / n // 0/0 is NaN
+	mean = total(x, hasAVX) / n // 0/0 is NaN
+	m2, m3, m4 = centralSums(x, mean, hasAVX)
+	return mean, m2 / n, m3 / n, m4 / n
 }
 
 // Slope is the slope per index of the least-squares line through y,

@@ -32,6 +32,34 @@ func moments(p []float64, avx bool) (total, moment float64) {
 	return (s[0] + s[1]) + (s[2] + s[3]), (s[4] + s[5]) + (s[6] + s[7])
 }
 
+// centralSums returns Σ d², Σ d³ and Σ d⁴ of d = x − mean, each in four sums that do not
+// depend on one another.
+func centralSums(x []float64, mean float64, avx bool) (d2, d3, d4 float64) {
+	var s [12]float64 // of d², of d³ and of d⁴
+	n := len(x) &^ 3
+	if avx && n > 0 {
+		centralSumsAVX(&s, &x[0], mean, n)
+	} else {
+		for j := 0; j < n; j += 4 {
+			for i, v := range (*[4]float64)(x[j : j+4]) {
+				d := v - mean
+				q := d * d
+				s[i] += q
+				s[4+i] += q * d
+				s[8+i] += q * q
+			}
+		}
+	}
+	for i, v := range x[n:] {
+		d := v - mean
+		q := d * d
+		s[i] += q
+		s[4+i] += q * d
+		s[8+i] += q * q
+	}
+	return (s[0] + s[1]) + (s[2] + s[3]), (s[4] + s[5]) + (s[6] + s[7]), (s[8] + s[9]) + (s[10] + s[11])
+}
+
 // powers returns Σ (x − offset) and Σ (x − offset)², each in eight sums that do not
 // depend on one another.
 func powers(x []float64, offset float64, avx bool) (first, second float64) {

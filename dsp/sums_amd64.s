@@ -36,6 +36,34 @@ moments:
 	VZEROUPPER
 	RET
 
+// func centralSumsAVX(s *[12]float64, x *float64, mean float64, n int)
+TEXT ·centralSumsAVX(SB), NOSPLIT, $0-32
+	MOVQ         s+0(FP), DI
+	MOVQ         x+8(FP), SI
+	VBROADCASTSD mean+16(FP), Y6
+	MOVQ         n+24(FP), CX
+	VXORPD       Y0, Y0, Y0
+	VXORPD       Y1, Y1, Y1
+	VXORPD       Y2, Y2, Y2
+
+central:
+	VMOVUPD (SI), Y3
+	VSUBPD  Y6, Y3, Y3
+	VMULPD  Y3, Y3, Y4
+	VADDPD  Y4, Y0, Y0
+	VMULPD  Y3, Y4, Y5
+	VADDPD  Y5, Y1, Y1
+	VMULPD  Y4, Y4, Y4
+	VADDPD  Y4, Y2, Y2
+	ADDQ    $32, SI
+	SUBQ    $4, CX
+	JNE     central
+	VMOVUPD Y0, (DI)
+	VMOVUPD Y1, 32(DI)
+	VMOVUPD Y2, 64(DI)
+	VZEROUPPER
+	RET
+
 // func powersAVX(s *[16]float64, x *float64, offset float64, n int)
 TEXT ·powersAVX(SB), NOSPLIT, $0-32
 	MOVQ         s+0(FP), DI

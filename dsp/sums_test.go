@@ -28,6 +28,7 @@ func TestSumsAssemblyEqualsGo(t *testing.T) {
 			compare(t, fmt.Sprint(what, " of ", n), got[0], got[1], tol)
 		}
 		both("moments", func(dst []float64, avx bool) { dst[0], dst[1] = moments(x, avx) })
+		both("central sums", func(dst []float64, avx bool) { dst[0], dst[1], dst[2] = centralSums(x, 0.3, avx) })
 		both("powers", func(dst []float64, avx bool) { dst[0], dst[1] = powers(x, 0.3, avx) })
 		both("centre", func(dst []float64, avx bool) {
 			centre(dst[:n], dst[n:2*n], dst[2*n:3*n], x, w, 0.3, avx)

@@ -71,15 +71,10 @@ func (k *Kernel) at(z, part []float64, s *kernelScratch) (sum float64) {
 	scale := k.Gamma * k.Step * k.Step
 	for j, c := range k.Coefficients {
 		vector := k.Vectors[j*n : (j+1)*n]
-		var d float64
-		for i, b := range vector {
-			e := x[i] - float64(int8(b))
-			d += e * e
-		}
-		v := math.Exp(-scale * d)
+		v := math.Exp(-scale * distance(x, vector, hasAVX2))
 		sum += c * v
-		for i := range pull {
-			pull[i] += c * v * float64(int8(vector[i]))
+		if len(pull) > 0 {
+			weigh(pull, vector, c*v, hasAVX2)
 		}
 	}
 	for i := range part {

@@ -45,6 +45,19 @@ func TestDetector(t *testing.T) {
 		t.Errorf("--model-share without a detector: got %+v, want a usage error", o)
 	}
 
+	small := filepath.Join(dir, "small.model")
+	ok(t, "model", "convert", "--int8", "--heads", "2", tinyCheckpoint, small)
+	if o := ok(t, "model", "info", model, small); strings.Count(o.stdout, "int8: weights are rounded to eight bits") != 1 || !strings.Contains(o.stdout, "-int8, [deepfake]") {
+		t.Errorf("info: got %+v, want one of two in integers", o)
+	}
+	if o := cli(t, "model", "convert", "--int8", model, filepath.Join(dir, "no.model")); o.code != command.ExitError || !strings.Contains(o.stderr, "needs the published file") {
+		t.Errorf("--int8 of a converted model: got %+v, want an error", o)
+	}
+	o = ok(t, "evaluate", "--task", "deepfake", "--manifest", labelled(t, 4, "bonafide", "spoof"), "--model", small)
+	if !strings.Contains(o.stdout, "-int8") {
+		t.Errorf("evaluate: got %+v, want the version to name the integers", o)
+	}
+
 	// Scores whose logit is off by a factor of 2 and by 1.
 	text := "path,label,score\n"
 	for i := range 200 {

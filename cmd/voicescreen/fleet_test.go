@@ -256,9 +256,9 @@ func (f *fleet) siege(last, every time.Duration) (kills int) {
 
 // planted kills replicas of a program that acknowledges a submission before it is stored.
 func (f *fleet) planted(last time.Duration) {
-	fault := plantedFaults["a submission is acknowledged before it is stored"]
+	const name = "a submission is acknowledged before it is stored"
 	_, url := newDatabase(f.t)
-	g := newFleet(f.t, fault.build(f.t), f.pg, nameOf(url), url, 3, nil, nil)
+	g := newFleet(f.t, buildPlanted(f.t), f.pg, nameOf(url), url, 3, nil, []string{envPlanted + "=" + name})
 	g.siege(min(last, time.Minute), 2*time.Second)
 	g.settle(false)
 	g.check()

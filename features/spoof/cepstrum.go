@@ -56,11 +56,7 @@ func (f *filters) measure(x []float64) {
 		for k, v := range c {
 			f.cepstrum.tracks[k][t] = v * f.scale[k]
 		}
-		var power float64
-		for _, p := range f.lfcc.Spectrum() {
-			power += p
-		}
-		f.active.power[t] = power
+		f.active.power[t] = dsp.Sum(f.lfcc.Spectrum())
 	}
 	for k, track := range f.cepstrum.tracks {
 		dsp.Deltas(f.delta.tracks[k], track, lfccReach)
@@ -74,10 +70,10 @@ func (v *vector) cepstrum(f *filters) {
 	lo, hi := v.frames(len(on), hopLen, lfccFrame)
 	v.from("lfcc.0.sd")
 	for _, track := range f.cepstrum.tracks {
-		v.put(dsp.SD(v.where(track[lo:hi], on[lo:hi])))
+		v.put(deviation(v.where(track[lo:hi], on[lo:hi])))
 	}
 	for _, track := range f.delta.tracks {
-		v.put(dsp.SD(v.where(track[lo:hi], on[lo:hi])))
+		v.put(deviation(v.where(track[lo:hi], on[lo:hi])))
 	}
 }
 
@@ -98,7 +94,7 @@ func (v *vector) modulation(f *filters) {
 		track = track[lo:hi]
 		for start := 0; start == 0 || start+modulationFFT <= n; start += modulationFFT / 2 {
 			block := track[start:min(start+modulationFFT, n)]
-			m := dsp.Mean(block)
+			m := dsp.Sum(block) / float64(len(block))
 			clear(s.frame)
 			for i, e := range block {
 				s.frame[i] = (e - m) * s.window[i]

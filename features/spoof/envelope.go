@@ -73,7 +73,7 @@ func (v *vector) envelope(e *envelopes) {
 	}
 	for _, track := range e.bands.tracks {
 		v.steps = steps(v.steps[:0], track[lo:hi], voiced)
-		v.put(math.Log(dsp.SD(v.steps)))
+		v.put(math.Log(deviation(v.steps)))
 	}
 }
 

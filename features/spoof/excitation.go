@@ -102,10 +102,7 @@ func (e *excitations) pulse(i, near int, period float64) {
 	if !(all > 0) {
 		return
 	}
-	var fourth float64
-	for _, v := range part {
-		fourth += v * v * v * v
-	}
+	fourth := fourthPower(part)
 	e.peak[i] = at
 	b, a := dsp.Dot(before, before), dsp.Dot(after, after)
 	for k, v := range [...]float64{
@@ -117,6 +114,22 @@ func (e *excitations) pulse(i, near int, period float64) {
 	if i > 0 && e.peak[i-1] >= reach && float64(at-e.peak[i-1]) <= pulseNear*period {
 		e.succession(i, part, e.residual[e.peak[i-1]-reach:e.peak[i-1]+reach+1])
 	}
+}
+
+// fourthPower is Σ x⁴, in four sums that do not depend on one another.
+func fourthPower(x []float64) float64 {
+	var s [4]float64
+	for ; len(x) >= 4; x = x[4:] {
+		for i, v := range (*[4]float64)(x) {
+			v *= v
+			s[i] += v * v
+		}
+	}
+	for i, v := range x {
+		v *= v
+		s[i] += v * v
+	}
+	return (s[0] + s[1]) + (s[2] + s[3])
 }
 
 // succession compares the part of pulse i with that of the pulse before: as they

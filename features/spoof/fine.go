@@ -1,6 +1,7 @@
 package spoof
 
 import (
+	"math"
 	"slices"
 
 	"github.com/voicescreen/voicescreen/dsp"
@@ -25,13 +26,13 @@ type fineSums struct {
 	frames   []float64
 	floors   floors
 
-	mean, flat, sorted []float64 // scratch: a spectrum, less its trend, and a band of that
+	mean, flat []float64 // scratch: a spectrum, and less its trend
 }
 
 func newFineSums() *fineSums {
 	return &fineSums{
 		spectrum: newLogSpectrum(fineFrame, fineFloor),
-		mean:     make([]float64, fineBins), flat: make([]float64, fineBins), sorted: make([]float64, 0, fineBins),
+		mean:     make([]float64, fineBins), flat: make([]float64, fineBins),
 	}
 }
 
@@ -94,28 +95,73 @@ func (v *vector) fine(f *fineSums) {
 // band returns the features of one band of flat.
 func (f *fineSums) band(b int) [4]float64 {
 	const width = float64(rateHz) / fineFrame
-	x := append(f.sorted[:0], f.flat[int(fineBands[b]/width):int(fineBands[b+1]/width)]...)
+	x := f.flat[int(fineBands[b]/width):int(fineBands[b+1]/width)]
 	dev, skew := shape(x)
-	slices.Sort(x)
-	return [4]float64{dev, x[len(x)-1], dsp.Mean(x[len(x)-fineTop:]), skew}
+	top := highest(x)
+	return [4]float64{dev, top[fineTop-1], dsp.Mean(top[:]), skew}
+}
+
+// highest returns the highest values of x, ascending.
+func highest(x []float64) (top [fineTop]float64) {
+	for i := range top {
+		top[i] = math.Inf(-1)
+	}
+	for _, v := range x {
+		if !(v > top[0]) {
+			continue
+		}
+		i := 0
+		for ; i+1 < fineTop && top[i+1] < v; i++ {
+			top[i] = top[i+1]
+		}
+		top[i] = v
+	}
+	return top
 }
 
 // detrend computes x less its running median over fineTrend values, fewer at
 // the ends, into y, which is as long.
 func detrend(y, x []float64) {
 	const half = fineTrend / 2
-	var window [fineTrend]float64
+	var window [fineTrend]float64 // sorted
 	w := append(window[:0], x[:min(half, len(x))]...)
 	slices.Sort(w)
 	for k := range x {
-		if k > half {
-			i, _ := slices.BinarySearch(w, x[k-half-1])
+		switch {
+		case k <= half: // one more
+			if k+half < len(x) {
+				w = append(w, math.Inf(1))
+				replace(w, len(w)-1, x[k+half])
+			}
+		case k+half < len(x):
+			replace(w, placeOf(w, x[k-half-1]), x[k+half])
+		default: // one less
+			i := placeOf(w, x[k-half-1])
 			w = slices.Delete(w, i, i+1)
-		}
-		if k+half < len(x) {
-			i, _ := slices.BinarySearch(w, x[k+half])
-			w = slices.Insert(w, i, x[k+half])
 		}
 		y[k] = x[k] - w[len(w)/2]
 	}
+}
+
+// placeOf is the number of values of the sorted w, at most fineTrend, that are less than v,
+// which is one of w.
+func placeOf(w []float64, v float64) int {
+	n := 0
+	for step := (fineTrend + 1) / 2; step > 0; step /= 2 {
+		if n+step < len(w) && w[n+step-1] < v {
+			n += step
+		}
+	}
+	return n
+}
+
+// replace puts v in the place of w[i] and keeps w sorted.
+func replace(w []float64, i int, v float64) {
+	for ; i > 0 && w[i-1] > v; i-- {
+		w[i] = w[i-1]
+	}
+	for ; i+1 < len(w) && w[i+1] < v; i++ {
+		w[i] = w[i+1]
+	}
+	w[i] = v
 }

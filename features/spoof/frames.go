@@ -116,8 +116,18 @@ func (s *spectrum) bin(f float64) int {
 	return int(math.Ceil(f * float64(len(s.frame)) / rateHz))
 }
 
-// meanSD returns mean and sample standard deviation.
-func meanSD(x []float64) (mean, dev float64) { return dsp.Mean(x), dsp.SD(x) }
+// meanSD returns mean and sample standard deviation: NaN of too few values.
+func meanSD(x []float64) (mean, dev float64) {
+	mean, m2, _, _ := dsp.CentralMoments(x)
+	n := float64(len(x))
+	return mean, math.Sqrt(m2 * n / (n - 1)) // 0/0 is NaN
+}
+
+// deviation is the sample standard deviation, NaN of fewer than two values.
+func deviation(x []float64) float64 {
+	_, dev := meanSD(x)
+	return dev
+}
 
 // shape returns the standard deviation of x (divisor n) and its skewness.
 func shape(x []float64) (dev, skew float64) {

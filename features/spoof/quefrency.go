@@ -21,13 +21,16 @@ const (
 	harmonicFFT = harmonicFrame / 2 // points of the transform of a spectrum
 	textureFFT  = textureFrame / 2
 
+	squareBlock = 32 // samples: of these, hops and frames are whole numbers
+
 	numQuefrencies = len(quefrencyBands) - 1
 )
 
 // quefrencies holds the tracks of quefrency.* and texture.*. A value is
 // defined where its frame is on.
 type quefrencies struct {
-	sums []float64 // of the squares before each sample, and of all
+	samples int       // of the recording
+	sums    []float64 // of the squares before each block of squareBlock samples, and of all
 
 	harmonic       table    // of each quefrency band, the log of the power cepstrum
 	harmonicFrames activity // on says whether the frame of 64 ms is active and voiced
@@ -41,7 +44,13 @@ type quefrencies struct {
 	onChange      []bool   // whether it and the frame textureLag before are on
 	short         logSpectrum
 	whole, low    *dsp.Cepstrum
-	past          [textureLag + 1][2][]complex128 // cepstra of the latest frames, by t modulo their number
+	past          [textureLag + 1][2]pastCepstrum // those of the latest frames, by t modulo their number
+}
+
+// A pastCepstrum is a cepstrum and the power of each of its bands.
+type pastCepstrum struct {
+	coefficients []complex128
+	power        [numQuefrencies]float64
 }
 
 func newQuefrencies() *quefrencies {
@@ -54,7 +63,9 @@ func newQuefrencies() *quefrencies {
 	q.whole = dsp.NewCepstrum(bins(&q.short, quefrencyHigh), textureFFT)
 	q.low = dsp.NewCepstrum(bins(&q.short, quefrencyMid), textureFFT)
 	for i := range q.past {
-		q.past[i] = [2][]complex128{make([]complex128, textureFFT/2+1), make([]complex128, textureFFT/2+1)}
+		for k := range q.past[i] {
+			q.past[i][k].coefficients = make([]complex128, textureFFT/2+1)
+		}
 	}
 	return q
 }
@@ -70,10 +81,11 @@ func quefrencyEdges(n, m int) (edges [len(quefrencyBands)]int) {
 
 // measure measures x, whose F0 is given.
 func (q *quefrencies) measure(x, f0 []float64) {
-	q.sums = sized(q.sums, len(x)+1)
-	q.sums[0] = 0
-	for i, v := range x {
-		q.sums[i+1] = q.sums[i] + v*v
+	q.samples = len(x)
+	q.sums = append(q.sums[:0], 0)
+	for i := 0; i < len(x); i += squareBlock {
+		block := x[i:min(i+squareBlock, len(x))]
+		q.sums = append(q.sums, q.sums[len(q.sums)-1]+dsp.Dot(block, block))
 	}
 	q.voicedFrames(&q.harmonicFrames, f0, harmonicFrame)
 	q.voicedFrames(&q.textureFrames, f0, textureFrame)
@@ -84,10 +96,10 @@ func (q *quefrencies) measure(x, f0 []float64) {
 // voicedFrames sets which of the frames of size samples every hop are active
 // and have their middle in a voiced frame of the track f0.
 func (q *quefrencies) voicedFrames(a *activity, f0 []float64, size int) {
-	length := len(q.sums) - 1
-	a.reset(frameCount(length, hopLen, size))
+	last := len(q.sums) - 1
+	a.reset(frameCount(q.samples, hopLen, size))
 	for t := range a.power {
-		a.power[t] = q.sums[min(t*hopLen+size, length)] - q.sums[min(t*hopLen, length)]
+		a.power[t] = q.sums[min((t*hopLen+size)/squareBlock, last)] - q.sums[min(t*hopLen/squareBlock, last)]
 	}
 	a.decide()
 	for t, on := range a.on {
@@ -131,41 +143,54 @@ func (q *quefrencies) textures(x []float64) {
 		s.measure(x, t*hopLen)
 		for b, track := range q.flatness.tracks {
 			k0, k1 := s.bin(textureBands[b]), s.bin(textureBands[b+1])
-			track[t] = dsp.Mean(s.logs[k0:k1]) - math.Log(dsp.Mean(s.power[k0:k1]))
+			n := float64(k1 - k0)
+			track[t] = dsp.Sum(s.logs[k0:k1])/n - math.Log(dsp.Sum(s.power[k0:k1])/n)
 		}
-		now := q.past[t%len(q.past)]
-		q.whole.Coefficients(now[0], s.logs[lo:hi])
-		q.low.Coefficients(now[1], s.logs[lo:mid])
-		if !q.onChange[t] {
-			continue
-		}
-		before := q.past[(t-textureLag)%len(q.past)]
+		now, before := &q.past[t%len(q.past)], &q.past[(t+1)%len(q.past)]
+		q.whole.Coefficients(now[0].coefficients, s.logs[lo:hi])
+		q.low.Coefficients(now[1].coefficients, s.logs[lo:mid])
 		for i := range now {
+			c, old := &now[i], &before[i]
 			for b := range numQuefrencies {
-				q.change.tracks[i*numQuefrencies+b][t] = change(now[i][edges[b]:edges[b+1]], before[i][edges[b]:edges[b+1]])
+				band := c.coefficients[edges[b]:edges[b+1]]
+				c.power[b] = power(band)
+				if q.onChange[t] {
+					d := difference(band, old.coefficients[edges[b]:edges[b+1]])
+					q.change.tracks[i*numQuefrencies+b][t] = d / (c.power[b] + old.power[b])
+				}
 			}
 		}
 	}
 }
 
-// power is the sum of the squared magnitudes of c.
+// power is the sum of the squared magnitudes of c, in two sums of either part that do not
+// depend on one another.
 func power(c []complex128) float64 {
-	var s float64
-	for _, z := range c {
-		s += real(z)*real(z) + imag(z)*imag(z)
+	var s [4]float64
+	for ; len(c) >= 2; c = c[2:] {
+		s[0] += real(c[0]) * real(c[0])
+		s[1] += imag(c[0]) * imag(c[0])
+		s[2] += real(c[1]) * real(c[1])
+		s[3] += imag(c[1]) * imag(c[1])
 	}
-	return s
+	for _, z := range c {
+		s[0] += real(z) * real(z)
+		s[1] += imag(z) * imag(z)
+	}
+	return (s[0] + s[1]) + (s[2] + s[3])
 }
 
-// change is Σ|a−b|² / (Σ|a|² + Σ|b|²): 0 for equal cepstra, 1 on average for
-// independent ones.
-func change(a, b []complex128) float64 {
-	var d float64
+// difference is Σ|a−b|². Over Σ|a|² + Σ|b|² it is the change from one cepstrum to another: 0
+// for equal ones, 1 on average for independent ones.
+func difference(a, b []complex128) float64 {
+	var s [2]float64
+	b = b[:len(a)]
 	for i, z := range a {
 		re, im := real(z)-real(b[i]), imag(z)-imag(b[i])
-		d += re*re + im*im
+		s[0] += re * re
+		s[1] += im * im
 	}
-	return d / (power(a) + power(b))
+	return s[0] + s[1]
 }
 
 // quefrency fills quefrency.* and texture.*.

@@ -72,12 +72,7 @@ func (r *residuals) measure(x []float64, e *excitations) {
 func (r *residuals) measureFrame() [4]float64 {
 	e := r.lpc.Residual(r.error)
 	_, m2, m3, m4 := dsp.CentralMoments(e)
-	var peak float64
-	for _, v := range e {
-		if a := math.Abs(v); a > peak {
-			peak = a
-		}
-	}
+	peak := dsp.Peak(e)
 	dev := math.Sqrt(m2)
 	r.skew = m3 / (m2 * dev)
 	return [4]float64{
@@ -94,10 +89,11 @@ func (v *vector) residual(r *residuals, f0 []float64) {
 	on := r.active.on[lo:hi]
 	v.from("lpc.gain_log.mean")
 	for _, x := range r.measures.tracks {
-		v.put(dsp.Mean(v.where(x[lo:hi], on)))
+		mean, _ := meanSD(v.where(x[lo:hi], on))
+		v.put(mean)
 	}
 	for _, x := range r.measures.tracks {
-		v.put(dsp.SD(v.where(x[lo:hi], on)))
+		v.put(deviation(v.where(x[lo:hi], on)))
 	}
 	v.unvoiced = sized(v.unvoiced, hi-lo)
 	for i := range v.unvoiced {

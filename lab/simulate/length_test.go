@@ -18,7 +18,7 @@ func TestLengthCounts(t *testing.T) {
 		base := shippedModel(t, c)
 		var last Length
 		for i, seconds := range lengths {
-			row, err := length(t.Context(), base, seconds, cost.Sized(60, 12), lengthPeople, 1)
+			row, err := length(t.Context(), base, seconds, *scale*cost.Sized(30, 12), lengthPeople, 1)
 			if err != nil {
 				t.Fatal(err)
 			}

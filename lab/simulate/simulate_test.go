@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -15,6 +16,8 @@ import (
 	"github.com/voicescreen/voicescreen/models/shipped"
 	"github.com/voicescreen/voicescreen/screen"
 )
+
+var scale = flag.Int("scale", 1, "simulate so many `times` the usual number of populations")
 
 // shippedModel is the shipped prior of a category.
 func shippedModel(t *testing.T, c screen.Category) *models.Bayes {
@@ -37,8 +40,8 @@ func TestIntervalsCoverTheTruth(t *testing.T) {
 	const want, tolerance = 0.90, 0.03
 	for _, c := range []screen.Category{screen.Depression, screen.Anxiety} {
 		base := shippedModel(t, c)
-		for n, populations := range cost.Sized(map[int]int{0: 400, 100: 100, 1000: 20}, map[int]int{0: 40, 100: 10, 1000: 3}) {
-			share, se, err := cover(t.Context(), base, n, populations, 1, posterior)
+		for n, populations := range cost.Sized(map[int]int{0: 200, 100: 50, 1000: 10}, map[int]int{0: 40, 100: 10, 1000: 3}) {
+			share, se, err := cover(t.Context(), base, n, populations**scale, 1, posterior)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -55,7 +58,7 @@ func TestIntervalsCoverTheTruth(t *testing.T) {
 func TestSimulation(t *testing.T) {
 	t.Parallel()
 	labels, mostECE, mostLost := cost.Sized(2000, 400), cost.Sized(0.02, 0.04), cost.Sized(0.02, 0.04)
-	s, err := Run(t.Context(), shippedModel(t, screen.Depression).File(), &Options{Labels: []int{0, labels}, Replicates: cost.Sized(2, 1), Test: cost.Sized(400, 100), Seed: 1})
+	s, err := Run(t.Context(), shippedModel(t, screen.Depression).File(), &Options{Labels: []int{0, labels}, Replicates: *scale * cost.Sized(2, 1), Test: cost.Sized(400, 100), Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +133,7 @@ func TestExpectedFigures(t *testing.T) {
 func TestRepeatedUsersDoNotNarrowTheIntervals(t *testing.T) {
 	t.Parallel()
 	const users, sessions = 200, 3
-	populations, least := cost.Sized(60, 10), cost.Sized(0.87, 0.82)
+	populations, least := *scale*cost.Sized(30, 10), cost.Sized(0.87, 0.82)
 	const repeat = 0.7 // share of the labels of a person that stay: what learn supposes
 	base := shippedModel(t, screen.Depression)
 	var weighted, each float64

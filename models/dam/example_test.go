@@ -61,10 +61,10 @@ func TestCheckpointInAnEngine(t *testing.T) {
 		t.Fatal(err)
 	}
 	var converted bytes.Buffer
-	if err := dam.ConvertShape(&converted, checkpoint, narrow, "00"+sum[2:]); !errors.Is(err, dam.ErrChecksum) || converted.Len() > 0 {
+	if err := dam.ConvertShape(&converted, checkpoint, narrow, "00"+sum[2:], false); !errors.Is(err, dam.ErrChecksum) || converted.Len() > 0 {
 		t.Errorf("another checksum: got %v and %d bytes, want ErrChecksum and none", err, converted.Len())
 	}
-	if err := dam.ConvertShape(&converted, checkpoint, narrow, sum); err != nil {
+	if err := dam.ConvertShape(&converted, checkpoint, narrow, sum, false); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "narrow.model")

@@ -18,9 +18,9 @@ var ErrWeights = tensorfile.ErrWeights
 type TensorReader func(dst []float32, name string, dims []int) error
 
 // load reads the weights of a network.
-func load(s Shape, read TensorReader, paired bool) (*Network, error) {
-	n := &Network{shape: s, paired: paired}
-	l := &loader{Loader: nn.Loader{Read: read, Paired: paired}, shape: s}
+func load(s Shape, read TensorReader, paired, int8 bool) (*Network, error) {
+	n := &Network{shape: s, paired: paired, int8: int8}
+	l := &loader{Loader: nn.Loader{Read: read, Paired: paired, Int8: int8}, shape: s}
 	for i, name := range encoders {
 		l.Prefix = "backbone." + name + ".backbone."
 		l.encoder(&n.encoders[i])
@@ -51,7 +51,7 @@ const taps = 3
 func (l *loader) encoder(to *encoder) {
 	s := l.shape
 	to.shape = s
-	l.Convolution(&to.conv1, "conv1", s.Width, s.Mels, taps, true)
+	l.Exact(func() { l.Convolution(&to.conv1, "conv1", s.Width, s.Mels, taps, true) })
 	l.Convolution(&to.conv2, "conv2", s.Width, s.Width, taps, true)
 	to.positions = l.Vector("embed_positions.weight", s.Frames, s.Width)
 	to.layers = make([]nn.Layer, s.Layers)

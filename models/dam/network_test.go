@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"math"
+	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -135,9 +136,12 @@ func isThatOfPyTorchWhole(t *testing.T) {
 	var n *Network
 	if *weightsAt == "" {
 		n = newNetwork(t, Published, readSeeded, nil)
-	} else if err := withTensors(*weightsAt, Published, "", func(read TensorReader) error {
-		n = newNetwork(t, Published, read, nil)
-		return nil
+	} else if err := withFile(*weightsAt, "", func(f *os.File, size int64) error {
+		read, err := tensors(f, size, Published)
+		if err == nil {
+			n = newNetwork(t, Published, read, nil)
+		}
+		return err
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +191,7 @@ func TestBFloat16(t *testing.T) {
 		}
 		want.Embedding, want.Scores = embedding, n.Score(embedding)
 	}
-	n, err := load(shape, readSeeded, true)
+	n, err := load(shape, readSeeded, true, false)
 	if err != nil {
 		t.Fatal(err)
 	}

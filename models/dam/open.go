@@ -24,8 +24,12 @@ var ErrFile = tensorfile.ErrFile
 // expected one.
 var ErrChecksum = errors.New("dam: the file has another checksum")
 
-// fileMagic begins every converted model.
-const fileMagic = "voicescreen-dam\x01"
+// fileMagic begins every converted model of float32, and int8Magic every one of integers
+// of eight bits.
+const (
+	fileMagic = "voicescreen-dam\x01"
+	int8Magic = "voicescreen-dam\x02"
+)
 
 // zipMagic begins every zip file, and so every checkpoint.
 const zipMagic = "PK\x03\x04"
@@ -33,14 +37,15 @@ const zipMagic = "PK\x03\x04"
 // Is reports whether a file that begins with head can be a model that Open reads.
 // 16 bytes are enough.
 func Is(head []byte) bool {
-	return strings.HasPrefix(string(head), zipMagic) || strings.HasPrefix(string(head), fileMagic)
+	return strings.HasPrefix(string(head), zipMagic) || strings.HasPrefix(string(head), fileMagic) || strings.HasPrefix(string(head), int8Magic)
 }
 
 // Open loads the model at path: the published checkpoint, dam3.1.ckpt, or the
-// output of Convert, which loads faster. It closes the file before it returns. The
-// model takes 0.71 GB for weights, and activations for Options.Chunks; loading
-// takes the memory of one tensor besides. Errors wrap ErrCheckpoint, ErrFile,
-// ErrWeights, ErrChecksum or an error of package os.
+// output of Convert, which loads faster, or of ConvertInt8. It closes the file before it
+// returns. The model takes 0.71 GB for weights, and activations for Options.Chunks;
+// loading takes the memory of one tensor besides. The weights that ConvertInt8 wrote,
+// 0.18 GB, stay in the file, which must not change while the model is in use. Errors
+// wrap ErrCheckpoint, ErrFile, ErrWeights, ErrChecksum or an error of package os.
 func Open(path string, opts *ScorerOptions) (*Model, error) {
 	return openShape(path, Published, opts)
 }
@@ -50,31 +55,50 @@ func openShape(path string, s Shape, opts *ScorerOptions) (*Model, error) {
 	if opts == nil {
 		opts = &ScorerOptions{}
 	}
-	var m *Model
-	err := withTensors(path, s, opts.SHA256, func(read TensorReader) error {
-		n, err := NewNetwork(s, read, &opts.Options)
+	var n *Network
+	err := withFile(path, opts.SHA256, func(f *os.File, size int64) (err error) {
+		if n, err = openInt8(f, size, s, &opts.Options); n != nil || err != nil {
+			return err
+		}
+		read, err := tensors(f, size, s)
 		if err != nil {
 			return err
 		}
-		m, err = newModel(n, opts)
+		n, err = NewNetwork(s, read, &opts.Options)
 		return err
 	})
-	return m, err
+	if err != nil {
+		return nil, err
+	}
+	return newModel(n, opts)
 }
 
 // Convert writes the model at path in the format that Open reads fastest. checksum
 // is the SHA-256 that the file must have, in hexadecimal; "" accepts any file.
 func Convert(w io.Writer, path, checksum string) error {
-	return convertShape(w, path, Published, checksum)
+	return convertShape(w, path, Published, checksum, false)
+}
+
+// ConvertInt8 is Convert for integers of eight bits (Options.Int8), in which Open then
+// runs the model.
+func ConvertInt8(w io.Writer, path, checksum string) error {
+	return convertShape(w, path, Published, checksum, true)
 }
 
 // convertShape is Convert for a network of shape s.
-func convertShape(w io.Writer, path string, s Shape, checksum string) error {
+func convertShape(w io.Writer, path string, s Shape, checksum string, int8 bool) error {
 	source, err := Checksum(path)
 	if err != nil {
 		return err
 	}
-	return withTensors(path, s, checksum, func(read TensorReader) error {
+	return withFile(path, checksum, func(f *os.File, size int64) error {
+		read, err := tensors(f, size, s)
+		if err != nil {
+			return err
+		}
+		if int8 {
+			return writeInt8(w, s, source, read)
+		}
 		return tensorfile.Write(w, fileMagic, s, source, read)
 	})
 }
@@ -93,9 +117,8 @@ func Checksum(path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// withTensors opens the file at path, a checkpoint or a converted model, calls use
-// and closes the file.
-func withTensors(path string, s Shape, checksum string, use func(TensorReader) error) error {
+// withFile opens the file at path, calls use and closes the file.
+func withFile(path, checksum string, use func(f *os.File, size int64) error) error {
 	if checksum != "" {
 		got, err := Checksum(path)
 		if err != nil {
@@ -114,11 +137,7 @@ func withTensors(path string, s Shape, checksum string, use func(TensorReader) e
 	if err != nil {
 		return fmt.Errorf("dam: %w", err)
 	}
-	read, err := tensors(f, info.Size(), s)
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	if err := use(read); err != nil {
+	if err := use(f, info.Size()); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
@@ -144,16 +163,21 @@ func tensors(r io.ReaderAt, size int64, s Shape) (TensorReader, error) {
 			return nil, err
 		}
 		return checkpoint{c}.reader(s)
+	case strings.HasPrefix(string(head), int8Magic):
+		return nil, fmt.Errorf("%w: its weights are rounded to eight bits already: take the published file", ErrFile)
 	}
 	return nil, fmt.Errorf("%w: neither a zip file nor a converted model", ErrCheckpoint)
 }
 
-// openFile reads the header of a converted model of size bytes and shape s.
+// openFile reads the header of a converted model of float32 of size bytes and shape s.
 func openFile(r io.ReaderAt, size int64, s Shape) (*tensorfile.File[Shape], error) {
-	return tensorfile.Open(r, size, fileMagic, func(got Shape) error {
-		if got != s {
-			return fmt.Errorf("%w: the file is for the shape %+v, want %+v", ErrWeights, got, s)
-		}
-		return nil
-	})
+	return tensorfile.Open(r, size, fileMagic, func(got Shape) error { return sameShape(got, s) })
+}
+
+// sameShape returns an error that wraps ErrWeights if a file has another shape than s.
+func sameShape(got, s Shape) error {
+	if got != s {
+		return fmt.Errorf("%w: the file is for the shape %+v, want %+v", ErrWeights, got, s)
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime"
 
 	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/features"
@@ -93,10 +94,21 @@ func newModel(n *Network, o *ScorerOptions) (*Model, error) {
 	return m, nil
 }
 
-// Info returns name, version and categories. Calibrated is false: the classes have
+// Int8 reports whether the weights are rounded to eight bits (Options.Int8).
+func (m *Model) Int8() bool { return m.network.Int8() }
+
+// Info returns name, version and categories. The version ends in "-int8" where the weights
+// are rounded to eight bits. Calibrated is false: the classes have
 // the published thresholds, but the probabilities are not calibrated.
 func (m *Model) Info() models.Info {
-	return models.Info{Name: Name, Version: Version, Categories: []screen.Category{screen.Depression, screen.Anxiety}}
+	return models.Info{Name: Name, Version: m.version(), Categories: []screen.Category{screen.Depression, screen.Anxiety}}
+}
+
+func (m *Model) version() string {
+	if m.Int8() {
+		return Version + "-int8"
+	}
+	return Version
 }
 
 // Score returns a depression and an anxiety score. Its input is the speech that
@@ -105,6 +117,7 @@ func (m *Model) Info() models.Info {
 // processor time. The bounds of the interval are NaN, because they cannot be
 // derived from the published figures.
 func (m *Model) Score(ctx context.Context, in *features.Recording) ([]screen.Score, error) {
+	defer runtime.KeepAlive(m.network) // its weights may be mapped from a file until nothing refers to it
 	x := speech(in)
 	raw, err := m.raw(ctx, x)
 	if err != nil {
@@ -114,7 +127,7 @@ func (m *Model) Score(ctx context.Context, in *features.Recording) ([]screen.Sco
 	scores := make([]screen.Score, 0, len(tasks))
 	for i, s := range []float64{raw.Depression, raw.Anxiety} {
 		score := m.read[i].score(s, min(seconds/MinSpeech, 1))
-		score.Cautions = in.Cautions()
+		score.Version, score.Cautions = m.version(), in.Cautions()
 		score.Decide(score.Band) // again: the cautions count
 		scores = append(scores, score)
 	}

@@ -3,7 +3,6 @@ package ssl
 import (
 	"flag"
 	"fmt"
-
 	"math"
 	"os"
 	"os/exec"
@@ -16,11 +15,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/models/internal/nn/seeded"
 	"github.com/voicescreen/voicescreen/models/internal/nn/wav2vec"
 )
 
-var torch = flag.String("torch", "", "the Python interpreter, which has PyTorch, for BenchmarkWindow")
+var (
+	torch = flag.String("torch", "", "the Python interpreter, which has PyTorch, for BenchmarkWindow")
+	large = flag.Bool("large", false, "run benchmarks at the size of mms_300m too: two minutes")
+)
 
 // windowSeconds is the length of the clip of the benchmarks.
 const windowSeconds = 12
@@ -37,15 +40,23 @@ var published = map[string]wav2vec.Shape{
 	},
 }
 
+// benchmarked are the names of the shapes that the benchmarks run.
+func benchmarked() []string {
+	if *large {
+		return []string{"w2v_small", "mms_300m"}
+	}
+	return []string{"w2v_small"}
+}
+
 // writePublished writes a converted model of a published shape with seeded weights, and
 // returns its path and the size of the file in bytes.
-func writePublished(b *testing.B, name string) (string, int64) {
+func writePublished(b *testing.B, name string, int8 bool) (string, int64) {
 	b.Helper()
 	shape := published[name]
 	n, err := wav2vec.NewNetwork(shape, func(dst []float32, name string, dims []int) error {
 		seeded.Weight(dst, name, dims)
 		return nil
-	}, (&Options{}).network())
+	}, (&Options{}).network(int8))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -75,47 +86,59 @@ func cpu(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkWindow scores a window of 12 s at the published sizes, on one and two
-// goroutines, and on one also in PyTorch with -torch: seconds of processor time, and of the
-// clock, for a second of audio.
+// BenchmarkWindow scores a window of 12 s at the published sizes of benchmarked, with weights of float32
+// and of integers in turns, on one and two goroutines, and on one also in PyTorch with
+// -torch: seconds of processor time, and of the clock, for a second of audio.
 func BenchmarkWindow(b *testing.B) {
-	for _, name := range []string{"w2v_small", "mms_300m"} {
+	for _, name := range benchmarked() {
 		b.Run(name, func(b *testing.B) {
-			path, _ := writePublished(b, name)
+			var paths [2]string
+			for i := range paths {
+				paths[i], _ = writePublished(b, name, i == 1)
+			}
 			for _, threads := range []int{1, 2} {
-				b.Run(fmt.Sprintf("threads=%d", threads), func(b *testing.B) { benchmarkWindow(b, path, name, threads) })
+				b.Run(fmt.Sprintf("threads=%d", threads), func(b *testing.B) { benchmarkWindow(b, paths, name, threads) })
 			}
 		})
 	}
 }
 
-func benchmarkWindow(b *testing.B, path, name string, threads int) {
-	m, err := Open(path, &Options{Threads: threads})
-	if err != nil {
-		b.Fatal(err)
-	}
+// benchmarkWindow compares the models of float32 and of integers at paths.
+func benchmarkWindow(b *testing.B, paths [2]string, name string, threads int) {
 	x := seeded.Samples(windowSeconds * sampleRate)
-	if _, err := m.Logit(b.Context(), x); err != nil { // which allocates
-		b.Fatal(err)
-	}
-	ours, clock := math.Inf(1), math.Inf(1)
-	for b.Loop() {
-		for range 3 {
-			start, begin := cpu(b), time.Now()
-			if _, err := m.Logit(b.Context(), x); err != nil {
-				b.Fatal(err)
-			}
-			ours = min(ours, (cpu(b)-start).Seconds()/windowSeconds)
-			clock = min(clock, time.Since(begin).Seconds()/windowSeconds)
+	var m [2]*Model
+	var logits [2]float64
+	for i, path := range paths {
+		var err error
+		if m[i], err = Open(path, &Options{Threads: threads}); err == nil {
+			logits[i], err = m[i].Logit(b.Context(), x) // which allocates
+		}
+		if err != nil {
+			b.Fatal(err)
 		}
 	}
-	b.ReportMetric(ours, "cpu-s/s")
-	b.ReportMetric(clock, "s/s")
+	used, clock := [2]float64{math.Inf(1), math.Inf(1)}, [2]float64{math.Inf(1), math.Inf(1)}
+	for b.Loop() {
+		for k := range 2 * 4 {
+			start, begin := cpu(b), time.Now()
+			if _, err := m[k%2].Logit(b.Context(), x); err != nil {
+				b.Fatal(err)
+			}
+			used[k%2] = min(used[k%2], (cpu(b)-start).Seconds()/windowSeconds)
+			clock[k%2] = min(clock[k%2], time.Since(begin).Seconds()/windowSeconds)
+		}
+	}
+	b.ReportMetric(used[0], "cpu-s/s")
+	b.ReportMetric(clock[0], "s/s")
+	b.ReportMetric(used[1], "int8-cpu-s/s")
+	b.ReportMetric(clock[1], "int8-s/s")
+	b.ReportMetric(used[0]/used[1], "float32/int8")
+	b.ReportMetric(math.Abs(dsp.Logistic(logits[0])-dsp.Logistic(logits[1])), "score-moved")
 	if *torch != "" && threads == 1 {
 		theirs, theirClock := timeTorch(b, name, threads)
 		b.ReportMetric(theirs, "torch-cpu-s/s")
 		b.ReportMetric(theirClock, "torch-s/s")
-		b.ReportMetric(ours/theirs, "cpu/torch")
+		b.ReportMetric(used[0]/theirs, "cpu/torch")
 	}
 }
 
@@ -158,9 +181,14 @@ func BenchmarkOpen(b *testing.B) {
 		fmt.Println(string(regexp.MustCompile(`VmHWM:.*`).Find(status)))
 		return
 	}
-	for _, name := range []string{"w2v_small", "mms_300m"} {
-		path, size := writePublished(b, name)
-		b.Run(name, func(b *testing.B) {
+	var kinds []string
+	for _, name := range benchmarked() {
+		kinds = append(kinds, name, name+"-int8")
+	}
+	for _, kind := range kinds {
+		name, int8 := strings.CutSuffix(kind, "-int8")
+		path, size := writePublished(b, name, int8)
+		b.Run(kind, func(b *testing.B) {
 			for b.Loop() {
 				if _, err := Open(path, nil); err != nil {
 					b.Fatal(err)

@@ -56,8 +56,9 @@ func (c *Calibration) check() error {
 type contents struct {
 	Network wav2vec.Shape `json:"network"`
 	Card    Card          `json:"card"`
-	SHA256  string        `json:"sha256"` // of the published file, in hexadecimal
-	CRC     uint32        `json:"crc32c"` // of the JSON of the other members
+	SHA256  string        `json:"sha256"`         // of the published file, in hexadecimal
+	Int8    bool          `json:"int8,omitempty"` // see Options.Int8
+	CRC     uint32        `json:"crc32c"`         // of the JSON of the other members
 }
 
 // seal returns the header with its checksum.
@@ -77,7 +78,7 @@ func (c contents) checkSealed() error {
 }
 
 // Tensors yields what the file holds: the weights as the network uses them.
-func (c contents) Tensors() iter.Seq2[string, []int] { return c.Network.Packed() }
+func (c contents) Tensors() iter.Seq2[string, []int] { return c.Network.Packed(c.Int8) }
 
 // check returns an error that wraps ErrWeights or ErrFile if the header is invalid.
 func (c contents) check() error {

@@ -27,6 +27,12 @@ type Options struct {
 	Threads int // goroutines for one window; the default is GOMAXPROCS
 	Windows int // windows at the same time; further calls wait. The default is 1
 
+	// Int8 rounds the factors of most products to integers of eight bits: weights take
+	// a quarter of the memory, and a window about half of the processor time on
+	// processors with instructions for it. SSL.md says how much scores change. It has
+	// no effect on a converted model, which has the form that it was written in.
+	Int8 bool
+
 	// SHA256 is the checksum that the file must have, in hexadecimal: of a
 	// directory, model.safetensors. Default: any checksum is accepted.
 	SHA256 string
@@ -221,7 +227,7 @@ func load(f *os.File, c contents, read func(dst []float32, name string, dims []i
 	if err := opts.verify(sum); err != nil {
 		return nil, err
 	}
-	n, err := wav2vec.NewNetwork(c.Network, read, opts.network())
+	n, err := wav2vec.NewNetwork(c.Network, read, opts.network(opts.Int8))
 	if err != nil {
 		return nil, fmt.Errorf("ssl: %w", err)
 	}
@@ -272,7 +278,7 @@ func fromBytes(data []byte, opts *Options, check func(contents) error) (*Model, 
 	if err != nil {
 		return nil, fmt.Errorf("ssl: %w", err)
 	}
-	n, err := wav2vec.FromPacked(c.Network, arrays, opts.network())
+	n, err := wav2vec.FromPacked(c.Network, arrays, opts.network(c.Int8))
 	if err != nil {
 		return nil, fmt.Errorf("ssl: %w", err)
 	}
@@ -291,8 +297,8 @@ func (o *Options) apply(c *Card) {
 	}
 }
 
-func (o *Options) network() wav2vec.Options {
-	return wav2vec.Options{Samples: windowLongest, Threads: o.Threads, Clips: o.Windows}
+func (o *Options) network(int8 bool) wav2vec.Options {
+	return wav2vec.Options{Samples: windowLongest, Threads: o.Threads, Clips: o.Windows, Int8: int8}
 }
 
 // verify returns an error if a checksum is not the expected one.
@@ -315,7 +321,7 @@ func checksum(f *os.File) (string, error) {
 // Write writes the model as a converted model, which opens fastest.
 func (m *Model) Write(w io.Writer) error {
 	defer runtime.KeepAlive(m.network) // its weights may be mapped from a file until nothing refers to it
-	c, err := contents{Network: m.network.Shape(), Card: m.card, SHA256: m.sum}.seal()
+	c, err := contents{Network: m.network.Shape(), Card: m.card, SHA256: m.sum, Int8: m.network.Int8()}.seal()
 	if err != nil {
 		return fmt.Errorf("ssl: %w", err)
 	}

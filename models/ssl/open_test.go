@@ -147,8 +147,21 @@ func TestBadFiles(t *testing.T) {
 		t.Errorf("Is: got %v, want that the file does not exist", err)
 	}
 
+	checkDamaged(t, dir, false)
+	checkDamaged(t, dir, true)
+}
+
+// checkDamaged changes a converted model, one of integers if int8 is set.
+func checkDamaged(t *testing.T, dir string, int8 bool) {
+	t.Helper()
+	k := kinds(t)["wav2vec2"]
+	k.opts.Int8 = int8
+	first, err := Open(k.path, &k.opts)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var b bytes.Buffer
-	if err := open1(t, "wav2vec2").Write(&b); err != nil {
+	if err := first.Write(&b); err != nil {
 		t.Fatal(err)
 	}
 	whole := b.Bytes()
@@ -283,6 +296,17 @@ func FuzzConverted(f *testing.F) {
 	}
 	f.Add(b.Bytes()[:9000])
 	f.Add(b.Bytes()[:1000])
+	k := kinds(f)["fairseq-layer"]
+	k.opts.Int8 = true
+	m, err := Open(k.path, &k.opts)
+	if err != nil {
+		f.Fatal(err)
+	}
+	b.Reset()
+	if err := m.Write(&b); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b.Bytes())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var err error
 		cost.Check(t, len(b), func() { _, err = fromBytes(b, &Options{Threads: 1}, contents.check) })

@@ -27,12 +27,19 @@ type Model struct {
 // Card returns what is known about the model. The caller must not change it.
 func (m *Model) Card() Card { return m.card }
 
+// Int8 reports whether the weights are rounded to eight bits (Options.Int8).
+func (m *Model) Int8() bool { return m.network.Int8() }
+
 // Info returns name, version, category and origin of the model. The version is the
-// beginning of the checksum of the weights, and of a calibration.
+// beginning of the checksum of the weights, then "-int8" where they are rounded to eight
+// bits, and the checksum of a calibration.
 func (m *Model) Info() models.Info {
 	i := models.Info{
 		Name: m.card.Name, Version: m.sum[:min(len(m.sum), 12)], Categories: []screen.Category{screen.Deepfake}, Streams: true,
 		Licence: m.card.Licence, Source: m.card.Source, SHA256: m.sum, NonCommercial: NonCommercial(m.card.Licence),
+	}
+	if m.Int8() {
+		i.Version += "-int8"
 	}
 	if c := m.card.Calibration; c != nil {
 		i.Calibrated, i.CalibratedOn = true, c.On

@@ -258,12 +258,12 @@ func TestACutNetworkIsAnErrorInTimeAndHeals(t *testing.T) {
 
 func TestATransactionWhoseProcessDoesNothingIsEnded(t *testing.T) {
 	t.Parallel()
-	st := opened(t, &postgres.Options{IdleTimeout: time.Second})
+	st := opened(t, &postgres.Options{IdleTimeout: 300 * time.Millisecond})
 	if err := st.Create(t.Context(), newSession("s")); err != nil {
 		t.Fatal(err)
 	}
 	_, err := st.Update(t.Context(), "clinic", "s", func(s *store.Session, now time.Time) error {
-		time.Sleep(3 * time.Second)
+		time.Sleep(time.Second) // in each of five attempts
 		return attempt(s, now)
 	})
 	if err == nil {

@@ -34,10 +34,7 @@ func manySessions(t *testing.T) int {
 func TestNoStatementReadsAllSessions(t *testing.T) {
 	t.Parallel()
 	s := started(t)
-	if err := template(); err != nil {
-		t.Fatal(err)
-	}
-	name := create(t, s, "TEMPLATE template_of_tests") // not used again: it is large
+	name := copied(t, s) // not used again: it is large
 	st := open(t, s.URL(name), nil)
 	defer st.Close()
 	db, err := pgx.Connect(t.Context(), s.URL(name))

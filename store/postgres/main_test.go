@@ -11,11 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"go.uber.org/goleak"
 
-	"github.com/voicescreen/voicescreen/internal/proof/parallel"
 	"github.com/voicescreen/voicescreen/internal/proof/pgserver"
 	"github.com/voicescreen/voicescreen/internal/proof/s3server"
+	"github.com/voicescreen/voicescreen/internal/proof/testflag"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/postgres"
 )
@@ -62,11 +63,11 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 	}
-	if err := parallel.Tests("4"); err != nil {
+	if err := errors.Join(testflag.Parallel("4"), testflag.Histories("25")); err != nil {
 		panic(err)
 	}
 	code := m.Run()
-	for _, stop := range []func() error{stopServer, stopBuckets} {
+	for _, stop := range []func() error{closeFree, stopServer, stopBuckets} {
 		if err := stop(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
@@ -98,11 +99,15 @@ func started(t testing.TB) *pgserver.Server {
 // databases counts those that were made.
 var databases atomic.Int32
 
-// free holds the names of databases that tests have used and left empty: another
-// one takes long to make.
+// A used database was left empty by a test: another one takes long to make.
+type used struct {
+	name string
+	conn *pgx.Conn // which emptied it
+}
+
 var free struct {
-	mu    sync.Mutex // protects names
-	names []string
+	mu   sync.Mutex // protects list
+	list []used
 }
 
 // database returns the connection string of an empty database, which has the
@@ -110,29 +115,47 @@ var free struct {
 func database(t testing.TB) string {
 	t.Helper()
 	s := started(t)
-	if err := template(); err != nil {
-		t.Fatal(err)
-	}
 	free.mu.Lock()
-	name := ""
-	if n := len(free.names); n > 0 {
-		name, free.names = free.names[n-1], free.names[:n-1]
+	var db used
+	if n := len(free.list); n > 0 {
+		db, free.list = free.list[n-1], free.list[:n-1]
 	}
 	free.mu.Unlock()
-	if name == "" {
-		name = create(t, s, "TEMPLATE template_of_tests")
+	if db.conn == nil {
+		db.name = copied(t, s)
+		var err error
+		if db.conn, err = pgx.Connect(context.Background(), s.URL(db.name)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	t.Cleanup(func() {
-		_, err := s.SQL(context.Background(), name, "DELETE FROM voicescreen.sessions; DELETE FROM voicescreen.audio; DELETE FROM voicescreen.documents; DELETE FROM voicescreen.encryption")
+		_, err := db.conn.Exec(context.Background(), "DELETE FROM voicescreen.sessions; DELETE FROM voicescreen.audio; DELETE FROM voicescreen.documents; DELETE FROM voicescreen.encryption")
 		if err != nil {
-			t.Error(err)
+			t.Error(errors.Join(err, db.conn.Close(context.Background())))
 			return
 		}
 		free.mu.Lock()
 		defer free.mu.Unlock()
-		free.names = append(free.names, name)
+		free.list = append(free.list, db)
 	})
-	return s.URL(name)
+	return s.URL(db.name)
+}
+
+// copied makes a database with the tables and returns its name.
+func copied(t testing.TB, s *pgserver.Server) string {
+	t.Helper()
+	if err := template(); err != nil {
+		t.Fatal(err)
+	}
+	return create(t, s, "TEMPLATE template_of_tests")
+}
+
+// closeFree closes the connections of all databases.
+func closeFree() (err error) {
+	for _, db := range free.list {
+		err = errors.Join(err, db.conn.Close(context.Background()))
+	}
+	return err
 }
 
 // create makes a database and returns its name.

@@ -12,9 +12,9 @@ import (
 // and sees nothing that belongs to no account. Without it, what it was granted.
 func TestRowLevelSecurity(t *testing.T) {
 	t.Parallel()
-	s, url := started(t), database(t)
-	name := create(t, s, "TEMPLATE "+databaseName(url)) // not used again: row-level security stays on
-	url = s.URL(name)
+	s := started(t)
+	name := copied(t, s) // not used again: row-level security stays on
+	url := s.URL(name)
 	sql := func(statements string) (string, error) {
 		t.Helper()
 		return s.SQL(t.Context(), name, strings.ReplaceAll(statements, "ROLE_", name+"_"))

@@ -15,6 +15,7 @@ type Loader struct {
 	// dims, in row-major order.
 	Read   func(dst []float32, name string, dims []int) error
 	Paired bool   // weights are packed as pairs of bfloat16
+	Int8   bool   // weights are packed as integers of eight bits, unless a method says otherwise
 	Prefix string // of all names
 	Err    error
 
@@ -61,11 +62,22 @@ func (l *Loader) Norm(name string, width int) Norm {
 
 // Pack packs the weight x [outputs, inputs], which may be overwritten.
 func (l *Loader) Pack(to *Linear, x []float32, outputs, inputs int) {
-	if l.Paired {
+	switch {
+	case l.Int8:
+		to.Weight.PackQuads(x, inputs, outputs, inputs)
+	case l.Paired:
 		to.Weight.PackPairs(x, inputs, outputs, inputs)
-	} else {
+	default:
 		to.Weight.PackTransposed(x, inputs, outputs, inputs)
 	}
+}
+
+// Exact calls read, during which weights are not packed as integers.
+func (l *Loader) Exact(read func()) {
+	former := l.Int8
+	l.Int8 = false
+	read()
+	l.Int8 = former
 }
 
 // Linear reads the tensors name.weight [outputs, inputs] and name.bias.

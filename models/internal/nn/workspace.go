@@ -40,12 +40,17 @@ type Workspace struct {
 	normed, hidden Operand
 	afterInner     gemm.After
 
-	product product
-	norm    norm
-	sum     sum
-	each    each
-	pack    pack
-	attend  attend
+	product  product
+	products products
+	quantize quantize
+	quads    gemm.Rows // the left factor of a product with integers
+	mean     gemm.Rows // what was subtracted from its rows
+	offsets  []float32 // the product of mean
+	norm     norm
+	sum      sum
+	each     each
+	pack     pack
+	attend   attend
 }
 
 // NewWorkspace returns a workspace for sequences of s.Frames, on this number of
@@ -109,10 +114,68 @@ type product struct{ gemm.Product }
 
 func (p *product) part(i int, w *worker) { p.Block(i, &w.gemm) }
 
-// Multiply computes a product on all goroutines.
+// quantize makes integers of the rows of a left factor, as a task.
+type quantize struct {
+	to     *gemm.Rows
+	x      []float32
+	stride int
+	rows   int
+}
+
+func (q *quantize) part(i int, _ *worker) {
+	q.to.Quantize(q.x, q.stride, i*rowsAtOnce, min(q.rows, (i+1)*rowsAtOnce))
+}
+
+// integers makes integers of A, each row with a scale of its own, for a product with a
+// matrix of integers. What the rows have in common goes into the bias.
+func (w *Workspace) integers(p *gemm.Product) {
+	w.quads.Reset(p.Rows, p.B.Inner(), p.Kernel)
+	w.quads.Center(p.A, p.StrideA, &w.mean)
+	w.quantize = quantize{&w.quads, p.A, p.StrideA, p.Rows}
+	w.crew.run(&w.quantize, parts(p.Rows, rowsAtOnce))
+
+	n := p.B.Cols()
+	if cap(w.offsets) < 2*n {
+		w.offsets = make([]float32, 2*n)
+	}
+	offsets, rest := w.offsets[:n], w.offsets[n:2*n]
+	w.product.Product = gemm.Product{C: w.offsets[:2*n], StrideC: n, Rows: 2, B: p.B, Left: &w.mean}
+	w.crew.run(&w.product, w.product.Blocks())
+	for j, v := range rest {
+		offsets[j] += v
+	}
+	for j, v := range p.Bias {
+		offsets[j] += v
+	}
+	p.Left, p.Bias = &w.quads, offsets
+}
+
+// Multiply computes a product on all goroutines, of integers if B is a matrix of integers.
 func (w *Workspace) Multiply(p gemm.Product) {
+	if p.B.Quantized() {
+		w.integers(&p)
+	}
 	w.product.Product = p
 	w.crew.run(&w.product, p.Blocks())
+}
+
+// products are several matrix products as one task.
+type products struct {
+	all    []gemm.Product
+	blocks int // of each
+}
+
+func (p *products) part(i int, w *worker) { p.all[i/p.blocks].Block(i%p.blocks, &w.gemm) }
+
+// MultiplyAll computes products of the same sizes, at least one and none of integers, at
+// the same time on all goroutines.
+func (w *Workspace) MultiplyAll(p []gemm.Product) {
+	for i := range p {
+		w.products.blocks = p[i].Blocks()
+	}
+	w.products.all = p
+	w.crew.run(&w.products, len(p)*w.products.blocks)
+	w.products.all = nil
 }
 
 // norm is a layer normalisation of rows of the residual stream as a task.

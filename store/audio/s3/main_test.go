@@ -21,8 +21,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/voicescreen/voicescreen/internal/proof/parallel"
 	"github.com/voicescreen/voicescreen/internal/proof/s3server"
+	"github.com/voicescreen/voicescreen/internal/proof/testflag"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/audio/s3"
 )
@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 	if shared, err = s3server.Start(); err != nil && !errors.Is(err, s3server.ErrNotInstalled) {
 		panic(err)
 	}
-	if err := parallel.Tests("4"); err != nil {
+	if err := testflag.Parallel("4"); err != nil {
 		panic(err)
 	}
 	code := m.Run()

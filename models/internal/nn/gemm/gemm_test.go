@@ -245,6 +245,44 @@ func TestBlocksInAnyOrder(t *testing.T) {
 	}
 }
 
+// TestStripsHaveTheSameBits compares the last columns of a kernel with wide tiles, which
+// another one computes, with the same columns among others.
+func TestStripsHaveTheSameBits(t *testing.T) {
+	const m, k, n = 30, 2*depth + 9, 3 * panel
+	r := rand.New(rand.NewPCG(8, 15))
+	a, x, bias := random(r, m*k), random(r, k*n), random(r, n)
+	for _, kernel := range Kernels() {
+		for _, cols := range []int{2*panel + 1, n} {
+			var all, few Matrix
+			all.Pack(x, k, n, n)
+			few.Pack(x, k, cols, n)
+			want := Product{C: make([]float32, m*n), StrideC: n, A: a, StrideA: k, Rows: m, B: &all, Bias: bias, Kernel: kernel}
+			got := Product{C: make([]float32, m*cols), StrideC: cols, A: a, StrideA: k, Rows: m, B: &few, Bias: bias[:cols], Kernel: kernel}
+			for _, p := range []*Product{&want, &got} {
+				p.run()
+			}
+			for i := range m {
+				if !slices.Equal(got.C[i*cols:][:cols], want.C[i*n:][:cols]) {
+					t.Fatalf("%v, %d columns: row %d differs", kernel, cols, i)
+				}
+			}
+		}
+	}
+	if slices.Contains(Kernels(), AVX512) {
+		var b Matrix
+		b.Pack(x, k, n, n)
+		var c [2][]float32
+		for i, kernel := range []Kernel{FMA, AVX512} {
+			p := Product{C: make([]float32, m*n), StrideC: n, A: a, StrideA: k, Rows: m, B: &b, Bias: bias, Kernel: kernel}
+			p.run()
+			c[i] = p.C
+		}
+		if !slices.Equal(c[0], c[1]) {
+			t.Error("FMA and AVX-512 give other bits")
+		}
+	}
+}
+
 func TestRowsOfAMayOverlap(t *testing.T) {
 	const m, k, n, stride = 30, 9, 20, 3
 	r := rand.New(rand.NewPCG(8, 4))

@@ -12,6 +12,9 @@ const (
 	NEON                      // arm64, tiles of 6 × 16
 	GoPairs                   // pairs of bfloat16 in pure Go, tiles of 4 × 16
 	BF16                      // pairs of bfloat16 in AVX512_BF16, tiles of 12 × 32
+	GoQuads                   // quads of integers in pure Go, tiles of 4 × 16
+	MADD                      // quads in AVX2, tiles of 6 × 16
+	VNNI                      // quads in AVX512_VNNI, tiles of 12 × 32
 )
 
 // maxRows is the height of the highest tile.
@@ -34,24 +37,47 @@ func (k Kernel) String() string {
 		return "Go pairs"
 	case BF16:
 		return "BF16"
+	case GoQuads:
+		return "Go quads"
+	case MADD:
+		return "MADD"
+	case VNNI:
+		return "VNNI"
 	}
 	return "none"
 }
 
-// best and bestPairs are the fastest kernels of this processor.
-var best, bestPairs = last(Kernels()), last(PairKernels())
+// best, bestPairs and bestQuads are the fastest kernels of this processor.
+var best, bestPairs, bestQuads = last(Kernels()), last(PairKernels()), last(QuadKernels())
 
 func last(k []Kernel) Kernel { return k[len(k)-1] }
 
 // size returns the rows and columns of the kernel's tiles.
 func (k Kernel) size() (rows, cols int) {
 	switch k {
-	case AVX512, BF16:
+	case AVX512, BF16, VNNI:
 		return 12, 2 * panel
-	case FMA, NEON:
+	case FMA, NEON, MADD:
 		return 6, panel
 	}
 	return goRows, panel
+}
+
+// strip returns the kernel for so many last columns: one whose tiles are not twice as
+// wide. It sums in the same order, so that the bits are the same.
+func (k Kernel) strip(cols int) Kernel {
+	if k == AVX512 && cols <= panel {
+		return FMA
+	}
+	return k
+}
+
+// words returns how many words of a row of A go with a word of a column of B.
+func (k Kernel) words() int {
+	if k == GoQuads || k == MADD {
+		return 2
+	}
+	return 1
 }
 
 // at returns a pointer to the first number of x, nil for a nil slice.

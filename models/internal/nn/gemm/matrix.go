@@ -8,13 +8,24 @@ const panel = 16
 // Matrix is the right factor B of a product, packed. Products do not change it and
 // may share it.
 type Matrix struct {
-	rows, cols int       // rows of pairs in a matrix of pairs
-	paired     bool      // the numbers are pairs of bfloat16
+	rows, cols int       // rows of pairs or quads in a matrix of them
+	form       form      // of data
+	inner      int       // rows of numbers in a matrix of quads
 	data       []float32 // panels of 16 columns, rows×16 each, an even number of them
+	scales     []float32 // of all columns of the panels in a matrix of quads, in memory after data
 }
 
+// form is what the numbers of a packed matrix are.
+type form uint8
+
+const (
+	numbersForm form = iota // float32
+	pairsForm               // pairs of bfloat16
+	quadsForm               // quads of integers
+)
+
 // Rows returns the number of rows, which is the length of the inner sum; in a
-// matrix of pairs, the number of pairs of rows.
+// matrix of pairs or quads, their number.
 func (b *Matrix) Rows() int { return b.rows }
 
 // Cols returns the number of columns.
@@ -23,9 +34,10 @@ func (b *Matrix) Cols() int { return b.cols }
 // PackedLen returns how many numbers a packed matrix of rows × cols has.
 func PackedLen(rows, cols int) int { return (cols + 2*panel - 1) / (2 * panel) * 2 * panel * rows }
 
-// Packed returns the packed numbers of b, PackedLen(Rows, Cols) of them, which are the
-// same on every processor. The caller must not change them.
-func (b *Matrix) Packed() []float32 { return b.data }
+// Packed returns the packed numbers of b, PackedLen(Rows, Cols) of them or
+// PackedQuadsLen(Inner, Cols), which are the same on every processor. The caller must not
+// change them.
+func (b *Matrix) Packed() []float32 { return b.data[:len(b.data)+len(b.scales)] } // scales follow the quads
 
 // SetPacked makes b the matrix of rows × cols whose packed numbers are x, as Packed
 // returns them. It keeps x, which may be memory that cannot be written: b must not be
@@ -48,7 +60,7 @@ func (b *Matrix) Reset(rows, cols int) {
 	if cap(b.data) < n {
 		b.data = make([]float32, n)
 	}
-	b.rows, b.cols, b.paired, b.data = rows, cols, false, b.data[:n]
+	*b = Matrix{rows: rows, cols: cols, data: b.data[:n]}
 	if cols%(2*panel) != 0 { // only the last panels have columns that Pack does not write
 		clear(b.data[n-2*panel*rows:])
 	}

@@ -50,7 +50,7 @@ func (b *Matrix) PackPairs(x []float32, rows, cols, stride int) {
 		Pair(row[:(rows+1)/2], row)
 	}
 	b.PackTransposed(x, (rows+1)/2, cols, stride)
-	b.paired = true
+	b.form = pairsForm
 }
 
 // tilePairsGo does the work of tileGo on k pairs.

@@ -1,7 +1,8 @@
-// A tile of 12 × 32 in AVX-512, once for float32 and once for pairs of bfloat16.
-// The files that include it name the function and define ROW0 to ROW11, which
-// broadcast the number of A at an address and add its products with Z24 and Z25 to
-// a row of C.
+// A tile of 12 × 32 in AVX-512, once for float32, once for pairs of bfloat16 and once for
+// quads of integers. The files that include it name the function and the size of its
+// ARGUMENTS, and define ROW0 to ROW11, which broadcast the number of A at an address and
+// add its products with Z24 and Z25 to a row of C. The file for quads also defines
+// DEQUANTIZE, which makes numbers of the sums.
 //
 // C stays in registers, two for each row. For each k, a row of both panels of B is
 // loaded and multiplied with the numbers of a column of A. One register addresses
@@ -44,7 +45,7 @@
 	ADDQ       R11, R12
 
 // func(k int, a *float32, lda int, b0, b1, c *float32, ldc int, bias *float32, add bool)
-TEXT TILE(SB), NOSPLIT, $0-65
+TEXT TILE(SB), NOSPLIT, ARGUMENTS
 	MOVQ k+0(FP), R9
 	MOVQ a+8(FP), AX
 	MOVQ lda+16(FP), SI
@@ -131,6 +132,9 @@ one:
 	JNZ  one
 
 done:
+#ifdef DEQUANTIZE
+	DEQUANTIZE
+#endif
 	MOVQ  bias+56(FP), R12
 	TESTQ R12, R12
 	JZ    unbiased

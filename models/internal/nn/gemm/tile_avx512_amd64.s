@@ -1,6 +1,7 @@
 #include "textflag.h"
 
 #define TILE ·tile12x32AVX512
+#define ARGUMENTS $0-65
 
 #define ROW(addr, t, acc0, acc1) \
 	VBROADCASTSS addr, t       \

@@ -1,6 +1,7 @@
 #include "textflag.h"
 
 #define TILE ·tile12x32BF16
+#define ARGUMENTS $0-65
 
 // VDPBF16PS t, Z24, acc adds the products of two pairs of bfloat16 to each number of acc.
 // Go's assembler does not have it, so it is written as the bytes that GNU as produces.

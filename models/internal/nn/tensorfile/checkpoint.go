@@ -24,7 +24,9 @@ const (
 )
 
 // Checkpoint is a state dict in a PyTorch zip file: a dictionary of tensors of
-// float32, float16 or bfloat16. Its tensors are read from the file on demand. It is
+// float32, float16 or bfloat16, alone or under the key model, state_dict or
+// model_state_dict of what a training saved. If all names begin with "module.", as those of
+// torch.nn.DataParallel, that is left out. Its tensors are read from the file on demand. It is
 // safe for concurrent use if the file is.
 type Checkpoint struct {
 	files   map[string]*zip.File // by their names without the folder
@@ -73,6 +75,9 @@ func OpenCheckpoint(r io.ReaderAt, size int64) (*Checkpoint, error) {
 	}
 	d, err := unpickle(pickle)
 	if err != nil {
+		return nil, err
+	}
+	if d, err = stateDict(d); err != nil {
 		return nil, err
 	}
 	return c, c.index(d)

@@ -11,11 +11,12 @@ import (
 // supported. The message names the fault.
 var ErrCheckpoint = errors.New("not a readable checkpoint")
 
-// The values of a pickle are string, int, bool, tuple, *dict, global, storage,
-// *record and nil, which is None.
+// The values of a pickle are string, int, float64, bool, tuple, list, *dict, global,
+// storage, *record and nil, which is None.
 type (
 	tuple  []any
-	global string // module and name; compared, never imported
+	list   struct{} // its values are of no use and not kept
+	global string   // module and name; compared, never imported
 
 	// dict is the keys and values of a dictionary, in the order of insertion.
 	dict struct {
@@ -155,6 +156,10 @@ func (u *unpickler) step(op byte) error {
 		u.push(op == 0x88)
 	case 'K', 'M', 'J', 0x8a: // BININT1, BININT2, BININT, LONG1
 		return u.integer(op)
+	case 'G': // BINFLOAT
+		return u.float()
+	case ']', 'a', 'e': // EMPTY_LIST, APPEND, APPENDS
+		return u.list(op)
 	case 'X', 0x8c: // BINUNICODE, SHORT_BINUNICODE
 		return u.text(op)
 	case 'c', 0x93: // GLOBAL, STACK_GLOBAL
@@ -268,6 +273,42 @@ func (u *unpickler) integer(op byte) error {
 		err = u.spend(8)
 	}
 	return err
+}
+
+func (u *unpickler) float() error {
+	b, err := u.take(8)
+	if err != nil {
+		return err
+	}
+	u.push(math.Float64frombits(binary.BigEndian.Uint64(b)))
+	return u.spend(8)
+}
+
+// list pushes a list, or removes the value, or all above the mark, that the list below
+// would get.
+func (u *unpickler) list(op byte) error {
+	var err error
+	switch op {
+	case ']':
+		u.push(list{})
+		return nil
+	case 'a':
+		_, err = u.pop()
+	case 'e':
+		_, err = u.popMark()
+	}
+	if err != nil {
+		return err
+	}
+	top, err := u.pop()
+	if err != nil {
+		return err
+	}
+	if _, ok := top.(list); !ok {
+		return fmt.Errorf("%s gets values, want a list", kind(top))
+	}
+	u.push(top)
+	return nil
 }
 
 func (u *unpickler) text(op byte) error {

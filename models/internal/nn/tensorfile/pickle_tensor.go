@@ -170,8 +170,10 @@ func kind(v any) string {
 		return "None"
 	case string:
 		return "a string"
-	case int:
+	case int, float64:
 		return "a number"
+	case list:
+		return "a list"
 	case bool:
 		return "a truth value"
 	case tuple:

@@ -72,6 +72,10 @@ func TestPicklesCostInProportion(t *testing.T) {
 		"memo":         {"N", "\x94"},
 		"far memo":     {"N", "r\xff\xff\xff\xff"},
 		"numbers":      {"", "M\xff\xff"},
+		"floats":       {"", "G\x00\x00\x00\x00\x00\x00\x00\x00"},
+		"lists":        {"", "]"},
+		"filled lists": {"]", "Na"},
+		"long lists":   {"]", "(" + strings.Repeat("N", 2000) + "e"},
 		"texts":        {"", "\x8c\x01a"},
 		"a name":       {"c", "\x01"},
 		"a call":       {"c" + strings.Repeat("\x01", n-10) + "\n\n)R", "."},
@@ -91,11 +95,15 @@ func TestPicklesCostInProportion(t *testing.T) {
 func FuzzUnpickle(f *testing.F) {
 	f.Add(pickleOf(f, "small.ckpt")[:2000])
 	f.Add([]byte("\x80\x02}q\x00(X\x01\x00\x00\x00aK\x01\x85\x8a\x01\xffN\x89\x88tq\x01ctorch\nFloatStorage\nu."))
+	f.Add([]byte("\x80\x02}(X\x05\x00\x00\x00model}X\x04\x00\x00\x00lossG?\xf0\x00\x00\x00\x00\x00\x00X\x01\x00\x00\x00o](K\x01NeNau."))
 	f.Add([]byte("\x80\x04\x95\x00\x00\x00\x00\x00\x00\x00\x00}\x94(\x8c\x01a\x94K\x01\x86\x87Q.)R}bs."))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var d *dict
 		var err error
 		cost.Check(t, len(b), func() { d, err = unpickle(b) })
+		if err == nil {
+			d, err = stateDict(d)
+		}
 		if err == nil && len(d.keys) != len(d.values) {
 			t.Fatalf("got %d keys and %d values", len(d.keys), len(d.values))
 		}

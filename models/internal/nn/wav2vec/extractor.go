@@ -101,7 +101,7 @@ func (n *Network) convolve(w *workspace, first *nn.Linear, x []float32, frames i
 func (n *Network) foldFirst(w *workspace, x []float32) {
 	s, c := &n.shape, &n.convolutions[0]
 	k := c.kernel
-	mean, covariance := tapMoments(x, k, c.stride)
+	mean, covariance := w.tapMoments(x, k, c.stride)
 	for o := range s.Channels {
 		a, sum, variance := n.first[o*k:][:k], 0.0, 0.0
 		for i, ai := range a {
@@ -119,32 +119,64 @@ func (n *Network) foldFirst(w *workspace, x []float32) {
 	w.first.Weight.PackTransposed(w.folded, k, s.Channels, k)
 }
 
+// momentParts is the number of parts of the samples whose moments are computed at the same
+// time. It does not depend on the number of goroutines, and so neither do the sums.
+const momentParts = 16
+
+// moments are sums over a part of the frames.
+type moments struct {
+	first  [maxKernel]float64
+	second [maxKernel * maxKernel]float64
+}
+
 // tapMoments returns the mean and the covariance [taps, taps] of the taps of a
 // convolution over all frames of x.
-func tapMoments(x []float32, taps, stride int) (mean, covariance []float64) {
+func (w *workspace) tapMoments(x []float32, taps, stride int) (mean, covariance []float64) {
 	mean, covariance = make([]float64, taps), make([]float64, taps*taps)
 	frames := (len(x)-taps)/stride + 1
-	for t := range frames {
-		for i, v := range x[t*stride:][:taps] {
-			mean[i] += float64(v) / float64(frames)
+	if w.moments == nil {
+		w.moments = make([]moments, momentParts)
+	}
+	each := func(f func(m *moments, from, to int)) {
+		w.Each(momentParts, func(i int) { f(&w.moments[i], frames*i/momentParts, frames*(i+1)/momentParts) })
+	}
+	each(func(m *moments, from, to int) {
+		sums := m.first[:taps]
+		clear(sums)
+		for t := from; t < to; t++ {
+			for i, v := range x[t*stride:][:len(sums)] {
+				sums[i] += float64(v)
+			}
+		}
+	})
+	for k := range w.moments {
+		for i, v := range w.moments[k].first[:taps] {
+			mean[i] += v / float64(frames)
 		}
 	}
-	row := make([]float64, taps)
-	for t := range frames {
-		for i, v := range x[t*stride:][:taps] {
-			row[i] = float64(v) - mean[i]
-		}
-		for i, v := range row {
-			c := covariance[i*taps:][:i+1]
-			for j := range c {
-				c[j] += v * row[j]
+	each(func(m *moments, from, to int) {
+		row, sums := m.first[:taps], m.second[:taps*taps]
+		clear(sums)
+		for t := from; t < to; t++ {
+			for i, v := range x[t*stride:][:len(row)] {
+				row[i] = float64(v) - mean[i]
 			}
+			for i, v := range row {
+				c := sums[i*taps:][:i+1]
+				for j := range c {
+					c[j] += v * row[j]
+				}
+			}
+		}
+	})
+	for k := range w.moments {
+		for i, v := range w.moments[k].second[:taps*taps] {
+			covariance[i] += v / float64(frames)
 		}
 	}
 	for i := range taps {
-		for j := range i + 1 {
-			v := covariance[i*taps+j] / float64(frames)
-			covariance[i*taps+j], covariance[j*taps+i] = v, v
+		for j := range i {
+			covariance[j*taps+i] = covariance[i*taps+j]
 		}
 	}
 	return mean, covariance

@@ -1,6 +1,7 @@
 package wav2vec
 
 import (
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -60,6 +61,11 @@ func part(x []float32, width int) []float32 {
 	return y
 }
 
+func seededWeights(dst []float32, name string, dims []int) error {
+	seeded.Weight(dst, name, dims)
+	return nil
+}
+
 // TestPublishedSizesAreThoseOfPyTorch needs -full. It compares with full.json: 2 s of
 // samples at the published sizes.
 func TestPublishedSizesAreThoseOfPyTorch(t *testing.T) {
@@ -87,7 +93,7 @@ func TestPublishedSizesAreThoseOfPyTorch(t *testing.T) {
 	}
 	const length = 32000
 	for name, s := range published() {
-		n, err := NewNetwork(s, func(dst []float32, name string, dims []int) error { seeded.Weight(dst, name, dims); return nil }, Options{Samples: length})
+		n, err := NewNetwork(s, seededWeights, Options{Samples: length})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,5 +118,12 @@ func TestPublishedSizesAreThoseOfPyTorch(t *testing.T) {
 		}
 		t.Logf("%s: got logits %v, want %v", name, got, want[name].Logits)
 		compareLogits(t, got, want[name].Logits)
+		if n, err = NewNetwork(s, seededWeights, Options{Samples: length, Int8: true}); err != nil {
+			t.Fatal(err)
+		}
+		if got, err = n.Logits(context.Background(), seeded.Samples(length)); err != nil || !(moved(got, want[name].Logits) <= int8Tolerance) {
+			t.Errorf("%s of integers: got logits %v, %v, want %v", name, got, err, want[name].Logits)
+		}
+		t.Logf("%s of integers: probabilities moved by %.1e", name, moved(got, want[name].Logits))
 	}
 }

@@ -33,17 +33,21 @@ func (n *Network) finish() {
 
 // load reads the weights of a network.
 func (n *Network) load(read func(dst []float32, name string, dims []int) error) error {
-	s, l := &n.shape, &nn.Loader{Read: read}
+	s, l := &n.shape, &nn.Loader{Read: read, Int8: n.int8}
 	inputs := 1
 	for i := range n.convolutions {
 		at, c := fmt.Sprintf("feature_extractor.conv_layers.%d.", i), &n.convolutions[i]
-		if i == 0 && s.ConvNorm == GroupNorm {
+		convolution := func() { l.Convolution(&c.linear, at+"0", s.Channels, inputs, c.kernel, s.ConvBias) }
+		switch {
+		case i == 0 && s.ConvNorm == GroupNorm:
 			n.first = l.Vector(at+"0.weight", s.Channels, inputs, c.kernel)
 			if s.ConvBias {
 				c.linear.Bias = l.Vector(at+"0.bias", s.Channels)
 			}
-		} else {
-			l.Convolution(&c.linear, at+"0", s.Channels, inputs, c.kernel, s.ConvBias)
+		case i == 0:
+			l.Exact(convolution)
+		default:
+			convolution()
 		}
 		if name := s.convNorm(i); name != "" {
 			c.norm = l.Norm(at+name, s.Channels)
@@ -52,7 +56,7 @@ func (n *Network) load(read func(dst []float32, name string, dims []int) error) 
 	}
 	n.featureNorm = l.Norm("layer_norm", s.Channels)
 	l.Linear(&n.projection, "post_extract_proj", s.Width, s.Channels)
-	n.loadPositions(l)
+	l.Exact(func() { n.loadPositions(l) })
 	for i := range n.layers {
 		at, layer := fmt.Sprintf("encoder.layers.%d.", i), &n.layers[i]
 		layer.AttentionNorm = l.Norm(at+"self_attn_layer_norm", s.Width)

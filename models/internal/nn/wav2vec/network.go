@@ -19,6 +19,12 @@ type Options struct {
 	Samples int // of the longest clip, at least the receptive field
 	Threads int // goroutines for one clip; the default is GOMAXPROCS
 	Clips   int // clips at the same time; further calls wait. The default is 1
+
+	// Int8 rounds both factors of the products of the layers, of the projection and of
+	// all convolutions but the first and that for the positions to integers of eight
+	// bits, with a scale for each output and for each frame. Weights take a quarter of
+	// the memory then.
+	Int8 bool
 }
 
 // Network is a network of a shape, ready to run. It is safe for concurrent use.
@@ -26,6 +32,7 @@ type Network struct {
 	shape   Shape
 	samples int
 	threads int
+	int8    bool // see Options.Int8
 
 	first        []float32 // weight of the first convolution [Channels, kernel], with GroupNorm
 	convolutions []convolution
@@ -65,7 +72,7 @@ func prepare(shape Shape, opts Options) (*Network, error) {
 	if shape.Frames(opts.Samples) < 1 {
 		panic("wav2vec: clips too short for a frame")
 	}
-	n := &Network{shape: shape, samples: opts.Samples, threads: opts.Threads}
+	n := &Network{shape: shape, samples: opts.Samples, threads: opts.Threads, int8: opts.Int8}
 	if n.threads < 1 {
 		n.threads = runtime.GOMAXPROCS(0)
 	}
@@ -79,6 +86,9 @@ func prepare(shape Shape, opts Options) (*Network, error) {
 
 // Shape returns the network's shape.
 func (n *Network) Shape() Shape { return n.shape }
+
+// Int8 reports whether the network was made with Options.Int8.
+func (n *Network) Int8() bool { return n.int8 }
 
 // Logits returns the classifier's outputs for the samples x, mono at 16 kHz, one for
 // each class. Logits does not change x. It panics if x has more than Options.Samples

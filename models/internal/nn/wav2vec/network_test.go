@@ -206,17 +206,23 @@ func TestSmallNetworksAreThoseOfPyTorch(t *testing.T) {
 // TestClipsDoNotChangeEachOther runs clips of several lengths at the same time and
 // after one another, on any number of goroutines: the bits of each stay the same.
 func TestClipsDoNotChangeEachOther(t *testing.T) {
+	for _, int8 := range []bool{false, true} {
+		t.Run(fmt.Sprintf("int8=%v", int8), func(t *testing.T) { checkClips(t, int8) })
+	}
+}
+
+func checkClips(t *testing.T, int8 bool) {
 	s := shapes()["weighted"]
 	lengths := []int{400, 1500, 333, 900}
 	want := make([][]float64, len(lengths))
 	for i, length := range lengths {
 		var err error
-		if want[i], err = newNetwork(t, s, Options{Samples: length, Threads: 1}).Logits(context.Background(), seeded.Samples(length)); err != nil {
+		if want[i], err = newNetwork(t, s, Options{Samples: length, Threads: 1, Int8: int8}).Logits(context.Background(), seeded.Samples(length)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, o := range []Options{{Threads: 1, Clips: 1}, {Threads: 3, Clips: 2}, {Clips: 4}} {
-		o.Samples = slices.Max(lengths)
+		o.Samples, o.Int8 = slices.Max(lengths), int8
 		n := newNetwork(t, s, o)
 		var group sync.WaitGroup
 		for i, length := range lengths {
@@ -232,6 +238,56 @@ func TestClipsDoNotChangeEachOther(t *testing.T) {
 			}()
 		}
 		group.Wait()
+	}
+}
+
+// int8Tolerance is how much the rounding to eight bits may move the probability of a class,
+// from the issue that asked for it.
+const int8Tolerance = 0.01
+
+// moved returns the largest difference between the probabilities of the classes.
+func moved(got, want []float64) float64 {
+	worst := 0.0
+	p, q := probabilities(got), probabilities(want)
+	for i := range p {
+		worst = max(worst, math.Abs(p[i]-q[i]))
+	}
+	return worst
+}
+
+// probabilities is the softmax by definition.
+func probabilities(logits []float64) []float64 {
+	sum, p := 0.0, make([]float64, len(logits))
+	for i, v := range logits {
+		p[i] = math.Exp(v)
+		sum += p[i]
+	}
+	for i := range p {
+		p[i] /= sum
+	}
+	return p
+}
+
+// TestInt8 compares networks of integers with those of float32.
+func TestInt8(t *testing.T) {
+	for name, s := range shapes() {
+		for _, length := range []int{testSamples, 400, 60} {
+			x := seeded.Samples(length)
+			want, err := newNetwork(t, s, Options{Samples: length}).Logits(context.Background(), x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := newNetwork(t, s, Options{Samples: length, Int8: true})
+			got, err := n.Logits(context.Background(), x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := moved(got, want)
+			t.Logf("%s, %d samples: probabilities moved by %.1e", name, length, d)
+			if !n.Int8() || !(d <= int8Tolerance) || d == 0 && s.Classes > 1 {
+				t.Errorf("%s, %d samples: got logits %v, want %v", name, length, got, want)
+			}
+		}
 	}
 }
 

@@ -3,144 +3,85 @@ package wav2vec
 import (
 	"fmt"
 	"iter"
-	"slices"
 
 	"github.com/voicescreen/voicescreen/models/internal/nn"
-	"github.com/voicescreen/voicescreen/models/internal/nn/gemm"
-	"github.com/voicescreen/voicescreen/models/internal/nn/tensorfile"
 )
 
-// array is what a network holds ready for its products: a vector, or a packed matrix of
-// rows × cols.
-type array struct {
-	name       string
-	vector     *[]float32
-	matrix     *gemm.Matrix
-	rows, cols int
-}
-
-func (a *array) len() int {
-	if a.matrix != nil {
-		return gemm.PackedLen(a.rows, a.cols)
+// arrays returns the arrays of a network whose layers are allocated.
+func (n *Network) arrays() *nn.Arrays {
+	s, a := &n.shape, &nn.Arrays{Int8: n.int8}
+	inputs := 1
+	for i := range n.convolutions {
+		c, at := &n.convolutions[i], fmt.Sprintf("convolution.%d", i)
+		switch {
+		case i == 0 && s.ConvNorm == GroupNorm:
+			a.Vector(at+".weight", &n.first, c.kernel*s.Channels)
+		case i == 0:
+			a.Exact(at+".weight", &c.linear.Weight, c.kernel*inputs, s.Channels)
+		default:
+			a.Matrix(at+".weight", &c.linear.Weight, c.kernel*inputs, s.Channels)
+		}
+		if s.ConvBias {
+			a.Vector(at+".bias", &c.linear.Bias, s.Channels)
+		}
+		if s.convNorm(i) != "" {
+			a.Norm(at+".norm", &c.norm, s.Channels)
+		}
+		inputs = s.Channels
 	}
-	return a.cols
-}
-
-// arrays yields the arrays of a network whose layers are allocated.
-func (n *Network) arrays() iter.Seq[array] {
-	s := &n.shape
-	return func(yield func(array) bool) {
-		ok := true
-		vector := func(name string, x *[]float32, size int) {
-			ok = ok && yield(array{name: name, vector: x, cols: size})
-		}
-		matrix := func(name string, m *gemm.Matrix, inputs, outputs int) {
-			ok = ok && yield(array{name: name, matrix: m, rows: inputs, cols: outputs})
-		}
-		linear := func(name string, l *nn.Linear, inputs, outputs int) {
-			matrix(name+".weight", &l.Weight, inputs, outputs)
-			vector(name+".bias", &l.Bias, outputs)
-		}
-		norm := func(name string, x *nn.Norm, width int) {
-			vector(name+".weight", &x.Weight, width)
-			vector(name+".bias", &x.Bias, width)
-		}
-		inputs := 1
-		for i := range n.convolutions {
-			c, at := &n.convolutions[i], fmt.Sprintf("convolution.%d", i)
-			if i == 0 && s.ConvNorm == GroupNorm {
-				vector(at+".weight", &n.first, c.kernel*s.Channels)
-			} else {
-				matrix(at+".weight", &c.linear.Weight, c.kernel*inputs, s.Channels)
-			}
-			if s.ConvBias {
-				vector(at+".bias", &c.linear.Bias, s.Channels)
-			}
-			if s.convNorm(i) != "" {
-				norm(at+".norm", &c.norm, s.Channels)
-			}
-			inputs = s.Channels
-		}
-		norm("features.norm", &n.featureNorm, s.Channels)
-		linear("projection", &n.projection, s.Channels, s.Width)
-		size := s.Width / s.PositionGroups
-		for i := range n.positions {
-			linear(fmt.Sprintf("position.%d", i), &n.positions[i], s.PositionTaps*size, size)
-		}
-		for i := range n.layers {
-			l, at := &n.layers[i], fmt.Sprintf("layer.%d", i)
-			norm(at+".attention.norm", &l.AttentionNorm, s.Width)
-			linear(at+".qkv", &l.QKV, s.Width, 3*s.Width)
-			linear(at+".out", &l.Out, s.Width, s.Width)
-			norm(at+".inner.norm", &l.InnerNorm, s.Width)
-			linear(at+".fc1", &l.FC1, s.Width, s.Inner)
-			linear(at+".fc2", &l.FC2, s.Inner, s.Width)
-		}
-		norm("norm", &n.norm, s.Width)
-		if s.WeightedSum {
-			vector("layer_weights", &n.layerWeights, s.Layers+1)
-		}
-		width := s.Width
-		for i := range n.head {
-			outputs := s.Classes
-			if s.Projection > 0 && i == 0 {
-				outputs = s.Projection
-			}
-			vector(fmt.Sprintf("head.%d.weight", i), &n.head[i].weight, width*outputs)
-			vector(fmt.Sprintf("head.%d.bias", i), &n.head[i].bias, outputs)
-			width = outputs
-		}
+	a.Norm("features.norm", &n.featureNorm, s.Channels)
+	a.Linear("projection", &n.projection, s.Channels, s.Width)
+	size := s.Width / s.PositionGroups
+	for i := range n.positions {
+		at, l := fmt.Sprintf("position.%d", i), &n.positions[i]
+		a.Exact(at+".weight", &l.Weight, s.PositionTaps*size, size)
+		a.Vector(at+".bias", &l.Bias, size)
 	}
+	for i := range n.layers {
+		a.Layer(fmt.Sprintf("layer.%d", i), &n.layers[i], s.Width, s.Inner)
+	}
+	a.Norm("norm", &n.norm, s.Width)
+	if s.WeightedSum {
+		a.Vector("layer_weights", &n.layerWeights, s.Layers+1)
+	}
+	width := s.Width
+	for i := range n.head {
+		outputs := s.Classes
+		if s.Projection > 0 && i == 0 {
+			outputs = s.Projection
+		}
+		a.Vector(fmt.Sprintf("head.%d.weight", i), &n.head[i].weight, width*outputs)
+		a.Vector(fmt.Sprintf("head.%d.bias", i), &n.head[i].bias, outputs)
+		width = outputs
+	}
+	return a
 }
 
 // Packed yields the name and the dimensions of each array that a network of the shape,
 // which must be valid, holds ready for its products, in a fixed order. Their numbers
-// are the same on every processor.
-func (s *Shape) Packed() iter.Seq2[string, []int] {
-	return func(yield func(string, []int) bool) {
-		n := &Network{shape: *s}
-		n.allocate()
-		for a := range n.arrays() {
-			if !yield(a.name, []int{a.len()}) {
-				return
-			}
-		}
-	}
+// are the same on every processor. Int8 means the arrays of Options.Int8.
+func (s *Shape) Packed(int8 bool) iter.Seq2[string, []int] {
+	n := &Network{shape: *s, int8: int8}
+	n.allocate()
+	return n.arrays().Dims()
 }
 
 // Packed returns the arrays of the network by the names of Shape.Packed. The caller must
 // not change them.
-func (n *Network) Packed() map[string][]float32 {
-	m := map[string][]float32{}
-	for a := range n.arrays() {
-		if a.matrix != nil {
-			m[a.name] = a.matrix.Packed()
-		} else {
-			m[a.name] = *a.vector
-		}
-	}
-	return m
-}
+func (n *Network) Packed() map[string][]float32 { return n.arrays().Get() }
 
 // FromPacked returns a network of shape whose arrays, by the names of Shape.Packed, are
-// those of arrays. It keeps and does not change them. The error wraps
-// tensorfile.ErrWeights if the shape is invalid or an array is missing or of another
-// length. It panics if opts.Samples are too few for a frame.
+// those of arrays, with integers if opts.Int8 is set. It keeps and does not change them.
+// The error wraps tensorfile.ErrWeights if the shape is invalid or an array is missing, of
+// another length or not finite where that is seen. It panics if opts.Samples are too few
+// for a frame.
 func FromPacked(shape Shape, arrays map[string][]float32, opts Options) (*Network, error) {
 	n, err := prepare(shape, opts)
 	if err != nil {
 		return nil, err
 	}
-	for a := range n.arrays() {
-		x := arrays[a.name]
-		if len(x) != a.len() {
-			return nil, fmt.Errorf("%w: %s has %d numbers, want %d", tensorfile.ErrWeights, a.name, len(x), a.len())
-		}
-		if a.matrix != nil {
-			a.matrix.SetPacked(x, a.rows, a.cols)
-		} else {
-			*a.vector = slices.Clip(x)
-		}
+	if err := n.arrays().Set(arrays); err != nil {
+		return nil, err
 	}
 	n.finish()
 	return n, nil

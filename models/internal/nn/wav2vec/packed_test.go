@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"iter"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,16 +20,19 @@ import (
 const packedMagic = "packed network\x01\x01"
 
 // packed is a shape whose tensors are those of a network that is ready to run.
-type packed struct{ Shape }
+type packed struct {
+	Shape
+	Int8 bool
+}
 
-func (p packed) Tensors() iter.Seq2[string, []int] { return p.Packed() }
+func (p packed) Tensors() iter.Seq2[string, []int] { return p.Packed(p.Int8) }
 
 // writePacked writes the arrays of a network as a file.
 func writePacked(t *testing.T, n *Network) string {
 	t.Helper()
 	var b bytes.Buffer
 	arrays := n.Packed()
-	err := tensorfile.Write(&b, packedMagic, packed{n.Shape()}, "", func(dst []float32, name string, _ []int) error {
+	err := tensorfile.Write(&b, packedMagic, packed{n.Shape(), n.Int8()}, "", func(dst []float32, name string, _ []int) error {
 		copy(dst, arrays[name])
 		return nil
 	})
@@ -70,27 +75,33 @@ func mapPacked(t *testing.T, path string) (*Network, error) {
 	if err != nil {
 		return nil, err
 	}
-	return FromPacked(file.Shape().Shape, arrays, Options{Samples: testSamples, Threads: 2})
+	return FromPacked(file.Shape().Shape, arrays, Options{Samples: testSamples, Threads: 2, Int8: file.Shape().Int8})
 }
 
 // TestMappedNetworkIsTheSame runs networks in the memory of a file: bit by bit the
 // results of the tensors that the file was made of.
 func TestMappedNetworkIsTheSame(t *testing.T) {
 	for name, s := range shapes() {
-		n := newNetwork(t, s, Options{Samples: testSamples, Threads: 1})
-		want, err := n.Logits(context.Background(), seeded.Samples(testSamples))
-		if err != nil {
-			t.Fatal(err)
+		for _, int8 := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/int8=%v", name, int8), func(t *testing.T) { checkMapped(t, s, int8) })
 		}
-		m, err := mapPacked(t, writePacked(t, n))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range 2 {
-			got, err := m.Logits(context.Background(), seeded.Samples(testSamples))
-			if err != nil || !slices.Equal(got, want) {
-				t.Errorf("%s: got %v, %v, want %v", name, got, err, want)
-			}
+	}
+}
+
+func checkMapped(t *testing.T, s Shape, int8 bool) {
+	n := newNetwork(t, s, Options{Samples: testSamples, Threads: 1, Int8: int8})
+	want, err := n.Logits(context.Background(), seeded.Samples(testSamples))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := mapPacked(t, writePacked(t, n))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		got, err := m.Logits(context.Background(), seeded.Samples(testSamples))
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("got %v, %v, want %v", got, err, want)
 		}
 	}
 }
@@ -125,11 +136,22 @@ func TestDamagedNetworkIsRefused(t *testing.T) {
 
 func TestPackedArraysThatDoNotFit(t *testing.T) {
 	s := shapes()["weighted"]
-	for name := range s.Packed() {
-		arrays := newNetwork(t, s, Options{Samples: testSamples, Threads: 1}).Packed()
-		arrays[name] = arrays[name][1:]
-		if _, err := FromPacked(s, arrays, Options{Samples: testSamples}); !errors.Is(err, tensorfile.ErrWeights) || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s is too short: got %v", name, err)
+	for _, o := range []Options{{Samples: testSamples, Threads: 1}, {Samples: testSamples, Threads: 1, Int8: true}} {
+		for name := range s.Packed(o.Int8) {
+			arrays := newNetwork(t, s, o).Packed()
+			arrays[name] = arrays[name][1:]
+			if _, err := FromPacked(s, arrays, o); !errors.Is(err, tensorfile.ErrWeights) || !strings.Contains(err.Error(), name) {
+				t.Errorf("%+v, %s is too short: got %v", o, name, err)
+			}
+		}
+	}
+	for _, scale := range []float64{math.NaN(), math.Inf(1), -1} {
+		o := Options{Samples: testSamples, Threads: 1, Int8: true}
+		arrays := newNetwork(t, s, o).Packed()
+		x := arrays["layer.1.fc1.weight"]
+		x[len(x)-1] = float32(scale)
+		if _, err := FromPacked(s, arrays, o); !errors.Is(err, tensorfile.ErrWeights) || !strings.Contains(err.Error(), "layer.1.fc1.weight") {
+			t.Errorf("a scale of %v: got %v", scale, err)
 		}
 	}
 }

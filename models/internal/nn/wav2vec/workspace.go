@@ -17,6 +17,9 @@ type workspace struct {
 	grouped  []float32    // [PositionGroups, frames + PositionTaps, Width/PositionGroups]
 	mean     []float64    // [Width]
 
+	positions []gemm.Product // one for each group
+	moments   []moments      // of parts of the samples, with GroupNorm
+
 	trace func(step string, i int, x []float32) // in tests
 }
 
@@ -29,6 +32,7 @@ func newWorkspace(n *Network) *workspace {
 		input:     make([]float32, n.samples),
 		grouped:   make([]float32, (frames+s.PositionTaps)*s.Width),
 		mean:      make([]float64, s.Width),
+		positions: make([]gemm.Product, s.PositionGroups),
 	}
 	if s.ConvNorm == GroupNorm {
 		w.folded = make([]float32, s.Channels*s.Kernels[0])
@@ -63,11 +67,12 @@ func (n *Network) embed(w *workspace) {
 		}
 	})
 	for group := range n.positions {
-		w.Multiply(gemm.Product{
+		w.positions[group] = gemm.Product{
 			C: w.Y[group*size:], StrideC: s.Width, A: w.grouped[group*rows*size:], StrideA: size, Rows: frames,
 			B: &n.positions[group].Weight, Bias: n.positions[group].Bias, After: nn.GELU,
-		})
+		}
 	}
+	w.MultiplyAll(w.positions)
 	w.Add(w.Y)
 }
 
