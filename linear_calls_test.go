@@ -202,7 +202,7 @@ func TestLinearizabilityFindsFaults(t *testing.T) {
 		return // this is such a process
 	}
 	for _, name := range slices.Sorted(maps.Keys(concurrentFaults)) {
-		t.Run(name, func(t *testing.T) { wantFault(t, "TestLinearizable", name) })
+		t.Run(name, func(t *testing.T) { wantFault(t, "TestLinearizable", name, "-linear.ops=2000") })
 	}
 	t.Run("races", func(t *testing.T) { wantFault(t, "TestSubmissionRaceHasOneWinner", "two submissions win") })
 }

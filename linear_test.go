@@ -18,6 +18,7 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
@@ -33,7 +34,7 @@ import (
 
 var (
 	linearRuns = flag.Int("linear.runs", 5, "how many histories are checked for linearizability")
-	linearOps  = flag.Int("linear.ops", 2000, "calls in each of them")
+	linearOps  = flag.Int("linear.ops", cost.Sized(2000, 500), "calls in each of them")
 )
 
 const (
@@ -211,7 +212,8 @@ func (c *concurrent) sentinel(err error) error {
 	return err
 }
 
-// TestLinearizable checks five histories of 2000 calls, or what the flags say.
+// TestLinearizable checks five histories of 2000 calls (500 under the race detector), or
+// what the flags say.
 func TestLinearizable(t *testing.T) {
 	for run := range *linearRuns {
 		kind := []string{"memory", "bolt", "memory", "encrypted", "memory"}[run%5]

@@ -108,7 +108,7 @@ var order = map[string][]string{
 	"cmd/voicelab": {
 		".", "dsp", "features", "internal/command", "internal/durable", "internal/stats",
 		"lab/corpus", "lab/evaluate", "lab/manifest", "lab/prior", "lab/protocol", "lab/report", "lab/simulate", "lab/train",
-		"models", "models/dam", "models/learn", "models/shipped", "models/ssl", "screen",
+		"models", "models/dam", "models/learn", "models/process", "models/shipped", "models/ssl", "screen",
 	},
 }
 

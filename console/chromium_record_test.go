@@ -70,12 +70,64 @@ func TestUploadBreaksOff(t *testing.T) {
 	b.Do("send", chromedp.Click(chromedp.CSS("#send")))
 	b.WaitFor("that the upload broke off", `document.getElementById("advice").textContent.startsWith("The connection broke off")`)
 	b.Check("broken-off")
+	if !chromium.Value(b.Window, "focus", chromedp.Evaluate[bool](`document.activeElement.matches("#send")`)) {
+		t.Error("after the failure the focus is not on the button to send")
+	}
 	b.tap.setCut(false)
 	b.Do("send again", chromedp.WaitVisible(chromedp.CSS("#send")), chromedp.Click(chromedp.CSS("#send")))
 	b.WaitFor("thanks", `location.pathname.endsWith("/thanks") && document.readyState == "complete"`)
 	kept := chromium.Value(b.Window, "what stays in the browser", chromedp.Evaluate[string](`(async () => JSON.stringify([localStorage.length, sessionStorage.length, (await indexedDB.databases()).length, (await caches.keys()).length]))()`, chromedp.EvalAwaitPromise))
 	if kept != "[0,0,0,0]" {
 		t.Errorf("storage of the browser has %s entries, want none", kept)
+	}
+}
+
+// TestMicrophoneGoesAway: a device that is unplugged, or a page that is left and shown
+// again, ends the recording and keeps what was said.
+func TestMicrophoneGoesAway(t *testing.T) {
+	for name, event := range map[string]string{
+		"unplugged": `window.stream.getAudioTracks()[0].dispatchEvent(new Event("ended"))`,
+		"left":      `window.dispatchEvent(new PageTransitionEvent("pagehide", {persisted: true}))`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBrowser(t, chromium.Desktop)
+			b.signIn(b.s.key)
+			b.consent("patient-17")
+			chromium.Value(b.Window, "keep the stream", chromedp.Evaluate[bool](`(() => {
+				const open = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
+				navigator.mediaDevices.getUserMedia = async (wish) => window.stream = await open(wish);
+				return true;
+			})()`))
+			b.Do("record", chromedp.Click(chromedp.CSS("#check")), chromedp.WaitVisible(chromedp.CSS("#start")), chromedp.Click(chromedp.CSS("#start")), chromedp.Sleep(time.Second))
+			chromium.Value(b.Window, "the microphone goes away", chromedp.Evaluate[bool](event))
+			b.WaitFor("the recording", `!document.getElementById("send").hidden && document.getElementById("playback").src != ""`)
+			b.Do("what comes later", chromedp.Sleep(500*time.Millisecond))
+			if got := b.Text("#advice"); got != "The microphone was disconnected. What was recorded until then is kept." {
+				t.Errorf("got the advice %q, want that what was recorded is kept", got)
+			}
+		})
+	}
+}
+
+// TestRateOfTheMicrophone: a browser that does not resample sends what it has.
+func TestRateOfTheMicrophone(t *testing.T) {
+	t.Parallel()
+	b := newBrowser(t, chromium.Desktop)
+	b.signIn(b.s.key)
+	b.consent("patient-17")
+	chromium.Value(b.Window, "another rate", chromedp.Evaluate[bool](`(() => {
+		const Context = AudioContext;
+		window.AudioContext = class extends Context { constructor() { super({sampleRate: 48000}); } };
+		window.OfflineAudioContext = class { constructor() { throw new RangeError("out of memory"); } };
+		return true;
+	})()`))
+	b.record(time.Second)
+	b.Do("send", chromedp.Click(chromedp.CSS("#stop")), chromedp.WaitVisible(chromedp.CSS("#playback[src]")), chromedp.Click(chromedp.CSS("#send")))
+	b.WaitFor("thanks", `location.pathname.endsWith("/thanks") && document.readyState == "complete"`)
+	a, err := wav.Decode(bytes.NewReader(b.tap.recordings[0]), nil)
+	if err != nil || a.SampleRate != 48000 || len(a.Samples) < 24000 {
+		t.Errorf("got %d samples at %d Hz (%v), want a second at 48000", len(a.Samples), a.SampleRate, err)
 	}
 }
 

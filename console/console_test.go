@@ -20,6 +20,7 @@ import (
 	"github.com/voicescreen/voicescreen/audit"
 	"github.com/voicescreen/voicescreen/console"
 	"github.com/voicescreen/voicescreen/httpadapter"
+	"github.com/voicescreen/voicescreen/internal/proof/testflag"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/bolt"
@@ -28,7 +29,12 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if err := testflag.Parallel("3"); err != nil { // they wait for what is spoken
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // A service is a console over an engine in memory, with a key of all scopes.
 type service struct {

@@ -26,7 +26,7 @@ type recordData struct {
 // recorderButtons and recorderWords are what static/record.js shows.
 var (
 	recorderButtons = []string{"check", "start", "pause", "resume", "stop", "send", "discard"}
-	recorderWords   = []string{"idle", "opening", "checking", "recording", "paused", "preparing", "recorded", "sending", "sent", "seconds", "few", "some", "enough", "listening", "silent", "no-voice",
+	recorderWords   = []string{"idle", "opening", "checking", "recording", "paused", "recorded", "sending", "sent", "seconds", "few", "some", "enough", "listening", "silent", "no-voice",
 		"clipped", "quiet", "noisy", "good", "interrupted", "no-microphone", "broken-off", "signed-out", "too-short", "one-file"}
 )
 

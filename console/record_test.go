@@ -160,7 +160,7 @@ func TestUploadThatStalls(t *testing.T) {
 		if err == nil {
 			res.Body.Close()
 			if res.StatusCode != http.StatusBadRequest {
-				err = fmt.Errorf("got %d, want 400", res.StatusCode)
+				t.Errorf("got %d, want 400", res.StatusCode)
 			}
 		}
 		ended <- err
@@ -217,6 +217,23 @@ func TestUploadsOfOneCallerAreBounded(t *testing.T) {
 		t.Errorf("the first upload: got %d, want 200", status)
 	}
 	c.upload(second, voicescreentest.Recording()).want(t, "after the first", http.StatusOK, "has arrived")
+}
+
+// TestFormThatStalls: whoever sends a form slowly holds no connection, and needs no key for
+// the form to sign in.
+func TestFormThatStalls(t *testing.T) {
+	s := newService(t, func(o *console.Options) { o.Upload.StallTime = 100 * time.Millisecond })
+	conn, err := net.Dial("tcp", s.server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(20 * time.Second))
+	fmt.Fprint(conn, "POST /console/sign-in HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\nkey=")
+	line, err := bufio.NewReader(conn).ReadString('\n')
+	if err != nil || !strings.Contains(line, "400 Bad Request") {
+		t.Errorf("got %q (%v), want 400", line, err)
+	}
 }
 
 // TestRefusedUploadIsRead: a browser that is refused reads the answer after it has sent

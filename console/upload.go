@@ -25,7 +25,8 @@ type UploadOptions struct {
 	AnyFormat bool
 
 	// StallTime is the maximum pause between two reads of an upload, and Time the maximum
-	// time of the whole upload: see httpadapter.Limits.
+	// time of the whole upload: see httpadapter.Limits. StallTime also holds for forms,
+	// which are received within 10 s.
 	StallTime, Time time.Duration
 
 	// PerCaller is the maximum number of uploads of one caller at the same time. Another
@@ -77,7 +78,7 @@ func (u *uploads) enter(caller string, most int) (leave func(), ok bool) {
 	}, true
 }
 
-// A timedBody is the body of an upload, each of whose reads has a deadline. A connection
+// A timedBody is the body of a request, each of whose reads has a deadline. A connection
 // without deadlines, as in a test, has none.
 type timedBody struct {
 	io.ReadCloser

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/audit"
@@ -54,11 +55,17 @@ type visit struct {
 // ctx returns the context of the request.
 func (v *visit) ctx() context.Context { return v.r.Context() }
 
-// maxForm is the maximum size of a form in bytes. Chosen: several times the longest.
-const maxForm = 64 << 10
+const (
+	// maxForm is the maximum size of a form in bytes. Chosen: several times the longest.
+	maxForm = 64 << 10
+
+	// formTime is the maximum time to receive a form. As httpadapter.Limits.BodyTime.
+	formTime = 10 * time.Second
+)
 
 // form reads the form of the request.
 func (v *visit) form() error {
+	v.timed(v.opts.Upload.StallTime, formTime)
 	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, maxForm)
 	if err := v.r.ParseForm(); err != nil {
 		return fault{http.StatusBadRequest, "error.form"}

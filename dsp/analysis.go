@@ -74,6 +74,7 @@ type Analysis struct {
 	Duration float64 // seconds of audio
 
 	F0        []float64          // Hz; 0 where unvoiced
+	Irregular []bool             // whether the voice is irregular, such as creak, in a frame without F0, by [Pitch.Irregular]
 	Level     []float64          // dBFS of the frame's RMS, less the recording's mean; -Inf in digital silence
 	Loudness  []float64          // auditory loudness after Hermansky (1990) as in GeMAPS, relative, ≥ 0
 	HNR       []float64          // dB, harmonics-to-noise ratio by [HNR]; NaN where unvoiced
@@ -81,11 +82,14 @@ type Analysis struct {
 	MFCC      [][NumMFCC]float64 // HTK mel cepstrum by [MFCC], c0 first
 	Formants  []Formants         // F1 to F3; NaN outside voiced frames
 	IsSpeech  []bool             // whether the frame is in a speech segment
-	Pulses    []float64          // times of the glottal pulses in seconds by [Pulses], ascending
+	Pulses    []float64          // times of the glottal pulses in seconds by [Pulses], ascending; beyond the voiced frames only of periods like the one before
 	Speech    []Segment          // stretches of speech, ascending, disjoint, with 0.1 s or more each
 	Pauses    []Segment          // silent pauses of 0.2 s or more between stretches of speech
 	Syllables []float64          // times of the syllable nuclei in seconds, ascending (de Jong and Wempe 2009)
 
+	// Jitter and Shimmer are of Pulses. The creak at the ends of phrases, which Irregular
+	// has, hardly counts in them, so that they compare with norms and published effects of
+	// tracks that leave it out.
 	Jitter  Jitter
 	Shimmer Shimmer
 	CPPS    float64 // dB, smoothed cepstral peak prominence by [CPPS]; NaN without voiced frames

@@ -35,7 +35,7 @@ type Analyzer struct {
 func NewAnalyzer() *Analyzer {
 	a := &Analyzer{
 		spectral: NewSpectral(),
-		pitch:    NewPitch(SampleRate, &PitchOptions{Strict: true}),
+		pitch:    NewPitch(SampleRate, nil),
 		pulses:   NewPulses(SampleRate),
 		hnr:      NewHNR(SampleRate),
 		cpps:     NewCPPS(SampleRate),
@@ -43,6 +43,7 @@ func NewAnalyzer() *Analyzer {
 		activity: newActivity(SampleRate),
 		smooth:   make([]float64, spectrumFrame/2+1),
 	}
+	a.pulses.beyond = pulseAlike
 	a.keep = a.tracks()
 	return a
 }
@@ -88,8 +89,8 @@ func (a *Analyzer) Analyze(x []float64) *Analysis {
 // A Sink takes the measures of single frames as [Analyzer.Stream] finds them, each kind
 // in the order of the frames. What the functions are given is valid until they return.
 type Sink struct {
-	// Begin is called before the other functions, when F0, IsSpeech, Speech, Pauses
-	// and Quality.SNR are known.
+	// Begin is called before the other functions, when F0, Irregular, IsSpeech, Speech,
+	// Pauses and Quality.SNR are known.
 	Begin    func(a *Analysis)
 	Frame    func(i int, f *Frame)
 	HNR      func(i int, db float64)  // of every frame; see [Analysis]
@@ -113,7 +114,7 @@ func (a *Analyzer) Stream(src Samples, known *Survey, sink *Sink) (*Analysis, er
 		}
 		known = &v
 	}
-	*out = Analysis{F0: out.F0, IsSpeech: out.IsSpeech, Pulses: out.Pulses, Speech: out.Speech, Pauses: out.Pauses, Syllables: out.Syllables}
+	*out = Analysis{F0: out.F0, Irregular: out.Irregular[:0], IsSpeech: out.IsSpeech, Pulses: out.Pulses, Speech: out.Speech, Pauses: out.Pauses, Syllables: out.Syllables}
 	out.reset()
 	out.Duration = float64(known.n) / SampleRate
 	out.F0, out.IsSpeech = filled(out.F0, FrameCount(known.n), 0), filled(out.IsSpeech, FrameCount(known.n), false)
@@ -166,6 +167,7 @@ func (a *Analyzer) run(x *signal, e extent, sink *Sink) {
 		return
 	}
 	a.pitch.sharpen(out.F0)
+	out.Irregular = a.pitch.Irregular(out.Irregular, out.F0)
 	if x.src != nil && n > longTrack {
 		a.activity.sorted = a.pitch.path.quartile // scratch, too
 		a.pitch.path = pitchPath{}
@@ -243,6 +245,7 @@ func (a *Analyzer) tracks() Sink {
 func (out *Analysis) resize(n int) {
 	nan := math.NaN()
 	out.F0 = filled(out.F0, n, 0)
+	out.Irregular = filled(out.Irregular, n, false)
 	out.Level = filled(out.Level, n, math.Inf(-1))
 	out.Loudness = filled(out.Loudness, n, 0)
 	out.HNR = filled(out.HNR, n, nan)

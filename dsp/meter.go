@@ -11,10 +11,11 @@ const meterLevel = 5
 // pitch is found by the same steps as that of [Pitch], both with what is known by now. It
 // works at the rate of the recording.
 //
-// The speech so far differed from that of the Analyzer at the end by at most 0.21 s on
-// recordings of one person in quiet, at 20 and at 10 dB SNR (24 runs of 2 to 55 s). It
-// differed by at most 0.76 s, 0.3 % in the median, on 23 recordings of 34 to 44 s that were
-// assembled from clips of ten people each at gains of 0 to -9 dB, at 50 to 5 dB SNR.
+// The speech so far differed from that of the Analyzer at the end by at most 0.28 s on
+// recordings of one person in quiet, at 20 and at 10 dB SNR (24 runs of 3 to 55 s). It
+// differed by at most 0.75 s, and by less than 0.01 s in the median, on 23 recordings of 26
+// to 46 s that were assembled from clips of ten people each at gains of 0 to -9 dB, at 50
+// to 7 dB SNR.
 //
 // The memory of a Meter grows by 20 bytes for each 10 ms. It is not safe for concurrent
 // use. Use [NewMeter]: the zero value panics.

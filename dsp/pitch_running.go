@@ -23,13 +23,16 @@ const (
 
 // A runningPitch tracks F0 while a recording goes on, with the candidates, the path and the
 // checks of its Pitch. What depends on all frames there depends on those so far here: the
-// magnitude of the voice and the speaker's range. The path is followed back from pathLag
-// frames later, and the contour is not sharpened.
+// magnitudes of the voice and of the pauses, and the speaker's range. The path is followed
+// back from pathLag frames later, and the contour is not sharpened.
 type runningPitch struct {
 	p             *Pitch
-	f0            []float64 // Hz, of each frame that is checked; the last two may still change
-	local         []float32 // of these, as in pitchPath
-	next          int       // frame whose candidates are next
+	f0            []float64  // Hz, of each frame that the path has reached
+	decided       int        // frames of f0 that are checked; the doubtful ones after them may be cleared
+	last          float64    // Hz, of the path in the latest of these, 0 if it was doubtful
+	local         []float32  // of f0's frames, as in pitchPath
+	magnitudes    levelCount // of all measured frames
+	next          int        // frame whose candidates are next
 	score, before *pathScores
 	octaves       []int // voiced frames by their octave over the floor
 	voiced        int   // their number
@@ -38,14 +41,14 @@ type runningPitch struct {
 }
 
 func newRunningPitch(sr float64) *runningPitch {
-	r := &runningPitch{p: NewPitch(sr, &PitchOptions{Strict: true}), score: new(pathScores), before: new(pathScores), hi: math.Inf(1)}
+	r := &runningPitch{p: NewPitch(sr, nil), magnitudes: newLevelCount(), score: new(pathScores), before: new(pathScores), hi: math.Inf(1)}
 	r.p.low.exact = true
 	r.octaves = make([]int, int(math.Ceil(octaveBins*math.Log2(r.p.opts.Ceiling/r.p.opts.Floor)))+1)
 	return r
 }
 
-// final is the number of frames of f0 that do not change any more.
-func (r *runningPitch) final() int { return max(len(r.f0)-2, 0) }
+// final is the number of frames of f0 that do not change any more, but by silence.
+func (r *runningPitch) final() int { return max(r.decided-2, 0) }
 
 // follow takes what has come of x: the samples before end. They must reach back as far as
 // signalMargin does from the frame that is next.
@@ -66,12 +69,15 @@ func (r *runningPitch) frame(x *signal, i int) {
 	p := r.p
 	p.corr.frame(float64(i)*Hop, x, &p.path)
 	p.refer(x, i)
+	if at := p.path.magnitude(i); at >= 0 {
+		r.magnitudes.add(max(level(float64(at)*float64(at)), silence))
+	}
 	for len(p.path.back) < len(p.path.candidates)+len(p.path.first) {
 		p.path.back = append(p.path.back, 0)
 	}
 	r.score, r.before = r.before, r.score
 	p.path.step(i, r.before, r.score, &p.opts,
-		&pathBounds{p.reference() * p.opts.SilenceThreshold, p.rules.local, r.lo, r.hi, p.rules.below})
+		&pathBounds{r.silent(p.reference()), p.rules.local, r.lo, r.hi, p.rules.below})
 	k := i - pathLag
 	if k < 0 {
 		return
@@ -80,9 +86,14 @@ func (r *runningPitch) frame(x *signal, i int) {
 	p.path.walk(track[:], i, k, r.score.best(len(p.path.frame(i))))
 	r.f0 = append(r.f0, track[0])
 	r.local = append(r.local, p.path.magnitude(k))
-	p.check(r.f0[k:], x, k)
-	if k > 0 {
-		p.edge(r.f0, x, k-1)
+	if r.doubt(k) {
+		for ; r.decided <= k; r.decided++ {
+			i := r.decided
+			p.check(r.f0[i:i+1], x, i)
+			if i > 0 {
+				p.edge(r.f0[:i+1], x, i-1)
+			}
+		}
 	}
 	if k%rangeStep == 0 {
 		r.speakerRange()
@@ -90,6 +101,33 @@ func (r *runningPitch) frame(x *signal, i int) {
 	if len(p.path.first) == pathKept {
 		p.path.drop(pathKept / 2)
 	}
+}
+
+// doubt is [Pitch.doubt] of frame k, the latest one. Doubtful frames wait for one that is
+// not, or for more than doubtMost of them: at most 50 ms. It reports whether none waits.
+func (r *runningPitch) doubt(k int) bool {
+	f := r.f0[k]
+	if r.p.doubtful(k, f) {
+		if r.last > 0 && k-r.decided < doubtMost {
+			return false
+		}
+		clear(r.f0[r.decided:])
+		f = 0
+	} else if lo, hi := min(r.last, f), max(r.last, f); lo == 0 || hi > edgeJump*lo {
+		clear(r.f0[r.decided:k])
+	}
+	r.last = f
+	return true
+}
+
+// silent is the magnitude below which a frame tends to be unvoiced, as pitchPath.silence
+// has it, where peak is the largest magnitude of voice.
+func (r *runningPitch) silent(peak float64) float64 {
+	least := peak * r.p.opts.SilenceThreshold
+	if faint := r.magnitudes.rank(humPercentile/100., 1); faint > silence { // not NaN
+		least = max(least, min(humShare*math.Pow(10, faint/20), r.p.rules.local*peak))
+	}
+	return least
 }
 
 // speakerRange sets the speaker's range as that of pitchPath does, from the frames that
@@ -117,7 +155,7 @@ func (r *runningPitch) speakerRange() {
 // silence makes frames unvoiced whose magnitude is below the silence threshold, relative
 // to the magnitude of the voice that is known by now.
 func (r *runningPitch) silence() {
-	least := float32(r.p.opts.SilenceThreshold * r.p.loudest)
+	least := float32(r.silent(r.p.loudest))
 	for i, v := range r.local[:r.final()] {
 		if v < least {
 			r.f0[i] = 0

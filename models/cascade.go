@@ -109,8 +109,9 @@ func (c *Cascade) Score(ctx context.Context, in *features.Recording) ([]screen.S
 
 // doubts reports whether the second scorer is to be asked.
 func (c *Cascade) doubts(s *screen.Score) bool {
-	if c.margin == 0 {
-		return s.Decision == screen.Indeterminate
+	if c.margin == 0 { // the engine derives a decision that the scorer left empty in the same way
+		return s.Decision == screen.Indeterminate || s.Doubtful() ||
+			s.Band != (screen.Band{}) && s.Band.Of(s.Category).Decide(s.Probability) == screen.Indeterminate
 	}
 	return slices.Contains(s.Cautions, screen.Unfamiliar) || math.Abs(math.Log(s.Probability/(1-s.Probability))) <= c.margin
 }

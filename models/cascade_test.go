@@ -86,3 +86,30 @@ func TestCascade(t *testing.T) {
 		}
 	}
 }
+
+// TestCascadeDerivesTheDecision: a scorer may leave its decision to the engine, which
+// derives it from the band and the cautions.
+func TestCascadeDerivesTheDecision(t *testing.T) {
+	band := screen.Band{Low: 0.25, High: 0.5}
+	for name, c := range map[string]struct {
+		score screen.Score
+		sent  bool
+	}{
+		"open":       {screen.Score{Probability: 0.4, Band: band}, true},
+		"below":      {screen.Score{Probability: 0.2, Band: band}, false},
+		"above":      {screen.Score{Probability: 0.5, Band: band}, false},
+		"always":     {screen.Score{Probability: 0.9, Band: screen.Open}, true},
+		"unfamiliar": {screen.Score{Probability: 0.9, Cautions: []screen.Caution{screen.Unfamiliar}}, true},
+		"no band":    {screen.Score{Probability: 0.4}, false},
+	} {
+		info := models.Info{Categories: []screen.Category{screen.Deepfake}}
+		second := &stage{info: info}
+		m, err := models.NewCascade(&stage{info: info, score: c.score}, second, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.Score(t.Context(), &features.Recording{}); err != nil || second.calls == 1 != c.sent {
+			t.Errorf("%s: got %d calls of the second scorer (%v), want one: %v", name, second.calls, err, c.sent)
+		}
+	}
+}

@@ -44,7 +44,10 @@ func NewSignal(c *features.Channel) *Signal {
 	s.wave(c.Samples)
 	s.power = spectrogram(c.Samples, c.Rate)
 	a := features.NewMeasurer().Measure(c).Analysis
-	s.tracks(a, s.voice(c, a.Quality.SNR))
+	s.tracks(a)
+	if s.irregular = math.NaN(); a.Quality.SNR >= leastSNR {
+		s.irregular = dsp.IrregularShare(a.F0, a.Irregular)
+	}
 	s.speech = append(s.speech, a.Speech...)
 	s.pauses = append(s.pauses, a.Pauses...)
 	return s
@@ -53,18 +56,6 @@ func NewSignal(c *features.Channel) *Signal {
 // leastSNR is the least signal-to-noise ratio in dB of a recording in which irregular voice
 // is measured: see dsp.Pitch.Irregular.
 const leastSNR = 10
-
-// voice measures how regular the voice is, and returns the pitch in Hz of each frame, 0
-// where unvoiced. It is that of [dsp.Pitch], which shows the faint ends of phrases too;
-// the features are measured on fewer frames.
-func (s *Signal) voice(c *features.Channel, snr float64) []float64 {
-	p := dsp.NewPitch(float64(c.Rate), nil)
-	f0 := p.Track(nil, c.Samples)
-	if s.irregular = math.NaN(); snr >= leastSNR {
-		s.irregular = dsp.IrregularShare(f0, p.Irregular(nil, f0))
-	}
-	return f0
-}
 
 // part returns which of n points belong to a column: at least one.
 func part(column, n int) (from, to int) {
@@ -85,8 +76,8 @@ func (s *Signal) wave(x []float64) {
 	}
 }
 
-// tracks takes the medians of each column of the pitch and of the tracks of an analysis.
-func (s *Signal) tracks(a *dsp.Analysis, f0 []float64) {
+// tracks takes the medians of each column of the tracks of an analysis.
+func (s *Signal) tracks(a *dsp.Analysis) {
 	s.pitch = make([]float64, columns)
 	for k := range s.formants {
 		s.formants[k] = make([]float64, columns)
@@ -112,9 +103,8 @@ func (s *Signal) tracks(a *dsp.Analysis, f0 []float64) {
 			}
 			continue
 		}
-		from, to := part(c, len(f0))
-		s.pitch[c] = median(from, to, func(i int) float64 { return f0[i] })
-		from, to = part(c, len(a.F0))
+		from, to := part(c, len(a.F0))
+		s.pitch[c] = median(from, to, func(i int) float64 { return a.F0[i] })
 		for k := range s.formants {
 			s.formants[k][c] = median(from, to, func(i int) float64 { return a.Formants[i].F[k] })
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -13,14 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/voicescreen/voicescreen"
-	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/internal/command"
 	"github.com/voicescreen/voicescreen/lab/manifest"
 	"github.com/voicescreen/voicescreen/lab/report"
 	"github.com/voicescreen/voicescreen/models"
-
-	"github.com/voicescreen/voicescreen/models/shipped"
 	"github.com/voicescreen/voicescreen/screen"
 )
 
@@ -32,6 +27,7 @@ type evaluateOptions struct {
 	corpus                                                     corpusOptions
 	prior                                                      float64
 	scoring                                                    command.ScoringFlags
+	program                                                    command.ScorerFlags
 }
 
 func newEvaluate() *cobra.Command {
@@ -62,8 +58,11 @@ the shipped one with one of yours: the differences of AUC, Brier score and expec
 calibration error with the interval of a paired bootstrap, by group where groups are
 known, and DeLong's test of the AUC (DeLong, DeLong and Clarke-Pearson 1988).
 
+--scorer-command measures a program of yours in the place of --model: see
+docs/SCORERS.md.
+
 --model-share measures a cascade: the shipped model scores every recording, and
---model those about which that is least sure. The last line says how many they were,
+--model or the program those about which that is least sure. The last line says how many they were,
 and how long each took.
 
 --nested, for deepfake, measures no model but how the design of the shipped one does
@@ -102,8 +101,11 @@ flags, score with the same flags.`,
 			if err := checkNested(o.nested, task, o.corpus.name); err != nil {
 				return err
 			}
-			if o.against == shippedModel && o.model == "" && !o.nested {
+			if o.against == shippedModel && o.model == "" && !o.program.Given() && !o.nested {
 				return command.Usagef("--against shipped compares the shipped model with itself, want --model or another file")
+			}
+			if o.model != "" && o.program.Given() {
+				return command.Usagef("--model and --scorer-command are both what is measured: want one of them")
 			}
 			if o.nested {
 				return evaluateNested(cmd, o)
@@ -116,6 +118,7 @@ flags, score with the same flags.`,
 	cmd.Flags().StringVar(&o.use, "use", "", "take only the rows with this value in the column use")
 	cmd.Flags().StringVar(&o.model, "model", "", "the model file (default the shipped model)")
 	command.AddModelShare(cmd, &o.share)
+	o.program.Add(cmd)
 	cmd.Flags().StringVar(&o.against, "against", "", "compare with the model in this file, or with \"shipped\"")
 	cmd.Flags().StringVar(&o.scores, "scores", "", "write the scores to this file")
 	cmd.Flags().StringVar(&o.report, "report", "", "write a page with plots to this file")
@@ -129,11 +132,12 @@ flags, score with the same flags.`,
 	return cmd
 }
 
-func runEvaluate(cmd *cobra.Command, task screen.Category, o evaluateOptions) error {
-	scorer, err := newRowScorer(task, o)
+func runEvaluate(cmd *cobra.Command, task screen.Category, o evaluateOptions) (err error) {
+	scorer, err := newRowScorer(cmd.Context(), task, o)
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, command.CloseModels([]models.Scorer{scorer.Scorer})) }()
 	command.PrintOrigins(cmd, scorer.Scorer)
 	if scorer.against != nil {
 		command.PrintOrigins(cmd, scorer.against)
@@ -211,135 +215,6 @@ func outputs(scores, page string) (s, p *command.Output, err error) {
 		}
 	}
 	return s, p, nil
-}
-
-// rowScorer scores labelled recordings by one model, whose probabilities suppose
-// what those of the service do.
-type rowScorer struct {
-	models.Scorer
-	against models.Scorer // a second model; nil for none
-	task    screen.Category
-	scoring voicescreen.ScoringOptions
-}
-
-// shippedModel is the value of --against that names the shipped model of the task.
-const shippedModel = "shipped"
-
-func newRowScorer(task screen.Category, o evaluateOptions) (*rowScorer, error) {
-	s := &rowScorer{task: task, scoring: voicescreen.ScoringOptions{DeepfakePrior: o.prior}}
-	if err := o.scoring.Set(&s.scoring); err != nil {
-		return nil, err
-	}
-	var err error
-	if s.Scorer, err = s.load(o.model); err != nil {
-		return nil, err
-	}
-	if s.Scorer, err = command.Cascade(s.Scorer, o.share); err != nil {
-		return nil, err
-	}
-	if _, ok := s.Scorer.(*models.Cascade); o.share != "" && !ok {
-		return nil, command.Usagef("--model-share is for a detector of synthetic voices given with --model")
-	}
-	switch o.against {
-	case "":
-	case shippedModel:
-		s.against, err = s.load("")
-	default:
-		s.against, err = s.load(o.against)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("--against: %w", err)
-	}
-	return s, nil
-}
-
-// load loads the model at path, or the shipped one of the task for "".
-func (s *rowScorer) load(path string) (models.Scorer, error) {
-	model, err := taskScorer(s.task, path, s.scoring.BaseRates)
-	if err != nil {
-		return nil, err
-	}
-	return models.WithBaseRates(model, s.scoring.BaseRates)
-}
-
-// taskScorer loads the model at path, or takes the shipped one of the task. The
-// rates are as of loadModel.
-func taskScorer(task screen.Category, path string, rates map[screen.Category]float64) (models.Scorer, error) {
-	if path != "" {
-		s, err := command.LoadModel(path, rates)
-		if err != nil {
-			return nil, err
-		}
-		if categoryIndex(s.Info(), task) < 0 {
-			return nil, fmt.Errorf("model %s is for %v, not for %v", path, s.Info().Categories, task)
-		}
-		return s, nil
-	}
-	shipped, err := shipped.Scorers()
-	if err != nil {
-		return nil, err
-	}
-	for _, s := range shipped {
-		if categoryIndex(s.Info(), task) >= 0 {
-			return s, nil
-		}
-	}
-	return nil, fmt.Errorf("no model for %v is shipped, want --model", task)
-}
-
-// categoryIndex is the place of a category among the scores of a model, -1 if
-// it has none.
-func categoryIndex(info models.Info, c screen.Category) int {
-	for i, have := range info.Categories {
-		if have == c {
-			return i
-		}
-	}
-	return -1
-}
-
-// row scores one recording.
-func (s *rowScorer) row(ctx context.Context, r *manifest.Row, in *features.Recording) (report.Row, error) {
-	row := report.Row{
-		Positive: r.Positive, Source: r.Origin(), System: r.System, Kind: r.Kind, Train: r.Use == "train",
-		SNR: in.Analysis.Quality.SNR, Groups: r.Groups(),
-	}
-	switch {
-	case s.task != screen.Deepfake && r.Person() != "": // whatever they are labelled, recordings of one person resemble each other
-		row.Cluster = r.Person()
-	case r.Source != "" || r.System != "":
-		row.Cluster = r.Cluster()
-	}
-	if r.HasTotal {
-		row.Class = screen.SeverityOf(s.task, r.Total)
-	}
-	if f := (features.Limits{}).Refuse(s.task, in.Analysis); f != nil {
-		row.Refused = f.Code
-	}
-	in.Metadata, in.FixedGain, in.Speech = r.Metadata, s.scoring.FixedGain, s.scoring.Speech
-	var err error
-	if row.Score, err = s.score(ctx, s.Scorer, in); err != nil || s.against == nil {
-		return row, err
-	}
-	row.Other, err = s.score(ctx, s.against, in)
-	return row, err
-}
-
-// score returns the score of the task by one model.
-func (s *rowScorer) score(ctx context.Context, model models.Scorer, in *features.Recording) (screen.Score, error) {
-	scores, err := model.Score(ctx, in)
-	if err != nil {
-		return screen.Score{}, err
-	}
-	i := categoryIndex(model.Info(), s.task)
-	if i >= len(scores) {
-		return screen.Score{}, errors.New("the model gives no score")
-	}
-	score := scores[i]
-	if s.task == screen.Deepfake {
-		score.SetPrior(s.scoring.DeepfakePrior)
-	}
-	return score, nil
 }
 
 // writeScores writes path, label and score of each row, the total of the

@@ -14,7 +14,12 @@ import (
 	"github.com/voicescreen/voicescreen/internal/command"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == scorerHelper {
+		helpToScore()
+	}
+	goleak.VerifyTestMain(m)
+}
 
 const (
 	interview = "../../testdata/interview_en.wav" // 41 s of speech

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen/audit"
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
 
@@ -228,7 +229,7 @@ func (v *visitor) finish(ctx context.Context) {
 // changes, the database is whole and no audio is left.
 func TestWhatIsAcknowledgedSurvivesKills(t *testing.T) {
 	t.Parallel()
-	kills := defaultKills
+	kills := cost.Sized(defaultKills, 12)
 	if text := os.Getenv(envKills); text != "" {
 		var err error
 		if kills, err = strconv.Atoi(text); err != nil {

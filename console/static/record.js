@@ -4,7 +4,7 @@
 
 import { Microphone } from "./microphone.js";
 import { SpeechMeter } from "./speech.js";
-import { file, rate, resampled, sixteenBits } from "./wav.js";
+import { file, rate, sixteenBits } from "./wav.js";
 
 const quiet = -45; // dBFS of speech below which the microphone is too far away; chosen
 const noisy = 15; // dB of speech over noise below which the place is too noisy; chosen
@@ -49,7 +49,7 @@ const leastSpeech = Number(recorder.dataset.minimum); // seconds that a score ne
 const enoughSpeech = Number(recorder.dataset.from); // seconds that are recommended
 
 /** Seconds of a recording: those that are analysed, and no more than may be sent. */
-const longest = Math.min(600, (Number(recorder.dataset.maxBytes) - 44) / (2 * rate) - 1);
+const longest = () => Math.min(600, (Number(recorder.dataset.maxBytes) - 44) / (2 * meter.rate) - 1);
 
 /** What the page says, in its language. */
 const words = new Map(
@@ -72,7 +72,7 @@ function say(region, what) {
   if (region.textContent !== what) region.textContent = what;
 }
 
-/** @typedef {"idle" | "opening" | "checking" | "recording" | "paused" | "preparing" | "recorded" | "sending" | "sent"} Step */
+/** @typedef {"idle" | "opening" | "checking" | "recording" | "paused" | "recorded" | "sending" | "sent"} Step */
 
 /** @type {Record<Step, (keyof typeof buttons)[]>} the buttons of each step, the likely one first */
 const buttonsOf = {
@@ -81,7 +81,6 @@ const buttonsOf = {
   checking: ["start"],
   recording: ["pause", "stop"],
   paused: ["resume", "stop", "discard"],
-  preparing: [],
   recorded: ["send", "discard"],
   sending: [],
   sent: [],
@@ -89,6 +88,8 @@ const buttonsOf = {
 
 /** @type {Step} */
 let step = "idle";
+/** Whether the focus was on a button that a step without buttons took away. */
+let focusLost = false;
 /** @type {Microphone | undefined} */
 let microphone;
 /** @type {Int16Array<ArrayBuffer>[]} */
@@ -102,7 +103,8 @@ let recording;
  * @param {Step} next
  */
 function go(next) {
-  const focused = Object.values(buttons).some((button) => button === document.activeElement);
+  const now = document.activeElement;
+  const focused = Object.values(buttons).some((button) => button === now) || (focusLost && now === document.body);
   step = next;
   say(state, text(step));
   for (const button of Object.values(buttons)) button.hidden = !buttonsOf[step].some((name) => buttons[name] === button);
@@ -111,6 +113,7 @@ function go(next) {
   sending.hidden = step !== "sending";
   files.hidden = step !== "idle" && step !== "opening" && step !== "checking";
   const first = buttonsOf[step][0];
+  focusLost = focused && !first;
   if (focused && first) buttons[first].focus();
 }
 
@@ -135,7 +138,7 @@ function show() {
   say(advice, text(judge(now)));
   if (step === "checking") return;
   if (now.speech > 0) say(state, text(now.speech < leastSpeech ? "few" : now.speech < enoughSpeech ? "some" : "enough"));
-  if (now.duration >= longest) void stop();
+  if (now.duration >= longest()) stop();
 }
 
 /**
@@ -168,42 +171,32 @@ async function check() {
 }
 
 /** Ends the recording, and offers to listen to it and to send it. */
-async function stop() {
-  const { speech } = meter.status();
-  const held = blocks;
-  if (held.length === 0) {
-    await discard();
+function stop() {
+  letGo();
+  if (blocks.length === 0) {
+    discard();
     say(advice, text("silent"));
     return;
   }
-  go("preparing");
-  await letGo();
-  try {
-    recording = file(await resampled(held, meter.rate, rate), rate);
-  } catch {
-    await discard();
-    say(advice, text("silent"));
-    return;
-  }
+  recording = file(blocks, meter.rate);
   blocks = [];
   playback.src = URL.createObjectURL(recording);
-  say(advice, speech < leastSpeech ? text("too-short", leastSpeech) : "");
+  say(advice, meter.status().speech < leastSpeech ? text("too-short", leastSpeech) : "");
   go("recorded");
   buttons.send.focus();
 }
 
 /** Lets go of the microphone. */
-async function letGo() {
-  const open = microphone;
+function letGo() {
+  microphone?.close().catch(() => {}); // its tracks are stopped all the same
   microphone = undefined;
-  await open?.close();
 }
 
 /** A microphone that goes away ends the recording; what was said until then is kept. */
 function interrupted() {
-  if (step === "recording" || step === "paused") void stop();
+  if (step === "recording" || step === "paused") stop();
   else {
-    void letGo();
+    letGo();
     go("idle");
   }
   say(advice, text("interrupted"));
@@ -219,11 +212,11 @@ function forget() {
 }
 
 /** Throws the recording away. */
-async function discard() {
+function discard() {
   forget();
   say(advice, "");
   go("idle");
-  await letGo();
+  letGo();
 }
 
 /** Sends the recording as the form would send a file. */
@@ -265,9 +258,9 @@ buttons.start.addEventListener("click", () => {
 });
 buttons.pause.addEventListener("click", () => go("paused"));
 buttons.resume.addEventListener("click", () => go("recording"));
-buttons.stop.addEventListener("click", () => void stop());
+buttons.stop.addEventListener("click", stop);
 buttons.send.addEventListener("click", send);
-buttons.discard.addEventListener("click", () => void discard());
+buttons.discard.addEventListener("click", discard);
 
 // A file dropped on the page is the file of the form.
 files.addEventListener("dragover", (event) => event.preventDefault());
@@ -281,7 +274,9 @@ files.addEventListener("drop", (event) => {
 addEventListener("beforeunload", (event) => {
   if (blocks.length > 0 || recording) event.preventDefault();
 });
-addEventListener("pagehide", () => void letGo());
+addEventListener("pagehide", () => { // the browser may show the page again as it is
+  if (microphone) interrupted();
+});
 
 recorder.hidden = false;
 if (Microphone.exists()) {

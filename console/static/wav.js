@@ -44,28 +44,3 @@ export function file(blocks, sampleRate) {
   // The samples are in the byte order of the machine, which is little-endian wherever browsers run.
   return new Blob([head.buffer, ...blocks], { type: "audio/wav" });
 }
-
-/**
- * Resamples blocks of 16 bits by the resampler of the browser.
- * @param {Int16Array<ArrayBuffer>[]} blocks
- * @param {number} from rate of the blocks in Hz
- * @param {number} to rate in Hz
- * @returns {Promise<Int16Array<ArrayBuffer>[]>}
- */
-export async function resampled(blocks, from, to) {
-  if (from === to || blocks.length === 0) return blocks;
-  const n = blocks.reduce((sum, block) => sum + block.length, 0);
-  const context = new OfflineAudioContext(1, Math.ceil((n * to) / from), to);
-  const buffer = context.createBuffer(1, n, from);
-  const samples = buffer.getChannelData(0);
-  let at = 0;
-  for (const block of blocks) {
-    for (const value of block) samples[at++] = value / 32768;
-  }
-  const source = context.createBufferSource();
-  source.buffer = buffer;
-  source.connect(context.destination);
-  source.start();
-  const out = await context.startRendering();
-  return [sixteenBits(out.getChannelData(0))];
-}

@@ -20,14 +20,14 @@ type ModelFlags struct {
 	Paths []string
 	Share string // see Cascade
 
-	scorer scorerFlags
+	scorer ScorerFlags
 }
 
 // Add adds the flags to a command.
 func (f *ModelFlags) Add(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.Paths, "model", nil, "a model file, or directory of Hugging Face, that replaces the shipped model of its category (repeatable)")
 	AddModelShare(cmd, &f.Share)
-	f.scorer.add(cmd)
+	f.scorer.Add(cmd)
 }
 
 // AddModelShare adds the flag --model-share to a command.
@@ -55,7 +55,7 @@ func (f *ModelFlags) Load(ctx context.Context, rates map[screen.Category]float64
 		}
 		scorers = append(scorers, s)
 	}
-	program, err := f.scorer.open(ctx, opts)
+	program, err := f.scorer.Open(ctx, opts)
 	if err != nil {
 		return scorers, err
 	}

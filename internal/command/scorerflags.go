@@ -15,16 +15,17 @@ import (
 	"github.com/voicescreen/voicescreen/models/process"
 )
 
-// scorerFlags are the flags about a program of the user's that scores.
-type scorerFlags struct {
+// ScorerFlags are the flags about a program of the user's that scores: --scorer-command and
+// its like.
+type ScorerFlags struct {
 	command string
 	env     []string
 	dir     string
 	timeout time.Duration
 }
 
-// add adds the flags to a command.
-func (f *scorerFlags) add(cmd *cobra.Command) {
+// Add adds the flags to a command.
+func (f *ScorerFlags) Add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.command, "scorer-command", "", "a program and its arguments, with absolute paths, that replaces the shipped models of its categories: see docs/SCORERS.md (default none)")
 	cmd.Flags().StringArrayVar(&f.env, "scorer-env", nil, "the name of an environment variable that this program gets, such as PATH (repeatable; default none)")
 	cmd.Flags().StringVar(&f.dir, "scorer-dir", "", "working directory of this program (default a new empty one)")
@@ -34,8 +35,12 @@ func (f *scorerFlags) add(cmd *cobra.Command) {
 	Folders(cmd, "scorer-dir")
 }
 
-// open starts the program; nil if there is none. Opts has what is not set by a flag.
-func (f *scorerFlags) open(ctx context.Context, opts process.Options) (*process.Scorer, error) {
+// Given reports whether there is a program.
+func (f *ScorerFlags) Given() bool { return f.command != "" }
+
+// Open starts the program; nil if there is none. Opts has what is not set by a flag. The
+// caller calls CloseModels.
+func (f *ScorerFlags) Open(ctx context.Context, opts process.Options) (*process.Scorer, error) {
 	if f.command == "" {
 		if len(f.env) > 0 || f.dir != "" {
 			return nil, Usagef("--scorer-env and --scorer-dir are for --scorer-command")

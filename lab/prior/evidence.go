@@ -71,7 +71,7 @@ const depressionUndecided = 0.1
 // reach at best where people are not chosen for being ill or well.
 func Depression() *Prior {
 	return &Prior{
-		Category: screen.Depression, Name: "voicescreen-depression", Version: "2.1.0",
+		Category: screen.Depression, Name: "voicescreen-depression", Version: "2.2.0",
 		Text: "Prior from the literature, not calibrated on any labelled recording." + learn.Disclaimer,
 		AUC:  0.625, AtLeast: [3]float64{0.236, 0.080, 0.029}, OperatingPoint: learn.OperatingPoint{Specificity: learn.Specificity, Undecided: depressionUndecided},
 		ShareSD: shareSD, GapSD: gapSD, Sources: []models.Data{evidence, sampled}, Samples: mustSamples(samplesCSV),
@@ -116,7 +116,7 @@ func Depression() *Prior {
 // The card shows what the update would be; with Samples in place of Against it is made.
 func Anxiety() *Prior {
 	return &Prior{
-		Category: screen.Anxiety, Name: "voicescreen-anxiety", Version: "2.1.0",
+		Category: screen.Anxiety, Name: "voicescreen-anxiety", Version: "2.2.0",
 		Text: "Prior from the literature, not calibrated on any labelled recording. Hardly better than chance for one recording." + learn.Disclaimer,
 		AUC:  0.56, AtLeast: [3]float64{0.156, 0.061, 0.027}, OperatingPoint: learn.OperatingPoint{Specificity: learn.Specificity, Undecided: learn.Undecided},
 		ShareSD: shareSD, GapSD: gapSD, Sources: []models.Data{evidence}, Against: mustSamples(anxietyCSV),

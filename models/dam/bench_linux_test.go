@@ -38,22 +38,18 @@ func BenchmarkChunk(b *testing.B) {
 	}
 	for _, threads := range []int{1, 2} {
 		b.Run(fmt.Sprintf("threads=%d", threads), func(b *testing.B) {
-			var w []*workspace
 			used, clock := map[string]float64{}, map[string]float64{}
-			for _, n := range networks {
-				w = append(w, newWorkspace(Published, threads, n.paired))
-			}
-			for b.Loop() {
-				for k := range 2 * len(names) { // the first of each allocates
-					n, i := networks[k%len(names)], k%len(names)
+			for first := true; b.Loop(); first = false {
+				for k, name := range names {
+					w := newWorkspace(Published, threads, networks[k].paired)
 					start, begin := cpu(b), time.Now()
-					runChunk(b, n, w[i])
+					runChunk(b, networks[k], w)
 					seconds, elapsed := (cpu(b) - start).Seconds(), time.Since(begin).Seconds()
-					if used[names[i]] == 0 || seconds < used[names[i]] {
-						used[names[i]] = seconds
+					if first || seconds < used[name] {
+						used[name] = seconds
 					}
-					if clock[names[i]] == 0 || elapsed < clock[names[i]] {
-						clock[names[i]] = elapsed
+					if first || elapsed < clock[name] {
+						clock[name] = elapsed
 					}
 				}
 			}

@@ -44,7 +44,7 @@ func Is(head []byte) bool {
 // output of Convert, which loads faster, or of ConvertInt8. It closes the file before it
 // returns. The model takes 0.71 GB for weights, and activations for Options.Chunks;
 // loading takes the memory of one tensor besides. The weights that ConvertInt8 wrote,
-// 0.18 GB, stay in the file, which must not change while the model is in use. Errors
+// 0.19 GB, stay in the file, which must not change while the model is in use. Errors
 // wrap ErrCheckpoint, ErrFile, ErrWeights, ErrChecksum or an error of package os.
 func Open(path string, opts *ScorerOptions) (*Model, error) {
 	return openShape(path, Published, opts)

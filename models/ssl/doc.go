@@ -28,6 +28,8 @@
 //
 // # Arithmetic
 //
-// All numbers are float32, as in the published models. The result of a window depends
-// neither on the number of goroutines nor on other windows.
+// All numbers are float32, as in the published models, unless [Options.Int8] is set, or was
+// when the file was written: then the factors of most products are integers of eight bits.
+// Both times the result of a window depends neither on the number of goroutines nor on
+// other windows.
 package ssl

@@ -16,6 +16,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 	"github.com/voicescreen/voicescreen/internal/proof/ramdisk"
 	"github.com/voicescreen/voicescreen/internal/proof/testflag"
 	"github.com/voicescreen/voicescreen/store/bolt"
@@ -41,7 +42,7 @@ func TestMain(m *testing.M) {
 	if path := os.Getenv(envHistory); path != "" {
 		makeHistories(path)
 	}
-	if err := errors.Join(testflag.Parallel("4"), ramdisk.Temp()); err != nil {
+	if err := errors.Join(testflag.Parallel("4"), testflag.Histories(cost.Sized("50", "20")), ramdisk.Temp()); err != nil {
 		panic(err)
 	}
 	goleak.VerifyTestMain(m)

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"go.uber.org/goleak"
 
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 	"github.com/voicescreen/voicescreen/internal/proof/pgserver"
 	"github.com/voicescreen/voicescreen/internal/proof/s3server"
 	"github.com/voicescreen/voicescreen/internal/proof/testflag"
@@ -63,7 +64,7 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 	}
-	if err := errors.Join(testflag.Parallel("4"), testflag.Histories("25")); err != nil {
+	if err := errors.Join(testflag.Parallel("4"), testflag.Histories(cost.Sized("25", "10"))); err != nil {
 		panic(err)
 	}
 	code := m.Run()

@@ -67,19 +67,17 @@ func pitchRows(m map[string]float64, a *dsp.Analyzer, s *set) {
 	m["F0, the same at 5 dB, gross"] = percent(c.gross, c.voiced-c.missed)
 	c = count(s.voicing, 0)
 	m["voicing decision, errors"] = percent(c.wrong, c.frames)
-	speakerRows(m, s)
+	speakerRows(m, a, s)
 }
 
-// speakerRows measures the voicing decision of [dsp.Pitch] on connected speech. Frames of
+// speakerRows measures the voicing decision on connected speech. Frames of
 // irregular voice are not counted: see signals.Speech.
-func speakerRows(m map[string]float64, s *set) {
+func speakerRows(m map[string]float64, a *dsp.Analyzer, s *set) {
 	var all pitchCount
-	pitch := dsp.NewPitch(dsp.SampleRate, nil)
-	var f0 []float64
 	for i, suffix := range []string{"", " at 10 dB", " at 0 dB"} {
 		var c pitchCount
 		for _, p := range s.speakers[i] {
-			f0 = pitch.Track(f0, p.x)
+			f0 := a.Analyze(p.x).F0
 			for k := range f0 {
 				if !p.Irregular[k] {
 					c.add(f0[k:k+1], p.F0[k:k+1], 0)

@@ -126,19 +126,21 @@ func TestServerIsKilled(t *testing.T) {
 	for range 3 {
 		var mu sync.Mutex // protects acknowledged
 		var calls sync.WaitGroup
-		var kill sync.Once
 		failed := 0
+		down := make(chan struct{})
+		kill := sync.OnceFunc(func() {
+			defer close(down)
+			if err := server.Kill(); err != nil {
+				t.Error(err)
+			}
+		})
 		for i := range 6 {
 			calls.Go(func() {
 				data := long[:len(long)-i]
 				at := 0
 				ref, err := b.Put(t.Context(), readerFunc(func(p []byte) (int, error) {
 					if i == 0 && at > 6<<20 {
-						kill.Do(func() {
-							if err := server.Kill(); err != nil {
-								t.Error(err)
-							}
-						})
+						kill()
 					}
 					n := copy(p, data[at:])
 					at += n
@@ -147,6 +149,9 @@ func TestServerIsKilled(t *testing.T) {
 					}
 					return n, nil
 				}))
+				if i == 0 {
+					kill() // also if nothing was read
+				}
 				mu.Lock()
 				defer mu.Unlock()
 				if err == nil {
@@ -157,19 +162,12 @@ func TestServerIsKilled(t *testing.T) {
 				wantErr(t, "Put", err, store.ErrUnavailable)
 			})
 		}
+		<-down
+		wantUnavailable(t, b, &calls)
 		calls.Wait()
 		if failed == 0 {
 			t.Error("no upload failed, want at least the one that killed the server")
 		}
-		for name, call := range map[string]func() error{
-			"Open":   func() error { _, err := read(t.Context(), b, strings.Repeat("A", 26)); return err },
-			"Remove": func() error { return b.Remove(t.Context(), strings.Repeat("A", 26)) },
-			"Sweep":  func() error { return b.Sweep(t.Context(), 0, nil) },
-			"Ping":   func() error { return b.Ping(t.Context()) },
-		} {
-			calls.Go(func() { wantErr(t, name, call(), store.ErrUnavailable) })
-		}
-		calls.Wait()
 		if err := server.Restart(); err != nil {
 			t.Fatal(err)
 		}
@@ -181,6 +179,18 @@ func TestServerIsKilled(t *testing.T) {
 		if names := files(t, server, bucket); len(names) != len(acknowledged) {
 			t.Errorf("got %q, want the %d recordings acknowledged", names, len(acknowledged))
 		}
+	}
+}
+
+// wantUnavailable begins each call but Put at a server that is down.
+func wantUnavailable(t *testing.T, b *s3.Bucket, calls *sync.WaitGroup) {
+	for name, call := range map[string]func() error{
+		"Open":   func() error { _, err := read(t.Context(), b, strings.Repeat("A", 26)); return err },
+		"Remove": func() error { return b.Remove(t.Context(), strings.Repeat("A", 26)) },
+		"Sweep":  func() error { return b.Sweep(t.Context(), 0, nil) },
+		"Ping":   func() error { return b.Ping(t.Context()) },
+	} {
+		calls.Go(func() { wantErr(t, name, call(), store.ErrUnavailable) })
 	}
 }
 

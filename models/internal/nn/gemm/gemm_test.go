@@ -1,14 +1,11 @@
 package gemm
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"sync"
 	"testing"
-	"time"
 )
 
 // sumTolerance bounds the error of a sum of n products of numbers below 1 in
@@ -327,55 +324,4 @@ func TestArraysTooShortPanic(t *testing.T) {
 			p.run()
 		}()
 	}
-}
-
-// BenchmarkProduct prints for each kernel, on one core, the rate of the shapes
-// of a layer of the encoder, in the fastest run, and its ratio to the peak of
-// the kernel's instructions, which is measured just before.
-func BenchmarkProduct(b *testing.B) {
-	for _, kernel := range append(Kernels(), PairKernels()...) {
-		for _, size := range [][3]int{{1500, 768, 768}, {1500, 768, 3072}, {1500, 3072, 768}, {1500, 64, 1500}, {1500, 1500, 64}} {
-			m, k, n := size[0], size[1], size[2]
-			b.Run(fmt.Sprintf("%v/%dx%dx%d", kernel, m, k, n), func(b *testing.B) {
-				r := rand.New(rand.NewPCG(8, 5))
-				var matrix Matrix
-				a := random(r, m*k)
-				if kernel == GoPairs || kernel == BF16 {
-					matrix.PackPairs(random(r, k*n), k, n, k)
-					Pair(a[:len(a)/2], a)
-				} else {
-					matrix.PackTransposed(random(r, k*n), k, n, k)
-				}
-				p := &Product{C: make([]float32, m*n), StrideC: n, A: a, StrideA: matrix.Rows(), Rows: m, B: &matrix, Kernel: kernel}
-				runtime.LockOSThread()
-				defer runtime.UnlockOSThread()
-				peak := kernel.peak()
-				fastest := math.Inf(1)
-				for b.Loop() {
-					start := time.Now()
-					p.run()
-					fastest = min(fastest, time.Since(start).Seconds())
-				}
-				rate := 2 * float64(m) * float64(k) * float64(n) / fastest / 1e9
-				b.ReportMetric(rate, "GFLOP/s")
-				if peak > 0 {
-					b.ReportMetric(peak, "GFLOP/s-peak")
-					b.ReportMetric(rate/peak, "of-peak")
-				}
-			})
-		}
-	}
-}
-
-// peak measures 1e9 floating-point operations per second of independent
-// multiplications in registers, the best of 50 short runs.
-func (kernel Kernel) peak() float64 {
-	best := 0.0
-	for range 50 {
-		const turns = 1 << 18
-		start := time.Now()
-		n := kernel.spin(turns)
-		best = max(best, float64(n)*turns/time.Since(start).Seconds()/1e9)
-	}
-	return best
 }

@@ -14,7 +14,8 @@ import (
 )
 
 // A converted model is a file of the tensors of a network, in the order in which
-// the network reads them, as float32 with adapters folded in:
+// the network reads them, as float32 with adapters folded in. A number may also be a word
+// of other numbers, such as four integers of eight bits; the network knows which:
 //
 //	magic    MagicSize bytes
 //	length   of the header in bytes, uint32, little-endian

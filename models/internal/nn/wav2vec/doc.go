@@ -4,6 +4,6 @@
 // and a head.
 //
 // All numbers are float32, but for the means over time and the head, which are
-// float64. The result depends neither on the number of goroutines nor on what the
+// float64, and for the integers of Options.Int8. The result depends neither on the number of goroutines nor on what the
 // network computed before.
 package wav2vec
