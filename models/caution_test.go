@@ -8,6 +8,9 @@ import (
 
 	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/features/spoof"
+	"github.com/voicescreen/voicescreen/models"
+	"github.com/voicescreen/voicescreen/models/shipped"
 	"github.com/voicescreen/voicescreen/screen"
 )
 
@@ -27,22 +30,37 @@ func chords(seconds float64, rate int) []float64 {
 	return x
 }
 
+// sound makes 4 s of a sound from its value at each time in seconds.
+func sound(rate int, at func(t float64) float64) []float64 {
+	x := make([]float64, 4*rate)
+	for i := range x {
+		x[i] = at(float64(i) / float64(rate))
+	}
+	return x
+}
+
 func TestCautionsOfWhatIsNoVoice(t *testing.T) {
 	const rate = 16000
 	rng := rand.New(rand.NewPCG(8, 8))
-	noise, tone := make([]float64, 4*rate), make([]float64, 4*rate)
-	for i := range noise {
-		noise[i] = 0.1 * rng.NormFloat64()
-		tone[i] = 0.3 * math.Sin(2*math.Pi*440*float64(i)/rate)
+	tone := func(hz float64) []float64 {
+		return sound(rate, func(t float64) float64 { return 0.3 * math.Sin(2*math.Pi*hz*t) })
 	}
 	for name, c := range map[string]struct {
 		x    []float64
 		want screen.Caution
 	}{
-		"silence": {make([]float64, 4*rate), screen.LittleSpeech},
-		"noise":   {noise, screen.LittleSpeech},
-		"a tone":  {tone, screen.Unfamiliar},
-		"music":   {chords(6, rate), screen.Unfamiliar},
+		"silence":    {make([]float64, 4*rate), screen.LittleSpeech},
+		"noise":      {sound(rate, func(float64) float64 { return 0.1 * rng.NormFloat64() }), screen.LittleSpeech},
+		"a tone":     {tone(440), screen.Unfamiliar},
+		"a low tone": {tone(110), screen.Unfamiliar},
+		"a hum": {sound(rate, func(t float64) float64 {
+			return 0.2*math.Sin(2*math.Pi*50*t) + 0.1*math.Sin(2*math.Pi*150*t) + 0.01*rng.NormFloat64()
+		}), screen.Unfamiliar},
+		"a vibrato": {sound(rate, func(t float64) float64 {
+			return 0.3 * math.Sin(2*math.Pi*440*t+3*math.Sin(2*math.Pi*5*t))
+		}), screen.Unfamiliar},
+		"a square wave": {sound(rate, func(t float64) float64 { return math.Copysign(0.2, math.Sin(2*math.Pi*150*t)) }), screen.Unfamiliar},
+		"music":         {chords(6, rate), screen.Unfamiliar},
 	} {
 		s := shippedDeepfake(t, &features.Recording{Native: c.x, NativeRate: rate})
 		if !slices.Contains(s.Cautions, c.want) || s.Decision != screen.Indeterminate {
@@ -51,6 +69,52 @@ func TestCautionsOfWhatIsNoVoice(t *testing.T) {
 		half := 0.5
 		if (&screen.Thresholds{Low: &half, High: &half}).Apply(&s); s.Decision != screen.Indeterminate {
 			t.Errorf("%s: thresholds decided on it: %v", name, s.Decision)
+		}
+	}
+}
+
+// A recording is unfamiliar from the share of measured features on that its file
+// names: the share outside their ranges, each segment counting once.
+func TestUnfamiliarByTheShareOutside(t *testing.T) {
+	const rate = 16000
+	x := chords(6, rate)
+	scorers, err := shipped.Scorers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := *scorers[2].(*models.Linear).File()
+	var share, segments float64
+	e := spoof.NewExtractor()
+	for _, b := range spoof.SegmentBounds(len(x), rate) {
+		v := e.Extract(nil, x[b[0]:b[1]], rate)
+		var out, measured float64
+		for _, feature := range f.Features {
+			if y := v.Get(feature.Name); !math.IsNaN(y) {
+				measured++
+				if y < feature.Low || y > feature.High {
+					out++
+				}
+			}
+		}
+		share += out / measured
+		segments++
+	}
+	share /= segments
+	if segments < 2 || !(share > 0.01 && share < 0.99) {
+		t.Fatalf("got %v segments with a share of %v outside, want two or more, and some features outside", segments, share)
+	}
+	for most, want := range map[float64]bool{0: false, share * 0.999: true, share * 1.001: false} {
+		f.Outside = most
+		l, err := models.NewLinear(&f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := l.Score(t.Context(), &features.Recording{Native: x, NativeRate: rate})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.Contains(s[0].Cautions, screen.Unfamiliar); got != want {
+			t.Errorf("a share of %v outside, at most %v: got unfamiliar %v, want %v", share, most, got, want)
 		}
 	}
 }

@@ -38,6 +38,7 @@ func (f *File) Check() error {
 		{f.Indeterminate.High <= 1, "indeterminate.high", "want 0 to 1"},
 		{f.Indeterminate.Low <= f.Indeterminate.High, "indeterminate", "want low ≤ high"},
 		{f.IsCalibrated == (f.CalibratedOn != ""), "calibrated_on", "want a text if, and only if, is_calibrated"},
+		{f.Outside >= 0 && f.Outside <= 1, "outside", "want 0 to 1"},
 		{len(f.TrainedOn) > 0, "trained_on", "is empty"},
 		{f.Licence != "", "licence", "is empty"},
 		{f.Link.Kind == Logit || f.Link.Kind == Ordinal, "link.kind", "is unknown"},
@@ -134,6 +135,8 @@ func (f *File) checkFeatures() error {
 			return &FileError{path + ".weight", "is not finite"}
 		case !dsp.Finite(x.WeightSD) || x.WeightSD < 0:
 			return &FileError{path + ".weight_sd", "want a finite number ≥ 0"}
+		case !dsp.Finite(x.Low) || !dsp.Finite(x.High) || x.Low > x.High:
+			return &FileError{path, "want a finite low ≤ high"}
 		}
 		seen[x.Name] = true
 	}

@@ -68,7 +68,12 @@ type File struct {
 	Metrics       []Metric        `json:"metrics"`
 	Licence       string          `json:"licence"` // of the weights
 	Kernel        *Kernel         `json:"kernel,omitempty"`
-	Features      []Feature       `json:"features"`
+
+	// Outside is the greatest share of the measured features outside their ranges, 0
+	// to 1, of a recording without the caution Unfamiliar. With 0 no recording has it.
+	Outside float64 `json:"outside,omitempty"`
+
+	Features []Feature `json:"features"`
 }
 
 // Link is how a linear predictor η becomes probabilities.
@@ -142,6 +147,11 @@ type Feature struct {
 	Scale    float64 `json:"scale"`  // in Unit, > 0
 	Weight   float64 `json:"weight"` // logits per Scale
 	WeightSD float64 `json:"weight_sd"`
+
+	// Low to High is the range of the feature over the training recordings, in Unit; see
+	// File.Outside. A bound that is missing in a file is 0.
+	Low  float64 `json:"low,omitempty"`
+	High float64 `json:"high,omitempty"`
 }
 
 // Load reads a model file and returns its scorer, a [*Linear] or a [*Bayes]. An

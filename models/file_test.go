@@ -84,7 +84,7 @@ func TestLoadRefuses(t *testing.T) {
 		{"an object for a list", `"metrics": [`, `"metrics": {}, "x": [`, "metrics"},
 		{"a fraction for a count", `"n": 10`, `"n": 10.5`, "metrics[0].n"},
 		{"no base64", `"licence": "MIT"`, `"licence": "MIT", "kernel": {"vectors": "*"}`, "kernel.vectors"},
-		{"kernel without its width", `"licence": "MIT"`, `"licence": "MIT", "kernel": {"step":1,"vectors":"AA==","coefficients":[1],"familiar":0}`, "kernel.gamma"},
+		{"kernel without its width", `"licence": "MIT"`, `"licence": "MIT", "kernel": {"step":1,"vectors":"AA==","coefficients":[1]}`, "kernel.gamma"},
 		{"missing list", `"metrics"`, `"x"`, "x"},
 		{"missing list of features", `"features"`, `"metrics"`, "metrics"},
 		{"not UTF-8", `a test`, "\xff", ""},

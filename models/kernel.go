@@ -25,10 +25,6 @@ type Kernel struct {
 
 	// Coefficients are c, in logits, one for each vector.
 	Coefficients []float64 `json:"coefficients"`
-
-	// Familiar is the least value of the greatest exponential for a recording
-	// without the caution Unfamiliar, 0 to 1; with 0 no recording has it.
-	Familiar float64 `json:"familiar"`
 }
 
 // check verifies a kernel over n features.
@@ -38,8 +34,6 @@ func (k *Kernel) check(n int) error {
 		return &FileError{"kernel.gamma", "want a finite number > 0"}
 	case !dsp.Finite(k.Step) || k.Step <= 0:
 		return &FileError{"kernel.step", "want a finite number > 0"}
-	case !(k.Familiar >= 0 && k.Familiar <= 1):
-		return &FileError{"kernel.familiar", "want 0 to 1"}
 	case len(k.Coefficients) == 0:
 		return &FileError{"kernel.coefficients", "are empty"}
 	case len(k.Vectors) != n*len(k.Coefficients):
@@ -54,20 +48,19 @@ func (k *Kernel) check(n int) error {
 	return nil
 }
 
-// At returns the sum at z, which has one value for each feature of the file,
-// and the largest of the exponentials.
-func (k *Kernel) At(z []float64) (sum, nearest float64) {
+// At returns the sum at z, which has one value for each feature of the file.
+func (k *Kernel) At(z []float64) float64 {
 	return k.at(z, nil, &kernelScratch{})
 }
 
 // kernelScratch is the scratch memory of at.
 type kernelScratch struct{ pull, x []float64 }
 
-// at returns the sum at z and the largest exponential, and adds to each part[i] the
-// contribution of z[i]: the decrease of the sum if z[i] were 0, to first order in γ,
+// at returns the sum at z, and adds to each part[i] the contribution of z[i]: the
+// decrease of the sum if z[i] were 0, to first order in γ,
 //
 //	Σⱼ cⱼ·exp(−γ|z − vⱼ|²)·γ·z[i]·(2vⱼ[i] − z[i])
-func (k *Kernel) at(z, part []float64, s *kernelScratch) (sum, nearest float64) {
+func (k *Kernel) at(z, part []float64, s *kernelScratch) (sum float64) {
 	n := len(z)
 	s.pull, s.x = sized(s.pull, len(part)), sized(s.x, n)
 	pull, x := s.pull, s.x // pull is Σ cⱼ·exp(…)·vⱼ, in steps
@@ -79,7 +72,6 @@ func (k *Kernel) at(z, part []float64, s *kernelScratch) (sum, nearest float64) 
 	for j, c := range k.Coefficients {
 		vector := k.Vectors[j*n : (j+1)*n]
 		v := math.Exp(-scale * distance(x, vector, hasAVX2))
-		nearest = max(nearest, v)
 		sum += c * v
 		if len(pull) > 0 {
 			weigh(pull, vector, c*v, hasAVX2)
@@ -88,5 +80,5 @@ func (k *Kernel) at(z, part []float64, s *kernelScratch) (sum, nearest float64) 
 	for i := range part {
 		part[i] += k.Gamma * z[i] * (2*k.Step*pull[i] - z[i]*sum)
 	}
-	return sum, nearest
+	return sum
 }

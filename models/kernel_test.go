@@ -22,7 +22,7 @@ func smallKernel() *models.File {
 	f.Format = models.KernelFormat
 	minus4, minus2 := -4, -2
 	f.Kernel = &models.Kernel{
-		Gamma: 0.25, Step: 0.5, Familiar: 0.1, Coefficients: []float64{2, -3},
+		Gamma: 0.25, Step: 0.5, Coefficients: []float64{2, -3},
 		Vectors: []byte{2, byte(int8(minus2)), byte(int8(minus4)), 6}, // (1, −1) and (−2, 3)
 	}
 	return f
@@ -39,19 +39,18 @@ func TestKernelAddsToThePredictor(t *testing.T) {
 	}
 }
 
-func TestKernelSumAndNearest(t *testing.T) {
+func TestKernelSum(t *testing.T) {
 	k := smallKernel().Kernel
 	for _, c := range []struct {
-		z            []float64
-		sum, nearest float64
+		z   []float64
+		sum float64
 	}{
-		{[]float64{1, -1}, 2 - 3*math.Exp(-0.25*25), 1},
-		{[]float64{-2, 3}, 2*math.Exp(-0.25*25) - 3, 1},
-		{[]float64{0, 0}, 2*math.Exp(-0.5) - 3*math.Exp(-0.25*13), math.Exp(-0.5)},
+		{[]float64{1, -1}, 2 - 3*math.Exp(-0.25*25)},
+		{[]float64{-2, 3}, 2*math.Exp(-0.25*25) - 3},
+		{[]float64{0, 0}, 2*math.Exp(-0.5) - 3*math.Exp(-0.25*13)},
 	} {
-		sum, nearest := k.At(c.z)
-		if math.Abs(sum-c.sum) > tolerance || math.Abs(nearest-c.nearest) > tolerance {
-			t.Errorf("at %v: got %v and %v, want %v and %v", c.z, sum, nearest, c.sum, c.nearest)
+		if sum := k.At(c.z); math.Abs(sum-c.sum) > tolerance {
+			t.Errorf("at %v: got %v, want %v", c.z, sum, c.sum)
 		}
 	}
 }
@@ -91,7 +90,8 @@ func TestLoadRefusesKernels(t *testing.T) {
 		"none in the new format":        {func(f *models.File) { f.Kernel = nil }, "kernel"},
 		"gamma":                         {func(f *models.File) { f.Kernel.Gamma = 0 }, "kernel.gamma"},
 		"step":                          {func(f *models.File) { f.Kernel.Step = math.Inf(1) }, "kernel.step"},
-		"familiar":                      {func(f *models.File) { f.Kernel.Familiar = 1.1 }, "kernel.familiar"},
+		"a share outside":               {func(f *models.File) { f.Outside = 1.1 }, "outside"},
+		"a range":                       {func(f *models.File) { f.Features[1].Low = 1 }, "features[1]"},
 		"no coefficients":               {func(f *models.File) { f.Kernel.Coefficients = nil }, "kernel.coefficients"},
 		"a coefficient":                 {func(f *models.File) { f.Kernel.Coefficients[1] = math.NaN() }, "kernel.coefficients[1]"},
 		"a byte too few":                {func(f *models.File) { f.Kernel.Vectors = f.Kernel.Vectors[1:] }, "kernel.vectors"},

@@ -108,7 +108,7 @@ type workspace struct {
 type prediction struct {
 	eta, variance float64 // before the calibration
 	coverage      float64
-	nearest       float64   // largest exponential; see Kernel.Familiar
+	outside       float64   // share of the measured features outside their ranges; see File.Outside
 	value         []float64 // of each of the file's features, NaN if not measured
 	part          []float64 // contribution of each to eta
 }
@@ -123,9 +123,9 @@ func (l *Linear) predict(p *prediction, v features.Vector, w *workspace) {
 	w.z, p.value, p.part = sized(w.z, n), sized(p.value, n), sized(p.part, n)
 	clear(w.z)
 	clear(p.part)
-	p.eta, p.variance, p.coverage, p.nearest = f.Intercept, f.LogitSD*f.LogitSD, 1, 0
+	p.eta, p.variance, p.coverage, p.outside = f.Intercept, f.LogitSD*f.LogitSD, 1, 0
 	z := w.z
-	var there, all float64
+	var there, all, measured float64
 	for i, x := range f.Features {
 		p.value[i] = v.Values[l.index[i]]
 		all += math.Abs(x.Weight)
@@ -139,11 +139,14 @@ func (l *Linear) predict(p *prediction, v features.Vector, w *workspace) {
 		p.eta += p.part[i]
 		p.variance += z[i] * x.WeightSD * z[i] * x.WeightSD
 		there += math.Abs(x.Weight)
+		measured++
+		if p.value[i] < x.Low || p.value[i] > x.High {
+			p.outside++
+		}
 	}
+	p.outside /= max(measured, 1)
 	if f.Kernel != nil {
-		sum, nearest := f.Kernel.at(z, p.part, &w.kernel)
-		p.eta += sum
-		p.nearest = nearest
+		p.eta += f.Kernel.at(z, p.part, &w.kernel)
 	}
 	if all > 0 {
 		p.coverage = min(there/all, 1)

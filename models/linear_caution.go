@@ -14,7 +14,7 @@ func (l *Linear) cautions(in *features.Recording, p *prediction, enough bool) []
 	if !enough && !slices.Contains(c, screen.LittleSpeech) {
 		c = append(c, screen.LittleSpeech)
 	}
-	if k := l.file.Kernel; k != nil && p.nearest < k.Familiar {
+	if most := l.file.Outside; most > 0 && p.outside > most {
 		c = append(c, screen.Unfamiliar)
 	}
 	slices.Sort(c)

@@ -159,7 +159,7 @@ func (p *prediction) average(list []prediction, coverage float64) {
 		p.eta += q.eta / n
 		p.variance += q.variance / n
 		p.coverage += q.coverage
-		p.nearest += q.nearest / n
+		p.outside += q.outside / n
 		for i := range q.part {
 			p.part[i] += q.part[i] / n
 		}

@@ -46,39 +46,68 @@ func similar(x, y []float64) float64 {
 	return xy / math.Sqrt(energy(x)*energy(y))
 }
 
-// TestChannelKeepsTheShape passes a voice through many channels.
+// passes are what draws from what may happen to a recording.
+var passes = map[string]func(x []float64, rate int, rng *rand.Rand) []float64{"Channel": Channel, "Codec": Codec}
+
+// TestChannelKeepsTheShape passes a voice through many channels and codecs.
 func TestChannelKeepsTheShape(t *testing.T) {
 	x := vowel(testRate/2, rand.New(rand.NewPCG(4, 9)))
 	before := slices.Clone(x)
-	for seed := range 10 * *seeds {
-		y := Channel(x, testRate, rand.New(rand.NewPCG(seed, 0)))
-		if len(y) != len(x) {
-			t.Fatalf("got %d samples, want %d", len(y), len(x))
+	for name, pass := range passes {
+		for seed := range 10 * *seeds {
+			y := pass(x, testRate, rand.New(rand.NewPCG(seed, 0)))
+			if len(y) != len(x) {
+				t.Fatalf("%s: got %d samples, want %d", name, len(y), len(x))
+			}
+			if r := similar(x, y); !(r > 0.5) {
+				t.Errorf("%s, seed %d: got a correlation of %.2f with what went in", name, seed, r)
+			}
+			if again := pass(x, testRate, rand.New(rand.NewPCG(seed, 0))); !slices.Equal(again, y) {
+				t.Errorf("%s, seed %d: got other samples the second time", name, seed)
+			}
 		}
-		if r := similar(x, y); !(r > 0.5) {
-			t.Errorf("seed %d: got a correlation of %.2f with what went in", seed, r)
+		if !slices.Equal(x, before) {
+			t.Errorf("%s changed its input", name)
 		}
-		if again := Channel(x, testRate, rand.New(rand.NewPCG(seed, 0))); !slices.Equal(again, y) {
-			t.Errorf("seed %d: got other samples the second time", seed)
-		}
-	}
-	if !slices.Equal(x, before) {
-		t.Error("Channel changed its input")
 	}
 }
 
-// TestChannelOfOddities passes what is hardly a recording.
+// TestCodecLimitsTheBand passes noise through codecs: a third of them end at 4 kHz, a
+// third at 6, a third at 8.
+func TestCodecLimitsTheBand(t *testing.T) {
+	const draws, least = 30, 4 // of about 10 each: the chance of fewer is 1 %, with this seed fixed
+	x := colouredNoise(testRate/4, 0, rand.New(rand.NewPCG(6, 6)))
+	density := func(y []float64, low, high float64) float64 { return bandEnergy(y, testRate, low, high) / (high - low) }
+	ends := map[int]int{}
+	for seed := range uint64(draws) {
+		y := Codec(x, testRate, rand.New(rand.NewPCG(seed, 5)))
+		end := 8000
+		for edge, above := range map[int]float64{4000: 5000, 6000: 7000} { // behind the leak of the resampler
+			if density(y, above, above+800) < 1e-4*density(y, 1000, 3000) {
+				end = min(end, edge)
+			}
+		}
+		ends[end]++
+	}
+	if min(ends[4000], ends[6000], ends[8000]) < least {
+		t.Errorf("of %d codecs so many end at each frequency in Hz: %v, want at least %d each at 4000, 6000 and 8000", draws, ends, least)
+	}
+}
+
+// TestChannelOfOddities passes what is hardly a recording through channels and codecs.
 func TestChannelOfOddities(t *testing.T) {
 	for name, x := range map[string][]float64{"empty": nil, "one sample": {0.5}, "silence": make([]float64, 4000), "three samples": {0.1, -0.1, 0.2}} {
 		for _, rate := range []int{100, 8000, 22050, 48000, 400000} {
 			for seed := range 5 * *seeds {
-				y := Channel(x, rate, rand.New(rand.NewPCG(seed, 0)))
-				if len(y) != len(x) {
-					t.Fatalf("%s at %d Hz: got %d samples, want %d", name, rate, len(y), len(x))
-				}
-				for _, v := range y {
-					if math.IsNaN(v) || math.IsInf(v, 0) {
-						t.Fatalf("%s at %d Hz, seed %d: got %v", name, rate, seed, v)
+				for drawn, pass := range passes {
+					y := pass(x, rate, rand.New(rand.NewPCG(seed, 0)))
+					if len(y) != len(x) {
+						t.Fatalf("%s of %s at %d Hz: got %d samples, want %d", drawn, name, rate, len(y), len(x))
+					}
+					for _, v := range y {
+						if math.IsNaN(v) || math.IsInf(v, 0) {
+							t.Fatalf("%s of %s at %d Hz, seed %d: got %v", drawn, name, rate, seed, v)
+						}
 					}
 				}
 			}

@@ -19,9 +19,16 @@ type Design struct {
 	clip     float64
 }
 
-// NewDesign measures centre and scale over the training vectors: the median
-// and the interquartile range over 1.349, which a few broken recordings do not
-// move. A feature that does not vary, or was measured in fewer than half of
+// rangeTail is the share of the training vectors below the range of a feature, in
+// percent, and of those above it. Chosen: with it, and a bound that leaves 1 % of
+// held-out voices unfamiliar, all of 28 sounds that are no voice (tones, chords, bells,
+// noises) are unfamiliar. With the distance to the nearest support vector in its place,
+// as up to model 3.1.0, 17 of them were.
+const rangeTail = 0.5
+
+// NewDesign measures centre, scale and range over the training vectors: the median,
+// the interquartile range over 1.349, which a few broken recordings do not move, and
+// all but the lowest and highest rangeTail percent. A feature that does not vary, or was measured in fewer than half of
 // them, is left out.
 func NewDesign(schema *features.Schema, vectors []features.Vector, clip float64) *Design {
 	d := &Design{clip: clip}
@@ -41,7 +48,8 @@ func NewDesign(schema *features.Schema, vectors []features.Vector, clip float64)
 			continue
 		}
 		name, unit := schema.Feature(j)
-		d.features = append(d.features, models.Feature{Name: name, Unit: unit, Center: stats.Significant(dsp.PercentileSorted(x, 50), 5), Scale: stats.Significant(scale, 5)})
+		d.features = append(d.features, models.Feature{Name: name, Unit: unit, Center: stats.Significant(dsp.PercentileSorted(x, 50), 5), Scale: stats.Significant(scale, 5),
+			Low: stats.Significant(dsp.PercentileSorted(x, rangeTail), 5), High: stats.Significant(dsp.PercentileSorted(x, 100-rangeTail), 5)})
 		d.columns = append(d.columns, j)
 	}
 	return d

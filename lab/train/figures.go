@@ -65,7 +65,7 @@ func (t *trainer) file(ctx context.Context) (*models.File, error) {
 	if f.Kernel = final.kernel; f.Kernel != nil {
 		f.Format = models.KernelFormat
 		f.Description = "Logistic regression and support vector machine with a Gaussian kernel, in equal parts. The probability supposes that half of the recordings are positive. A screening signal, not proof."
-		f.Kernel.Familiar = stats.Significant(t.familiar, 5)
+		f.Outside = stats.Significant(t.outside, 5)
 	}
 	f.Indeterminate = known.undecidedBand(cal)
 	if n != nil {
@@ -104,11 +104,11 @@ func classes(rows []manifest.Row) []bool {
 // source nor its system nor its speaker: as it is, and through its first
 // channel if there is one.
 //
-// It sets t.familiar to what all but one in a hundred of those recordings keep.
+// It sets t.outside to what all but one in a hundred of those recordings keep.
 func (t *trainer) crossValidate(ctx context.Context) (clean, heard []float64, err error) {
-	var nearest []float64
+	var outside []float64
 	clean = make([]float64, len(t.train))
-	if t.copies > 0 {
+	if len(t.copies) > 0 {
 		heard = make([]float64, len(t.train))
 	}
 	for _, fold := range t.folds {
@@ -121,16 +121,16 @@ func (t *trainer) crossValidate(ctx context.Context) (clean, heard []float64, er
 		}
 		for _, i := range fold.Test {
 			clean[i] = m.score(t.vectors[i][0])
-			nearest = append(nearest, m.nearest(t.vectors[i][0]))
+			outside = append(outside, m.outside(t.vectors[i][0]))
 			if heard != nil {
 				heard[i] = m.score(t.vectors[i][1])
-				nearest = append(nearest, m.nearest(t.vectors[i][1]))
+				outside = append(outside, m.outside(t.vectors[i][1]))
 			}
 		}
 		t.advance()
 	}
-	slices.Sort(nearest)
-	t.familiar = dsp.PercentileSorted(nearest, 100*unfamiliar)
+	slices.Sort(outside)
+	t.outside = dsp.PercentileSorted(outside, 100*(1-unfamiliar))
 	return clean, heard, nil
 }
 

@@ -23,8 +23,8 @@ const (
 	// maxKernelBytes bounds the size of the support vectors in the file.
 	// Chosen: in base64, with all else, below models.MaxFileSize.
 	maxKernelBytes = 1_400_000
-	// unfamiliar is the share of the recordings, each scored by a machine that
-	// saw none like it, that [screen.Unfamiliar] is said of. Chosen.
+	// unfamiliar is the share of the recordings, each beside ranges of others, that
+	// [screen.Unfamiliar] is said of. Chosen.
 	unfamiliar = 0.01
 )
 
@@ -49,16 +49,19 @@ func (m *predictor) score(segments []features.Vector) float64 {
 	return sum / float64(len(segments))
 }
 
-// nearest is the mean over the segments of how near the nearest support vector
-// is, 0 without a kernel.
-func (m *predictor) nearest(segments []features.Vector) float64 {
-	if m.kernel == nil {
-		return 0
-	}
+// outside is the mean over the segments of the share of the measured features that lie
+// outside their ranges in the training. It is what [models.File.Outside] bounds.
+func (m *predictor) outside(segments []features.Vector) float64 {
 	var sum float64
 	for _, v := range segments {
-		_, near := m.kernel.At(m.Row(v))
-		sum += near
+		var out, measured float64
+		for i, f := range m.features {
+			if x := v.Values[m.columns[i]]; !math.IsNaN(x) {
+				measured++
+				out += float64(stats.Indicator(x < f.Low || x > f.High))
+			}
+		}
+		sum += out / max(measured, 1)
 	}
 	return sum / float64(len(segments))
 }
@@ -66,8 +69,7 @@ func (m *predictor) nearest(segments []features.Vector) float64 {
 func (m *predictor) at(z []float64) float64 {
 	eta := m.linear.Predict(z)
 	if m.kernel != nil {
-		sum, _ := m.kernel.At(z)
-		eta += sum
+		eta += m.kernel.At(z)
 	}
 	return eta
 }

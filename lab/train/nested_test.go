@@ -30,7 +30,7 @@ func init() { recipes = recipes[:cost.Sized(len(recipes), 2)] }
 func nestedTrainer(shift func(r *manifest.Row, values []float64, rng *rand.Rand)) *trainer {
 	systems := []string{"VITS", "WaveGlow", "MelGAN", "WORLD-vocoder", "PWG", "Matcha-TTS"}
 	kinds := []string{"tts", "vocoder", "vocoder", "classical", "vocoder", "tts"}
-	t := &trainer{task: screen.Deepfake, schema: spoof.Schema(), copies: 1, kernel: true, nested: true, recipe: &recipes[0], opts: Options{Workers: 2}}
+	t := &trainer{task: screen.Deepfake, schema: spoof.Schema(), copies: copies[:1], kernel: true, nested: true, recipe: &recipes[0], opts: Options{Workers: 2}}
 	rng := rand.New(rand.NewPCG(4, 4))
 	for page := range nestedPages {
 		for k := range 6 {

@@ -78,10 +78,10 @@ func (r *reader) row(i int) error {
 	}
 	r.vectors[i] = [][]features.Vector{r.extract(x, rate)}
 	rng := rand.New(rand.NewPCG(r.opts.Seed, uint64(i)))
-	for range r.copies {
-		r.vectors[i] = append(r.vectors[i], r.extract(augment.Channel(x, rate, rng), rate))
+	for _, pass := range r.copies {
+		r.vectors[i] = append(r.vectors[i], r.extract(pass(x, rate, rng), rate))
 	}
-	if r.copies > 0 && !row.Positive {
+	if len(r.copies) > 0 && !row.Positive {
 		r.made[i] = r.spoofsOf(x, rate, i)
 	}
 	return nil
