@@ -21,10 +21,11 @@ type Options struct {
 	// end. The handler expects it in each request. Default: "/console".
 	Prefix string
 
-	// SignIn is the address of the host program's own sign-in page. If it is set, the
-	// Authenticator of New is asked about each request as it is, a cookie of the host's
-	// for example, and who is not authenticated is sent there. Default: the console has
-	// a sign-in page, on which an API key is exchanged for a cookie.
+	// SignIn is the address of the host program's own sign-in page, on this origin: the
+	// content security policy sends forms nowhere else. If it is set, the Authenticator
+	// of New is asked about each request as it is, a cookie of the host's for example,
+	// and who is not authenticated is sent there. Default: the console has a sign-in
+	// page, on which an API key is exchanged for a cookie.
 	SignIn string
 
 	// Words replaces texts and adds languages: each file such as "de.json" at its root

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"errors"
 	"net/http"
 
 	"github.com/voicescreen/voicescreen"
@@ -74,6 +75,11 @@ func (v *visit) erasePerson() error {
 	}
 	if err := v.account.Forget(v.ctx(), user); err != nil {
 		return err
+	}
+	for _, id := range v.browser.sessions() {
+		if _, err := v.account.Result(v.ctx(), id); errors.Is(err, voicescreen.ErrNotFound) {
+			v.browser.erased(id)
+		}
 	}
 	return v.page(http.StatusOK, "erased", nil)
 }

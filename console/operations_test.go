@@ -134,6 +134,8 @@ func TestErasure(t *testing.T) {
 		t.Errorf("got %d recordings, want 2", n)
 	}
 
+	c.get("/console/sessions/b")
+	c.get("/console/sessions/d")
 	c.post("/console/operations/erase", "user", "patient-17").want(t, "the question", http.StatusOK, "patient-17", "2 with a recording")
 	c.post("/console/operations/forget", "user", "patient-17").want(t, "without confirmation", http.StatusUnprocessableEntity, "Nothing was done")
 	if n := left(account, "patient-17"); n != 2 {
@@ -142,6 +144,10 @@ func TestErasure(t *testing.T) {
 	c.post("/console/operations/forget", "user", "patient-17", "confirm", "yes").want(t, "a person", http.StatusOK, "It is erased")
 	if a, b, e := left(account, "patient-17"), left(account, "patient-18"), left("other", "patient-17"); a != 0 || b != 1 || e != 1 {
 		t.Errorf("got %d, %d, %d recordings, want 0 of the person, 1 of another, 1 in another account", a, b, e)
+	}
+	home := c.get("/console/").body
+	if strings.Contains(home, "/console/sessions/b") || !strings.Contains(home, "/console/sessions/d") {
+		t.Error("the first page links to a session that is erased, or no more to another")
 	}
 	reader := s.signedIn(s.newKey(account, httpadapter.DefaultScopes()...))
 	for _, path := range []string{"/console/sessions/d/erase", "/console/operations/erase", "/console/operations/forget"} {
