@@ -46,7 +46,7 @@ func TestIntervalsCoverTheTruth(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Logf("%v, %d labels: %.3f ± %.3f", c, n, share, se)
-			if math.Abs(share-want) > tolerance+se {
+			if math.Abs(share-want) > tolerance+2*se { // se is of chance: two of it, as there are six shares
 				t.Errorf("%v, %d labels: got coverage %.3f, want %.2f within %.2f", c, n, share, want, tolerance)
 			}
 		}
