@@ -1,6 +1,7 @@
 package voicescreen_test
 
 import (
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 )
@@ -113,7 +115,8 @@ func TestQualityOfDegradedSpeech(t *testing.T) {
 	// Deepfake scores are TestCautionsOfWhatIsNoVoice of package models: here they would take
 	// two fifths of the time.
 	e := newEngine(t, newMemory(t), &voicescreen.Options{Workers: -1, Scoring: voicescreen.ScoringOptions{Models: []models.Scorer{&fakeScorer{categories: []screen.Category{screen.Deepfake}}}}})
-	for name, d := range degraded {
+	for _, name := range cost.Sized(slices.Collect(maps.Keys(degraded)), []string{"as it is", "noise at 10 dB", "silence"}) {
+		d := degraded[name]
 		x := d.change(slices.Clone(c.Samples), rand.New(rand.NewPCG(1, 2)))
 		a, err := e.AnalyzeChannel(t.Context(), &features.Channel{Samples: x, Rate: dsp.SampleRate}, nil)
 		if err != nil {
