@@ -31,7 +31,7 @@ func complete(info models.Info, all []screen.Score) error {
 		if s.Low == 0 && s.High == 0 && s.Probability > 0 { // left empty
 			s.Low, s.High = math.NaN(), math.NaN()
 		}
-		deriveDecision(s)
+		s.DeriveDecision()
 		deriveSeverity(s)
 		if err := checkAgreement(s); err != nil {
 			return fmt.Errorf("the score of %v: %w", c, err)
@@ -77,32 +77,6 @@ func checkParts(s *screen.Score) error {
 		}
 	}
 	return nil
-}
-
-// deriveDecision lets the band decide. Without a band it sets a decision that is
-// empty: by the class, or else by one half. A deepfake score without a band gets the
-// one of its decision, so that a prior decides anew.
-func deriveDecision(s *screen.Score) {
-	half := screen.Band{Low: screen.Half, High: screen.Half}
-	switch {
-	case s.Band != screen.Band{}:
-		s.Decide(s.Band.Of(s.Category))
-	case s.Category == screen.Deepfake && s.Decision == screen.Indeterminate && !s.Doubtful():
-		s.Decide(screen.Open)
-	case s.Category == screen.Deepfake && (s.Decision == screen.Indeterminate || s.Decision == 0):
-		s.Decide(half)
-	case s.Category == screen.Deepfake:
-		s.Band = half
-	case s.Decision != 0:
-	case s.Doubtful():
-		s.Decision = screen.Indeterminate
-	case s.Severity == 0:
-		s.Decide(half)
-	case s.Severity >= screen.SeverityOf(s.Category, screen.PositiveTotal):
-		s.Decision = screen.Positive
-	default:
-		s.Decision = screen.Negative
-	}
 }
 
 // deriveSeverity sets a class that is empty to the lowest that agrees with decision

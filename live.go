@@ -57,7 +57,7 @@ type LiveOptions struct {
 }
 
 // LiveStatus is what is known of a recording while it is made: at most 0.1 s of audio
-// behind the latest Write.
+// behind the latest Write, and the levels of voice and noise at most 0.15 s.
 type LiveStatus struct {
 	// Reading has the seconds so far and those of speech, level, clipping, noise and
 	// pitch, with their units. Speech differs a little from the final

@@ -60,8 +60,8 @@ type Reading struct {
 
 	// Voice is the level in dBFS of the loudest twentieth of the voiced frames so far, and
 	// Noise that of the quietest tenth of the frames away from voices, both rounded to 0.1
-	// dB. They are up to 0.1 s behind. NaN before 30 ms of voice or 0.1 s
-	// without.
+	// dB. They are up to 0.1 s behind, and 0.05 s more while it is not decided whether
+	// there is a voice. NaN before 30 ms of voice or 0.1 s without.
 	Voice, Noise float64
 }
 

@@ -56,6 +56,33 @@ func (s *Score) Decide(b Band) {
 	}
 }
 
+// DeriveDecision lets the Band decide, as [Band.Of] has it. Without a Band it sets a
+// Decision that is empty: by the Severity, or else by [Half]. A deepfake score without a
+// Band gets the one of its Decision, so that a prior decides anew. The service does this
+// to each score of a model.
+func (s *Score) DeriveDecision() {
+	half := Band{Low: Half, High: Half}
+	switch {
+	case s.Band != Band{}:
+		s.Decide(s.Band.Of(s.Category))
+	case s.Category == Deepfake && s.Decision == Indeterminate && !s.Doubtful():
+		s.Decide(Open)
+	case s.Category == Deepfake && (s.Decision == Indeterminate || s.Decision == 0):
+		s.Decide(half)
+	case s.Category == Deepfake:
+		s.Band = half
+	case s.Decision != 0:
+	case s.Doubtful():
+		s.Decision = Indeterminate
+	case s.Severity == 0:
+		s.Decide(half)
+	case s.Severity >= SeverityOf(s.Category, PositiveTotal):
+		s.Decision = Positive
+	default:
+		s.Decision = Negative
+	}
+}
+
 // IsPositive returns the answer of the score where the answer has no third value,
 // as predicted_is_deepfake: whether its Probability reaches the upper threshold.
 // What a band leaves undecided is not positive. A doubtful score has the answer

@@ -163,6 +163,9 @@ func (s *rowScorer) score(ctx context.Context, model models.Scorer, in *features
 		return screen.Score{}, errors.New("the model gives no score")
 	}
 	score := scores[i]
+	if score.Decision == 0 { // left to the service
+		score.DeriveDecision()
+	}
 	if s.task == screen.Deepfake {
 		score.SetPrior(s.scoring.DeepfakePrior)
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -72,5 +74,26 @@ func TestEvaluateAScorerCommand(t *testing.T) {
 		if o := cli(t, append([]string{"evaluate", "--manifest", list}, args...)...); o.code == 0 || !strings.Contains(o.stderr, want) {
 			t.Errorf("%v: got %+v, want %q", args, o, want)
 		}
+	}
+}
+
+// TestEvaluateDecidesAsTheService measures a program that leaves its decision open: the
+// service then decides by one half.
+func TestEvaluateDecidesAsTheService(t *testing.T) {
+	me, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	speech, err := filepath.Abs(interview)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := filepath.Join(t.TempDir(), "manifest.csv")
+	if err := os.WriteFile(list, []byte("path,label\n"+speech+",bonafide\n"+speech+",spoof\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := ok(t, "evaluate", "--task", "deepfake", "--manifest", list, "--scorer-command", fmt.Sprintf(`"%s" %s`, me, scorerHelper))
+	if !regexp.MustCompile(`with the band .* 0\.0 %\n`).MatchString(o.stdout) {
+		t.Errorf("got %s, want no recording undecided", o.stdout)
 	}
 }

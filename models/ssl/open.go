@@ -28,8 +28,8 @@ type Options struct {
 	Windows int // windows at the same time; further calls wait. The default is 1
 
 	// Int8 rounds the factors of most products to integers of eight bits: weights take
-	// a quarter of the memory, and a window about half of the processor time on
-	// processors with instructions for it. SSL.md says how much scores change. It has
+	// a quarter of the memory, and a window less than half of the processor time on
+	// processors with AVX-512 VNNI. SSL.md says how much scores change. It has
 	// no effect on a converted model, which has the form that it was written in.
 	Int8 bool
 

@@ -130,7 +130,7 @@ func (q *quantize) part(i int, _ *worker) {
 // integers makes integers of A, each row with a scale of its own, for a product with a
 // matrix of integers. What the rows have in common goes into the bias.
 func (w *Workspace) integers(p *gemm.Product) {
-	w.quads.Reset(p.Rows, p.B.Inner(), p.Kernel)
+	w.quads.Reset(p.Rows, p.B.Inner(), 0)
 	w.quads.Center(p.A, p.StrideA, &w.mean)
 	w.quantize = quantize{&w.quads, p.A, p.StrideA, p.Rows}
 	w.crew.run(&w.quantize, parts(p.Rows, rowsAtOnce))

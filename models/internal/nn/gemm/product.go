@@ -110,10 +110,10 @@ func (p *Product) Block(i int, s *Scratch) {
 
 func (p *Product) kernel() Kernel {
 	switch {
-	case p.Kernel != 0:
-		return p.Kernel
 	case p.B.form == quadsForm:
 		return p.Left.kernel
+	case p.Kernel != 0:
+		return p.Kernel
 	case p.B.form == pairsForm:
 		return bestPairs
 	}

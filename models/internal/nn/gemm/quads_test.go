@@ -259,6 +259,13 @@ func TestSetPackedQuads(t *testing.T) {
 		want, got := make([]float32, 5*n), make([]float32, 5*n)
 		(&Product{C: want, StrideC: n, Left: &left, Rows: 5, B: &a}).run()
 		(&Product{C: got, StrideC: n, Left: &left, Rows: 5, B: &b}).run()
+		for _, kernel := range Kernels() { // is not used: left has its own
+			other := make([]float32, 5*n)
+			(&Product{C: other, StrideC: n, Left: &left, Rows: 5, B: &b, Kernel: kernel}).run()
+			if !slices.Equal(other, want) {
+				t.Errorf("%v: got another product with the kernel %v", size, kernel)
+			}
+		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%v: got another product", size)
 		}

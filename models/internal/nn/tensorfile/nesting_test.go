@@ -76,7 +76,8 @@ func TestNestedCheckpoints(t *testing.T) {
 		"an unknown key":  {around("ema"), "is a number, want a tensor"},
 		"deep":            {around("model", "model", "model", "model"), "is a number, want a tensor"},
 		"two":             {"\x80\x02}(" + text("model") + "}" + text("state_dict") + "}u.", "several of"},
-		"a called class":  {"\x80\x02}(" + text("model") + inner + text("args") + "cargparse\nNamespace\n)Ru.", "nothing is called here"},
+		"a called class":  {"\x80\x02}(" + text("model") + inner + text("args") + "cargparse\nNamespace\n)Ru.", `calls "argparse Namespace"`},
+		"an instance":     {"\x80\x02}(" + text("model") + inner + text("args") + "cargparse\nNamespace\n)\x81}" + text("lr") + "K\x01sbu.", `calls "argparse Namespace"`},
 	} {
 		b := withPickle(t, name, c.pickle)
 		got, err := OpenCheckpoint(bytes.NewReader(b), int64(len(b)))

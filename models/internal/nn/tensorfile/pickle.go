@@ -175,7 +175,7 @@ func (u *unpickler) step(op byte) error {
 		return u.remember(op)
 	case 'Q': // BINPERSID
 		return u.persistent()
-	case 'R': // REDUCE
+	case 'R', 0x81: // REDUCE, NEWOBJ
 		return u.reduce()
 	case 'b': // BUILD
 		return u.build()

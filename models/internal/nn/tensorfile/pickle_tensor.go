@@ -65,7 +65,7 @@ func (u *unpickler) persistent() error {
 	return u.spend(48)
 }
 
-// reduce makes the result of a callable for its arguments.
+// reduce makes the result of a callable, or an instance of a class, for its arguments.
 func (u *unpickler) reduce() error {
 	args, err1 := u.pop()
 	callable, err2 := u.pop()
