@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -16,7 +17,11 @@ import (
 // the floating-point operations that they replace.
 func BenchmarkProduct(b *testing.B) {
 	for _, kernel := range slices.Concat(Kernels(), PairKernels(), QuadKernels()) {
-		for _, size := range [][3]int{{1500, 768, 768}, {1500, 768, 3072}, {1500, 3072, 768}, {1500, 64, 1500}, {1500, 1500, 64}} {
+		sizes := [][3]int{{1500, 64, 1500}, {1500, 1500, 64}, {1500, 768, 768}, {1500, 768, 3072}, {1500, 3072, 768}}
+		if strings.HasPrefix(kernel.String(), "Go") { // these take seconds for one product of the others
+			sizes = sizes[:2]
+		}
+		for _, size := range sizes {
 			m, k, n := size[0], size[1], size[2]
 			b.Run(fmt.Sprintf("%v/%dx%dx%d", kernel, m, k, n), func(b *testing.B) {
 				r := rand.New(rand.NewPCG(8, 5))
