@@ -80,12 +80,6 @@ func At(dir string) (*Server, error) {
 	return &Server{Dir: dir, programs: programs}, nil
 }
 
-// Installed returns ErrNotInstalled if there is no PostgreSQL on this machine.
-func Installed() error {
-	_, err := find()
-	return err
-}
-
 // find returns the directory of the programs, of the newest version.
 func find() (string, error) {
 	versions, err := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")

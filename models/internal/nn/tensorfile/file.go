@@ -193,9 +193,6 @@ func Open[S Shape](r io.ReaderAt, size int64, magic string, check func(S) error)
 // Shape returns the shape in the header.
 func (f *File[S]) Shape() S { return f.header.Shape }
 
-// Source returns the SHA-256 of the file that was converted, in hexadecimal, or "".
-func (f *File[S]) Source() string { return f.header.Source }
-
 // place checks the tensors against the shape and the size of the file.
 func (f *File[S]) place(at, size int64) error {
 	i := 0
