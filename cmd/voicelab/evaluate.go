@@ -30,12 +30,8 @@ type evaluateOptions struct {
 	program                                                    command.ScorerFlags
 }
 
-func newEvaluate() *cobra.Command {
-	var o evaluateOptions
-	cmd := &cobra.Command{
-		Use:   "evaluate --task TASK --manifest FILE.csv",
-		Short: "Measure a model on labelled recordings",
-		Long: `Score every recording of a manifest and print how well the scores agree with the
+// evaluateHelp is the long help of "evaluate".
+const evaluateHelp = `Score every recording of a manifest and print how well the scores agree with the
 labels: equal error rate, area under the ROC curve, calibration, decisions with and
 without the indeterminate band, classes, and figures by kind, system, source and
 group of people. Each figure has its 95 % interval. For depression and anxiety, no
@@ -76,36 +72,22 @@ known, the columns total, the sum of the questionnaire, and group, the speaker o
 the source and system, follow; with --against the column against, the score of the
 second model, is last. --base-rate, --deepfake-prior and --fixed-gain are
 those of "voicescreen serve". To choose thresholds for a service that has these
-flags, score with the same flags.`,
+flags, score with the same flags.`
+
+func newEvaluate() *cobra.Command {
+	var o evaluateOptions
+	cmd := &cobra.Command{
+		Use:   "evaluate --task TASK --manifest FILE.csv",
+		Short: "Measure a model on labelled recordings",
+		Long:  evaluateHelp,
 		Example: "  voicelab evaluate --task deepfake --manifest speech/manifest.csv --scores scores.csv\n" +
 			"  voicelab evaluate --task depression --manifest clinic.csv --model mine.json\n" +
 			"  voicelab evaluate --task depression --manifest clinic.csv --model dam3.1.model --against shipped",
 		Args: command.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			task, err := command.ParseTask(o.task)
+			task, err := o.check(cmd)
 			if err != nil {
 				return err
-			}
-			if err := o.corpus.check(o.manifest); err != nil {
-				return err
-			}
-			if !(o.threshold >= 0 && o.threshold <= 1) {
-				return command.Usagef("--threshold is %v, want 0 to 1", o.threshold)
-			}
-			if task != screen.Deepfake && command.Given(cmd, command.FlagPrior) != "" {
-				return command.Usagef("--%s is for --task deepfake", command.FlagPrior)
-			}
-			if err := command.CheckPrior(cmd, o.prior); err != nil {
-				return err
-			}
-			if err := checkNested(o.nested, task, o.corpus.name); err != nil {
-				return err
-			}
-			if o.against == shippedModel && o.model == "" && !o.program.Given() && !o.nested {
-				return command.Usagef("--against shipped compares the shipped model with itself, want --model or another file")
-			}
-			if o.model != "" && o.program.Given() {
-				return command.Usagef("--model and --scorer-command are both what is measured: want one of them")
 			}
 			if o.nested {
 				return evaluateNested(cmd, o)
@@ -130,6 +112,36 @@ flags, score with the same flags.`,
 	cmd.Flags().Float64Var(&o.threshold, "threshold", 0, "probability from which a recording counts as positive without the band (default: the class of the model, or 0.5 if it has none)")
 	command.NoValues(cmd, "use")
 	return cmd
+}
+
+// check returns the task, or what is wrong with the flags.
+func (o *evaluateOptions) check(cmd *cobra.Command) (screen.Category, error) {
+	task, err := command.ParseTask(o.task)
+	if err != nil {
+		return 0, err
+	}
+	if err := o.corpus.check(o.manifest); err != nil {
+		return 0, err
+	}
+	if !(o.threshold >= 0 && o.threshold <= 1) {
+		return 0, command.Usagef("--threshold is %v, want 0 to 1", o.threshold)
+	}
+	if task != screen.Deepfake && command.Given(cmd, command.FlagPrior) != "" {
+		return 0, command.Usagef("--%s is for --task deepfake", command.FlagPrior)
+	}
+	if err := command.CheckPrior(cmd, o.prior); err != nil {
+		return 0, err
+	}
+	if err := checkNested(o.nested, task, o.corpus.name); err != nil {
+		return 0, err
+	}
+	if o.against == shippedModel && o.model == "" && !o.program.Given() && !o.nested {
+		return 0, command.Usagef("--against shipped compares the shipped model with itself, want --model or another file")
+	}
+	if o.model != "" && o.program.Given() {
+		return 0, command.Usagef("--model and --scorer-command are both what is measured: want one of them")
+	}
+	return task, nil
 }
 
 func runEvaluate(cmd *cobra.Command, task screen.Category, o evaluateOptions) (err error) {

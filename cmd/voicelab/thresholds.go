@@ -52,26 +52,9 @@ the same flags as the scores.`,
 			"  voicelab thresholds --task depression --scores scores.csv --undecided 0.2 --classes mae --account clinic-a --out thresholds.json",
 		Args: command.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			task, err := command.ParseTask(o.task)
+			task, err := o.check(cmd)
 			if err != nil {
 				return err
-			}
-			if o.scores == "" {
-				return command.Usagef("--scores is missing")
-			}
-			if cmd.Flags().Changed("undecided") && (o.sensitivity > 0 || o.specificity > 0) {
-				return command.Usagef("--undecided and --sensitivity or --specificity exclude each other")
-			}
-			if !(o.undecided >= 0 && o.undecided < 1) {
-				return command.Usagef("--undecided is %v, want 0 to below 1", o.undecided)
-			}
-			if name := command.Given(cmd, "account", "model", "version"); name != "" && o.out == "" {
-				return command.Usagef("--%s needs --out", name)
-			}
-			for _, name := range []string{"sensitivity", "specificity"} {
-				if v, _ := cmd.Flags().GetFloat64(name); cmd.Flags().Changed(name) && !(v > 0 && v <= 1) {
-					return command.Usagef("--%s is %v, want above 0 to 1", name, v)
-				}
 			}
 			return runThresholds(cmd, task, o)
 		},
@@ -91,6 +74,32 @@ the same flags as the scores.`,
 	command.Values(cmd, "classes", "mae", "macro-f1", "accuracy")
 	command.NoValues(cmd, "account", "model", "version")
 	return cmd
+}
+
+// check returns the task, or what is wrong with the flags.
+func (o *thresholdsOptions) check(cmd *cobra.Command) (screen.Category, error) {
+	task, err := command.ParseTask(o.task)
+	if err != nil {
+		return 0, err
+	}
+	if o.scores == "" {
+		return 0, command.Usagef("--scores is missing")
+	}
+	if cmd.Flags().Changed("undecided") && (o.sensitivity > 0 || o.specificity > 0) {
+		return 0, command.Usagef("--undecided and --sensitivity or --specificity exclude each other")
+	}
+	if !(o.undecided >= 0 && o.undecided < 1) {
+		return 0, command.Usagef("--undecided is %v, want 0 to below 1", o.undecided)
+	}
+	if name := command.Given(cmd, "account", "model", "version"); name != "" && o.out == "" {
+		return 0, command.Usagef("--%s needs --out", name)
+	}
+	for _, name := range []string{"sensitivity", "specificity"} {
+		if v, _ := cmd.Flags().GetFloat64(name); cmd.Flags().Changed(name) && !(v > 0 && v <= 1) {
+			return 0, command.Usagef("--%s is %v, want above 0 to 1", name, v)
+		}
+	}
+	return task, nil
 }
 
 // defaultUndecided is the budget with which the published thresholds of the

@@ -60,21 +60,8 @@ FILE may be "-" for standard input, once.
 			"  voicescreen features --frames testdata/short_en.wav > frames.csv",
 		Args: command.Args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var ok bool
-			o.set, ok = featureSets[set]
-			switch {
-			case !ok:
-				return command.Usagef("--set is %q, want voice or egemaps", set)
-			case o.frames && set != "voice":
-				return command.Usagef("--frames prints no features, --set %s has none to choose", set)
-			case o.json && o.frames, o.json && o.csv, o.csv && o.frames:
-				return command.Usagef("--json, --csv and --frames exclude each other")
-			case o.frames && (len(args) > 1 || isFolder(args[0])):
-				return command.Usagef("--frames takes one file")
-			case o.channel < 0:
-				return command.Usagef("--channel is %d, want 1 or more", o.channel)
-			case o.most <= 0:
-				return command.Usagef("--max-duration is %v, want more than 0", o.most)
+			if err := o.check(set, args); err != nil {
+				return err
 			}
 			files, err := findSources(cmd, args)
 			if err != nil {
@@ -93,6 +80,27 @@ FILE may be "-" for standard input, once.
 	command.Values(cmd, "set", "voice", "egemaps")
 	command.FileArgs(cmd, recordingEndings()...)
 	return cmd
+}
+
+// check chooses the set of that name, and says what is wrong with the flags.
+func (o *featuresOptions) check(set string, args []string) error {
+	var ok bool
+	o.set, ok = featureSets[set]
+	switch {
+	case !ok:
+		return command.Usagef("--set is %q, want voice or egemaps", set)
+	case o.frames && set != "voice":
+		return command.Usagef("--frames prints no features, --set %s has none to choose", set)
+	case o.json && o.frames, o.json && o.csv, o.csv && o.frames:
+		return command.Usagef("--json, --csv and --frames exclude each other")
+	case o.frames && (len(args) > 1 || isFolder(args[0])):
+		return command.Usagef("--frames takes one file")
+	case o.channel < 0:
+		return command.Usagef("--channel is %d, want 1 or more", o.channel)
+	case o.most <= 0:
+		return command.Usagef("--max-duration is %v, want more than 0", o.most)
+	}
+	return nil
 }
 
 // A featureSet is what "features" can print of a recording.

@@ -141,53 +141,12 @@ func MeasureNorms(people []Person, terms []models.BayesFeature, wobble []samplin
 		n.Females += stats.Indicator(f)
 	}
 	n.Males = len(people) - n.Females
-	within := make([][]float64, len(terms)) // differences from the centre of sex and way
+	within := make([][]float64, len(terms))
 	for i := range terms {
-		x := &terms[i]
-		norm := Norm{Name: x.Name, N: len(people), Noise: x.Noise}
-		var z2 float64 // variance of z at sampledAt, mean over the norms
-		for way, s := range screen.Speeches() {
-			value := make([]float64, len(people))
-			for k := range people {
-				value[k] = x.Value(people[k].Spoken[way])
-			}
-			var measured int
-			for _, c := range []struct {
-				is  bool
-				dst *models.Spread
-			}{{true, &norm.Norms.Of(s).Female}, {false, &norm.Norms.Of(s).Male}} {
-				var part, few []float64
-				var by float64
-				for k, v := range value {
-					switch {
-					case female[k] != c.is:
-					case !math.IsNaN(v):
-						part = append(part, v)
-						by += wobble[i].at(&people[k], way)
-					case x.Name == "pause.mean_s" || x.Name == "pause.sd_s":
-						few = append(few, math.Inf(-1)) // too few pauses: rather short than any
-					}
-				}
-				if len(part) < leastNorm {
-					return nil, fmt.Errorf("prior: %s was measured in %d people of a sex, want %d", x.Name, len(part), leastNorm)
-				}
-				measured += len(part)
-				by /= float64(len(part))
-				if *c.dst, err = robust(append(part, few...), by); err != nil {
-					return nil, fmt.Errorf("prior: %s %w", x.Name, err)
-				}
-				z2 += wobble[i].variance[way] / (c.dst.Scale * c.dst.Scale) / 6
-			}
-			norm.N = min(norm.N, measured)
-			for k, v := range value {
-				spread := norm.Norms.Of(s).Male
-				if female[k] {
-					spread = norm.Norms.Of(s).Female
-				}
-				within[i] = append(within[i], (v-spread.Center)/spread.Scale)
-			}
+		var norm Norm
+		if norm, within[i], err = measureNorm(people, female, &terms[i], &wobble[i]); err != nil {
+			return nil, fmt.Errorf("prior: %s %w", terms[i].Name, err)
 		}
-		norm.Sampling = models.Sampling{Variance: stats.Significant(z2, 3), Falls: wobble[i].falls}
 		n.Features = append(n.Features, norm)
 	}
 	for i := range terms {
@@ -200,6 +159,47 @@ func MeasureNorms(people []Person, terms []models.BayesFeature, wobble []samplin
 		}
 	}
 	return n, nil
+}
+
+// measureNorm computes the norm of one term, and the differences of each person from the
+// centre of sex and way of speaking in its scale, way by way.
+func measureNorm(people []Person, female []bool, term *models.BayesFeature, wobble *samplingError) (Norm, []float64, error) {
+	norm := Norm{Name: term.Name, N: len(people), Noise: term.Noise}
+	var within []float64
+	var z2 float64 // variance of z at sampledAt, mean over the norms
+	for way, s := range screen.Speeches() {
+		var part, few [2][]float64 // of male and female voices
+		var by [2]float64
+		for k := range people {
+			sex := stats.Indicator(female[k])
+			switch v := term.Value(people[k].Spoken[way]); {
+			case !math.IsNaN(v):
+				part[sex] = append(part[sex], v)
+				by[sex] += wobble.at(&people[k], way)
+			case term.Name == "pause.mean_s" || term.Name == "pause.sd_s":
+				few[sex] = append(few[sex], math.Inf(-1)) // too few pauses: rather short than any
+			}
+		}
+		norm.N = min(norm.N, len(part[0])+len(part[1]))
+		spreads := [2]*models.Spread{&norm.Norms.Of(s).Male, &norm.Norms.Of(s).Female}
+		for _, sex := range []int{1, 0} {
+			measured := len(part[sex])
+			if measured < leastNorm {
+				return norm, nil, fmt.Errorf("was measured in %d people of a sex, want %d", measured, leastNorm)
+			}
+			var err error
+			if *spreads[sex], err = robust(append(part[sex], few[sex]...), by[sex]/float64(measured)); err != nil {
+				return norm, nil, err
+			}
+			z2 += wobble.variance[way] / (spreads[sex].Scale * spreads[sex].Scale) / 6
+		}
+		for k := range people {
+			spread := spreads[stats.Indicator(female[k])]
+			within = append(within, (term.Value(people[k].Spoken[way])-spread.Center)/spread.Scale)
+		}
+	}
+	norm.Sampling = models.Sampling{Variance: stats.Significant(z2, 3), Falls: wobble.falls}
+	return norm, within, nil
 }
 
 // leastTrue is the least share of the variance between recordings that is between
