@@ -2,6 +2,8 @@ package console_test
 
 import (
 	"net/http"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -47,6 +49,24 @@ func TestOperations(t *testing.T) {
 	if a := other.until("/console/operations", "from 0 sessions"); strings.Contains(a.body, "Workers of this process") || strings.Contains(a.body, "clinic</th>") {
 		t.Error("an account that is no operator sees the service as a whole")
 	}
+}
+
+// What cannot be read of the webhooks leaves the rest of the page.
+func TestOperationsWithoutTheStateOfWebhooks(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "webhooks.json")
+	hooks, err := webhook.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := hooks.Set(account, "https://clinic.example/"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path+".deliveries", []byte("damaged"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := newService(t, func(o *console.Options) { o.Operations.Webhooks = hooks })
+	a := s.signedIn("").until("/console/operations", "from 0 sessions")
+	a.want(t, "operations", http.StatusOK, `<h2 id="webhooks">Webhooks</h2>`, "the operator finds it in the log")
 }
 
 var keyInPage = regexp.MustCompile(`vk_[A-Za-z0-9]+_[A-Za-z0-9]+`)
