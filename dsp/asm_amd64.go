@@ -30,8 +30,9 @@ func lastStage4AVX(y, x *complex128, s int)
 //go:noescape
 func lastStage2AVX(y, x *complex128, s int)
 
-// The separations take bins k to k+n−1, n even and at least 2, from z = &Z[k],
-// zh = &Z[h−k−1] and w = the factor of bin k. hi is where bin h−k−1 goes.
+// The separations take bins k to k+n−1 from z = &Z[k], zh = &Z[h−k−i] and w = the factor
+// of bin k. hi is where bin h−k−i goes. i is 3 and n a multiple of 4 for powers, and i is 1
+// and n even for coefficients and sequences.
 
 //go:noescape
 func powerLowAVX(dst *float64, z, zh, w *complex128, n int)
