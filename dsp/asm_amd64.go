@@ -166,3 +166,14 @@ func cbrtsAVX2(x *float64, c *[12]float64, n int)
 
 //go:noescape
 func logsAVX2(dst, x *float64, c *[16]float64, n int)
+
+// trianglesAVX computes n ≥ 1 sums of a [filterBank] from the bins at p on; bins has
+// n+1 numbers, and w as many pairs as they count.
+//
+//go:noescape
+func trianglesAVX(dst, p, w *float64, bins *int, n int)
+
+// combineAVX computes eight rows of a product with n ≥ 1 columns, which lie rows apart.
+//
+//go:noescape
+func combineAVX(dst, a, x *float64, rows, n int)

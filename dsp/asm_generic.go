@@ -48,3 +48,5 @@ func raiseAVX(_ *float64, _ float64, _ int)                       {}
 func highestAVX(_ *float64, _ uint64, _ int) float64              { return 0 }
 func widenAVX(_ *complex128, _ *float64, _ int)                   {}
 func cbrtsAVX2(_ *float64, _ *[12]float64, _ int)                 {}
+func trianglesAVX(_, _, _ *float64, _ *int, _ int)                {}
+func combineAVX(_, _, _ *float64, _, _ int)                       {}
