@@ -97,7 +97,10 @@ func weighAVX(w, e2, gauss, ste *float64, scale float64, n int)
 func dotAVX(x, y *float64, n int) float64
 
 //go:noescape
-func dotsAVX(s *[4]float64, x, y0, y1, y2, y3 *float64, n int)
+func dots3AVX(s *[3]float64, x, y0, y1, y2 *float64, n int)
+
+//go:noescape
+func dots5AVX(s *[5]float64, x, y0, y1, y2, y3, y4 *float64, n int)
 
 //go:noescape
 func totalAVX(x *float64, n int) float64
