@@ -24,7 +24,7 @@ func Paths() (all []Path) {
 
 // PageNames returns the names of all pages.
 func PageNames() (all []string) {
-	for name := range pages {
+	for name := range pages() {
 		all = append(all, name)
 	}
 	return all
@@ -35,7 +35,7 @@ var Phrase = phrase
 
 // Phrases notes which phrases of the file a translation of a text uses.
 func Phrases(code, text string, used map[string]bool) {
-	for key := range phrases[code] {
+	for key := range phrases()[code] {
 		if pattern := number.ReplaceAllString(text, "#"); pattern == key || strings.Contains(pattern, key) {
 			used[key] = true
 		}

@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // phraseFiles hold, by language, what package report says: the English text with # in the
@@ -17,8 +18,8 @@ import (
 //go:embed phrases/*.json
 var phraseFiles embed.FS
 
-// phrases are the translations, by language.
-var phrases = func() map[string]map[string]string {
+// phrases returns the translations, by language, read at the first call.
+var phrases = sync.OnceValue(func() map[string]map[string]string {
 	all := map[string]map[string]string{}
 	files, err := phraseFiles.ReadDir("phrases")
 	if err != nil {
@@ -36,7 +37,7 @@ var phrases = func() map[string]map[string]string {
 		all[strings.TrimSuffix(f.Name(), ".json")] = of
 	}
 	return all
-}()
+})
 
 var (
 	number = regexp.MustCompile(`[0-9]+(?:\.[0-9]+)?`)
@@ -79,7 +80,7 @@ func phrase(code, text string) (translated string, ok bool) {
 
 // whole translates a text that stands in the file as it is.
 func whole(code, text string) (string, bool) {
-	translation, ok := phrases[code][number.ReplaceAllString(text, "#")]
+	translation, ok := phrases()[code][number.ReplaceAllString(text, "#")]
 	if !ok {
 		return "", false
 	}

@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/voicescreen/voicescreen/httpadapter"
@@ -20,9 +21,10 @@ var pageFiles embed.FS
 // shared are the files of pages/ that every page uses.
 var shared = []string{"layout", "parts"}
 
-// pages are the templates, by the name of their file. Each defines "title" and "main",
-// and may define "scripts".
-var pages = func() map[string]*template.Template {
+// pages returns the templates, by the name of their file. Each defines "title" and "main",
+// and may define "scripts". The first call parses them: a command that shows no page needs
+// neither the time nor the memory.
+var pages = sync.OnceValue(func() map[string]*template.Template {
 	all := map[string]*template.Template{}
 	files, err := pageFiles.ReadDir("pages")
 	if err != nil {
@@ -40,11 +42,11 @@ var pages = func() map[string]*template.Template {
 		all[name] = template.Must(template.Must(base.Clone()).ParseFS(pageFiles, "pages/"+f.Name()))
 	}
 	return all
-}()
+})
 
 // render writes a page.
 func render(w io.Writer, name string, v *view) error {
-	t := pages[name]
+	t := pages()[name]
 	if t == nil {
 		return fmt.Errorf("console: no page %q", name)
 	}

@@ -7,6 +7,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"sync"
 )
 
 // staticFiles are the styles and scripts.
@@ -20,8 +21,8 @@ type staticFile struct {
 	content   []byte
 }
 
-// statics are the files, by name.
-var statics = func() map[string]staticFile {
+// statics returns the files, by name, read at the first call.
+var statics = sync.OnceValue(func() map[string]staticFile {
 	all := map[string]staticFile{}
 	files, err := staticFiles.ReadDir("static")
 	if err != nil {
@@ -40,12 +41,12 @@ var statics = func() map[string]staticFile {
 		all[f.Name()] = staticFile{kind: kind, tag: `"` + hex.EncodeToString(sum[:8]) + `"`, content: content}
 	}
 	return all
-}()
+})
 
 // serveStatic answers with a file. It is the same for everybody: a browser may keep it,
 // and asks whether it changed.
 func serveStatic(w http.ResponseWriter, r *http.Request) {
-	f, ok := statics[r.PathValue("name")]
+	f, ok := statics()[r.PathValue("name")]
 	if !ok {
 		http.Error(w, "not found", http.StatusNotFound)
 		return

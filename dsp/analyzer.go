@@ -91,7 +91,11 @@ func (a *Analyzer) Analyze(x []float64) *Analysis {
 type Sink struct {
 	// Begin is called before the other functions, when F0, Irregular, IsSpeech, Speech,
 	// Pauses and Quality.SNR are known.
-	Begin    func(a *Analysis)
+	Begin func(a *Analysis)
+	// Wants returns whether Spectrum and MFCC of frame i are needed; nil means of all
+	// frames. They are NaN in the other frames, and the flux is undefined in the first
+	// frame after one of these. Called after Begin.
+	Wants    func(i int) bool
 	Frame    func(i int, f *Frame)
 	HNR      func(i int, db float64)  // of every frame; see [Analysis]
 	Formants func(i int, f *Formants) // of every frame; see [Analysis]
@@ -213,7 +217,7 @@ func (a *Analyzer) voices(x *signal, offset float64, sink *Sink) {
 		out.Pulses = a.pulses.find(out.Pulses, x, out.F0, limit)
 		a.cpps.frames(x, out.F0, limit)
 		for i := first; i < limit; i++ {
-			sink.Frame(i, a.spectral.measure(x, i))
+			sink.Frame(i, a.spectral.measure(x, i, sink.Wants == nil || sink.Wants(i)))
 		}
 		for i := first; i < limit; i++ {
 			sink.HNR(i, a.hnr.at(x, out.F0, i))
@@ -249,12 +253,8 @@ func (out *Analysis) resize(n int) {
 	out.Level = filled(out.Level, n, math.Inf(-1))
 	out.Loudness = filled(out.Loudness, n, 0)
 	out.HNR = filled(out.HNR, n, nan)
-	out.Spectrum = filled(out.Spectrum, n, Spectrum{nan, nan, nan, nan, nan, nan, nan, nan})
-	var c [NumMFCC]float64
-	for i := range c {
-		c[i] = nan
-	}
-	out.MFCC = filled(out.MFCC, n, c)
+	out.Spectrum = filled(out.Spectrum, n, noSpectrum)
+	out.MFCC = filled(out.MFCC, n, noCepstrum)
 	out.Formants = filled(out.Formants, n, Formants{[3]float64{nan, nan, nan}, [3]float64{nan, nan, nan}})
 	out.IsSpeech = filled(out.IsSpeech, n, false)
 	out.reset()

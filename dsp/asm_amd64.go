@@ -30,8 +30,9 @@ func lastStage4AVX(y, x *complex128, s int)
 //go:noescape
 func lastStage2AVX(y, x *complex128, s int)
 
-// The separations take bins k to k+n−1, n even and at least 2, from z = &Z[k],
-// zh = &Z[h−k−1] and w = the factor of bin k. hi is where bin h−k−1 goes.
+// The separations take bins k to k+n−1 from z = &Z[k], zh = &Z[h−k−i] and w = the factor
+// of bin k. hi is where bin h−k−i goes. i is 3 and n a multiple of 4 for powers, and i is 1
+// and n even for coefficients and sequences.
 
 //go:noescape
 func powerLowAVX(dst *float64, z, zh, w *complex128, n int)
@@ -96,7 +97,10 @@ func weighAVX(w, e2, gauss, ste *float64, scale float64, n int)
 func dotAVX(x, y *float64, n int) float64
 
 //go:noescape
-func dotsAVX(s *[4]float64, x, y0, y1, y2, y3 *float64, n int)
+func dots3AVX(s *[3]float64, x, y0, y1, y2 *float64, n int)
+
+//go:noescape
+func dots5AVX(s *[5]float64, x, y0, y1, y2, y3, y4 *float64, n int)
 
 //go:noescape
 func totalAVX(x *float64, n int) float64
@@ -165,3 +169,14 @@ func cbrtsAVX2(x *float64, c *[12]float64, n int)
 
 //go:noescape
 func logsAVX2(dst, x *float64, c *[16]float64, n int)
+
+// trianglesAVX computes n ≥ 1 sums of a [filterBank] from the bins at p on; bins has
+// n+1 numbers, and w as many pairs as they count.
+//
+//go:noescape
+func trianglesAVX(dst, p, w *float64, bins *int, n int)
+
+// combineAVX computes eight rows of a product with n ≥ 1 columns, which lie rows apart.
+//
+//go:noescape
+func combineAVX(dst, a, x *float64, rows, n int)

@@ -23,7 +23,8 @@ func fluxAVX(_, _ *float64, _ float64, _ int) float64                       { re
 func covarianceAVX(_, _, _ *float64, _ int)                                 {}
 
 func dotAVX(_, _ *float64, _ int) float64                         { return 0 }
-func dotsAVX(_ *[4]float64, _, _, _, _, _ *float64, _ int)        {}
+func dots3AVX(_ *[3]float64, _, _, _, _ *float64, _ int)          {}
+func dots5AVX(_ *[5]float64, _, _, _, _, _, _ *float64, _ int)    {}
 func totalAVX(_ *float64, _ int) float64                          { return 0 }
 func correlate16AVX(_, _, _ *float64, _ int)                      {}
 func correlate8AVX(_, _, _ *float64, _ int)                       {}
@@ -48,3 +49,5 @@ func raiseAVX(_ *float64, _ float64, _ int)                       {}
 func highestAVX(_ *float64, _ uint64, _ int) float64              { return 0 }
 func widenAVX(_ *complex128, _ *float64, _ int)                   {}
 func cbrtsAVX2(_ *float64, _ *[12]float64, _ int)                 {}
+func trianglesAVX(_, _, _ *float64, _ *int, _ int)                {}
+func combineAVX(_, _, _ *float64, _, _ int)                       {}

@@ -63,6 +63,14 @@ func fusesMultiplyAdd() bool {
 	return multiplyAdd(1+0x1p-30, 1+0x1p-30, -(1+0x1p-29)) != 0
 }
 
+// fusedTolerance is tol where the compiler fuses, and otherwise 0.
+func fusedTolerance(tol float64) float64 {
+	if fusesMultiplyAdd() {
+		return tol
+	}
+	return 0
+}
+
 //go:noinline
 func multiplyAdd(x, y, z float64) float64 { return x*y + z }
 

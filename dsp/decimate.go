@@ -96,7 +96,7 @@ func (q *quarter) halve(dst, x, h []float64) {
 		n = min(n, m-2*len(h)+1) &^ 3
 		if n > 0 {
 			q.even, q.odd = sized(q.even, m), sized(q.odd, m)
-			splitAVX(&q.even[0], &q.odd[0], &x[0], m)
+			split(q.even, q.odd, x, true)
 			halveAVX(&dst[0], &q.even[0], &q.odd[0], &h[0], len(h), n)
 			i = n
 		}
@@ -105,6 +105,19 @@ func (q *quarter) halve(dst, x, h []float64) {
 		halve4(dst[i:], x[2*i:], (*[4]float64)(h))
 	} else {
 		halve12(dst[i:], x[2*i:], (*[12]float64)(h))
+	}
+}
+
+// split sets even[i] to x[2i] and odd[i] to x[2i+1], for every i of odd.
+func split(even, odd, x []float64, avx bool) {
+	even, x = even[:len(odd)], x[:2*len(odd)]
+	i := 0
+	if n := len(odd) &^ 3; avx && n > 0 {
+		splitAVX(&even[0], &odd[0], &x[0], n)
+		i = n
+	}
+	for ; i < len(odd); i++ {
+		even[i], odd[i] = x[2*i], x[2*i+1]
 	}
 }
 

@@ -133,6 +133,17 @@ func separate(zk, zh, w complex128) (e, o complex128) {
 	return complex(er, ei), complex(or*real(w)-oi*imag(w), or*imag(w)+oi*real(w))
 }
 
+// squares returns |X[k]|² and |X[h−k]|² from Z[k] and Z[h−k].
+func squares(zk, zh, w complex128) (low, high float64) {
+	er, ei := real(zk)+real(zh), imag(zk)-imag(zh) // 2·E[k]
+	ar, ai := imag(zk)+imag(zh), real(zh)-real(zk) // 2·O[k]
+	or, oi := ar*real(w)-ai*imag(w), ar*imag(w)+ai*real(w)
+	re, im := er+or, ei+oi
+	low = 0.25 * (re*re + im*im)
+	re, im = er-or, ei-oi
+	return low, 0.25 * (re*re + im*im)
+}
+
 // Power computes |X[k]|² of the n samples x into dst and returns it. A nil dst is
 // allocated with n/2+1 bins; a shorter dst receives the first bins only. It panics
 // if x does not have n samples or dst has more than n/2+1 bins. x is not changed.
@@ -165,25 +176,19 @@ func (f *FFT) powerPairs(dst []float64, z []complex128) {
 	end := min(len(dst), h/2+1)            // dst has the bins 1 ≤ k < end,
 	both := min(max(h-len(dst)+1, 1), end) // bins h−k where also k ≥ both
 	k := 1
-	if n := (both - k) &^ 1; f.avx && n > 0 {
-		powerLowAVX(&dst[k], &z[k], &z[h-k-1], &f.half[k], n)
+	if n := (both - k) &^ 3; f.avx && n > 0 {
+		powerLowAVX(&dst[k], &z[k], &z[h-k-3], &f.half[k], n)
 		k += n
 	}
 	for ; k < both; k++ {
-		e, o := separate(z[k], z[h-k], f.half[k])
-		re, im := real(e)+real(o), imag(e)+imag(o)
-		dst[k] = re*re + im*im
+		dst[k], _ = squares(z[k], z[h-k], f.half[k])
 	}
-	if n := (end - k) &^ 1; f.avx && n > 0 {
-		powerPairsAVX(&dst[k], &dst[h-k-1], &z[k], &z[h-k-1], &f.half[k], n)
+	if n := (end - k) &^ 3; f.avx && n > 0 {
+		powerPairsAVX(&dst[k], &dst[h-k-3], &z[k], &z[h-k-3], &f.half[k], n)
 		k += n
 	}
 	for ; k < end; k++ {
-		e, o := separate(z[k], z[h-k], f.half[k])
-		re, im := real(e)+real(o), imag(e)+imag(o)
-		dst[k] = re*re + im*im
-		re, im = real(e)-real(o), imag(e)-imag(o)
-		dst[h-k] = re*re + im*im
+		dst[k], dst[h-k] = squares(z[k], z[h-k], f.half[k])
 	}
 }
 

@@ -1,7 +1,7 @@
 #include "textflag.h"
 
 // The functions compute the same as the pure Go code in fft_stockham.go and fft.go, two
-// complex numbers at a time. They use the same operations in the same order, without
+// or four complex numbers at a time. They use the same operations in the same order, without
 // fused multiply-add, so that the results have the same bits.
 //
 // A complex number is a pair (re, im) of lanes. Operands are in Go's order:
@@ -16,6 +16,9 @@ GLOBL conjugate<>(SB), RODATA|NOPTR, $32
 
 DATA half<>+0(SB)/8, $0.5
 GLOBL half<>(SB), RODATA|NOPTR, $8
+
+DATA quarter<>+0(SB)/8, $0.25
+GLOBL quarter<>(SB), RODATA|NOPTR, $8
 
 // BUTTERFLY is the DFT of the four points in Y0 to Y3, in place. It uses Y4 to
 // Y7 and needs the sign bits in Y15.
@@ -243,11 +246,40 @@ two:
 	VMOVDDUP   Y5, Y5            \
 	TIMES(Y4, Y5, Y6, Y1)
 
-// SQUARE replaces the two complex numbers in y by their squared magnitudes, each in both
-// lanes of its half.
-#define SQUARE(y) \
-	VMULPD  y, y, y \
-	VHADDPD y, y, y
+// APART sets the lanes of Y2 to 2·E[k+i], those of Y3 to its imaginary part, and Y0 and
+// Y1 to those of 2·w·O[k+i], for i = 0 … 3, from Z[k] to Z[k+3] at SI, Z[h−k−3] to Z[h−k]
+// at R8, and the factors w at DX. It uses Y4 to Y9.
+#define APART \
+	QUARTET(0, 16, 32, 48, SI, Y2, Y3, X0, Y0, X1, Y1) \
+	QUARTET(48, 32, 16, 0, R8, Y4, Y5, X0, Y0, X1, Y1) \
+	VADDPD Y5, Y3, Y6 \
+	VSUBPD Y2, Y4, Y7 \
+	VADDPD Y4, Y2, Y2 \
+	VSUBPD Y5, Y3, Y3 \
+	QUARTET(0, 16, 32, 48, DX, Y4, Y5, X0, Y0, X1, Y1) \
+	VMULPD Y4, Y6, Y0 \
+	VMULPD Y5, Y7, Y8 \
+	VMULPD Y4, Y7, Y1 \
+	VMULPD Y5, Y6, Y9 \
+	VSUBPD Y8, Y0, Y0 \
+	VADDPD Y9, Y1, Y1
+
+// QUARTET loads four complex numbers, at the offsets a to d of p: the real parts into re,
+// and the imaginary parts into im. It uses y0 and y1.
+#define QUARTET(a, b, c, d, p, re, im, x0, y0, x1, y1) \
+	VMOVUPD     a(p), x0         \
+	VINSERTF128 $1, c(p), y0, y0 \
+	VMOVUPD     b(p), x1         \
+	VINSERTF128 $1, d(p), y1, y1 \
+	VUNPCKLPD   y1, y0, re       \
+	VUNPCKHPD   y1, y0, im
+
+// SQUARES sets re to (re² + im²)/4. It needs ¼ in Y15.
+#define SQUARES(re, im) \
+	VMULPD re, re, re  \
+	VMULPD im, im, im  \
+	VADDPD im, re, re  \
+	VMULPD Y15, re, re
 
 // func powerLowAVX(dst *float64, z, zh, w *complex128, n int)
 TEXT ·powerLowAVX(SB), NOSPLIT, $0-40
@@ -256,22 +288,20 @@ TEXT ·powerLowAVX(SB), NOSPLIT, $0-40
 	MOVQ         zh+16(FP), R8
 	MOVQ         w+24(FP), DX
 	MOVQ         n+32(FP), CX
-	VMOVUPD      conjugate<>(SB), Y15
-	VBROADCASTSD half<>(SB), Y14
+	VBROADCASTSD quarter<>(SB), Y15
 
 low:
-	SEPARATE
-	VADDPD       Y4, Y3, Y0
-	SQUARE(Y0)
-	VEXTRACTF128 $1, Y0, X1
-	VUNPCKLPD    X1, X0, X0
-	VMOVUPD      X0, (DI)
-	ADDQ         $16, DI
-	ADDQ         $32, SI
-	ADDQ         $32, DX
-	SUBQ         $32, R8
-	SUBQ         $2, CX
-	JNE          low
+	APART
+	VADDPD  Y0, Y2, Y2
+	VADDPD  Y1, Y3, Y3
+	SQUARES(Y2, Y3)
+	VMOVUPD Y2, (DI)
+	ADDQ    $32, DI
+	ADDQ    $64, SI
+	ADDQ    $64, DX
+	SUBQ    $64, R8
+	SUBQ    $4, CX
+	JNE     low
 	VZEROUPPER
 	RET
 
@@ -283,27 +313,26 @@ TEXT ·powerPairsAVX(SB), NOSPLIT, $0-48
 	MOVQ         zh+24(FP), R8
 	MOVQ         w+32(FP), DX
 	MOVQ         n+40(FP), CX
-	VMOVUPD      conjugate<>(SB), Y15
-	VBROADCASTSD half<>(SB), Y14
+	VBROADCASTSD quarter<>(SB), Y15
 
 pairs:
-	SEPARATE
-	VADDPD       Y4, Y3, Y0
-	VSUBPD       Y4, Y3, Y2
-	SQUARE(Y0)
-	SQUARE(Y2)
-	VEXTRACTF128 $1, Y0, X1
-	VEXTRACTF128 $1, Y2, X3
-	VUNPCKLPD    X1, X0, X0
-	VUNPCKLPD    X2, X3, X2
-	VMOVUPD      X0, (DI)
-	VMOVUPD      X2, (R9)
-	ADDQ         $16, DI
-	SUBQ         $16, R9
-	ADDQ         $32, SI
-	ADDQ         $32, DX
-	SUBQ         $32, R8
-	SUBQ         $2, CX
+	APART
+	VADDPD       Y0, Y2, Y4
+	VADDPD       Y1, Y3, Y5
+	VSUBPD       Y0, Y2, Y2
+	VSUBPD       Y1, Y3, Y3
+	SQUARES(Y4, Y5)
+	SQUARES(Y2, Y3)
+	VMOVUPD      Y4, (DI)
+	VPERMILPD    $5, Y2, Y2 // in descending order
+	VMOVUPD      X2, 16(R9)
+	VEXTRACTF128 $1, Y2, (R9)
+	ADDQ         $32, DI
+	SUBQ         $32, R9
+	ADDQ         $64, SI
+	ADDQ         $64, DX
+	SUBQ         $64, R8
+	SUBQ         $4, CX
 	JNE          pairs
 	VZEROUPPER
 	RET

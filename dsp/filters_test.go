@@ -59,7 +59,7 @@ func TestFilterBankEqualsDefinition(t *testing.T) {
 			p[k] = math.Abs(p[k])
 		}
 		got := make([]float64, n)
-		b.energies(got, p[:b.lastBins])
+		b.energies(got, p[:b.lastBins], hasAVX)
 		edge := func(j int) float64 {
 			return HzToMel(band[0]) + (HzToMel(band[1])-HzToMel(band[0]))*float64(j)/(n+1)
 		}
@@ -73,6 +73,9 @@ func TestFilterBankEqualsDefinition(t *testing.T) {
 			}
 		}
 		compare(t, "filters", got, want, 1e-12)
+		slow := make([]float64, n)
+		b.energies(slow, p, false)
+		compare(t, "filters without assembly", got, slow, fusedTolerance(1e-12))
 	}
 }
 

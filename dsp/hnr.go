@@ -121,10 +121,9 @@ func (h *HNR) frame(x *signal, at, tau float64) float64 {
 	}
 	h.load(h.w[lo:hi], x.part(from+lo, from+hi+m+spread))
 	w, y := h.w[lo:hi], h.y
-	r := dotProducts(y, h.x, [4]int{m - spread, m - 1, m, m + 1}, hasAVX)
-	lower, a, b, d := r[0], r[1], r[2], r[3]
-	upper := dotProduct(y, h.x[m+spread:], hasAVX)
-	e := dotProducts(w, h.q, [4]int{0, m - spread, m + spread, m + spread}, hasAVX)
+	r := dotProducts5(y, h.x, [5]int{m - spread, m - 1, m, m + 1, m + spread}, hasAVX)
+	lower, a, b, d, upper := r[0], r[1], r[2], r[3], r[4]
+	e := dotProducts3(w, h.q, [3]int{0, m - spread, m + spread}, hasAVX)
 	e0, e1, e2 := e[0], e[1], e[2]
 	u := tau - float64(m)
 	// the parabola through the three middle lags, at the lag of the track

@@ -118,7 +118,7 @@ func (l *loudness) calibration(sr float64, w []float64) float64 {
 
 // of is the loudness of the power spectrum p, ≥ 0.
 func (l *loudness) of(p []float64) float64 {
-	l.bank.energies(l.bands, p)
+	l.bank.energies(l.bands, p, hasAVX)
 	cbrts(l.bands, hasAVX2)
 	return dotProduct(l.scale, l.bands, hasAVX)
 }

@@ -102,7 +102,7 @@ func NewLFCC(sr float64, opts *LFCCOptions) *LFCC {
 	l.dct = cosines(o.Coefficients, o.Filters)
 	for i := range l.dct {
 		scale := 2.0
-		if i < o.Filters {
+		if i%o.Coefficients == 0 {
 			scale = 1
 		}
 		l.dct[i] *= math.Sqrt(scale / float64(o.Filters))
@@ -130,9 +130,9 @@ func (l *LFCC) Coefficients(dst, frame []float64) []float64 {
 		emphasize(l.buffer, frame, l.window, l.emphasis, 0, hasAVX)
 	}
 	l.fft.Power(l.power, l.buffer)
-	l.bank.energies(l.logs, l.power)
+	l.bank.energies(l.logs, l.power, hasAVX)
 	l.logarithms()
-	multiply(dst, l.dct, l.logs)
+	combine(dst, l.dct, l.logs, hasAVX)
 	return dst
 }
 

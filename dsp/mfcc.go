@@ -47,7 +47,7 @@ type MFCC struct {
 	power         []float64
 	bank          *filterBank
 	logs          []float64
-	dct           []float64 // row i has the factors of c[i]
+	dct           []float64 // column j has the factors of filter j
 	coefficients  int
 }
 
@@ -99,7 +99,7 @@ func NewMFCC(sr float64, opts *MFCCOptions) *MFCC {
 	for i := range o.Coefficients {
 		lift := math.Sqrt(2/float64(o.Filters)) * (1 + mfccLifter/2*math.Sin(math.Pi*float64(i)/mfccLifter))
 		for j := range o.Filters {
-			m.dct[i*o.Filters+j] *= lift
+			m.dct[j*o.Coefficients+i] *= lift
 		}
 	}
 	return m
@@ -139,7 +139,7 @@ func (m *MFCC) Coefficients(dst, frame []float64) []float64 {
 func (m *MFCC) measure(dst, frame []float64, offset float64) {
 	emphasize(m.buffer, frame, m.window, m.emphasis, (1-m.emphasis)*offset, hasAVX)
 	m.fft.Power(m.power, m.buffer)
-	m.bank.energies(m.logs, m.power)
+	m.bank.energies(m.logs, m.power, hasAVX)
 	undefined := false
 	for j, e := range m.logs {
 		if e < mfccFloor {
@@ -154,42 +154,39 @@ func (m *MFCC) measure(dst, frame []float64, offset float64) {
 	} else {
 		logs(m.logs, m.logs, hasAVX2)
 	}
-	multiply(dst, m.dct, m.logs)
+	combine(dst, m.dct, m.logs, hasAVX)
 }
 
-// cosines is the matrix cos(πi(j+½)/n), i < rows, j < n, row by row.
+// cosines is the matrix cos(πi(j+½)/n), i < rows, j < n, column by column.
 func cosines(rows, n int) []float64 {
 	c := make([]float64, rows*n)
 	for i := range rows {
 		for j := range n {
-			c[i*n+j] = real(unitRoot(i*(2*j+1), 4*n))
+			c[j*rows+i] = real(unitRoot(i*(2*j+1), 4*n))
 		}
 	}
 	return c
 }
 
-// multiply computes dst = A·x for a matrix A of len(dst) rows, four rows at a time, since
-// an addition must wait for the one before.
-func multiply(dst, a, x []float64) {
-	i, n := 0, len(x)
-	for ; i+4 <= len(dst); i += 4 {
-		a0, a1, a2, a3 := a[i*n:][:n], a[(i+1)*n:][:n], a[(i+2)*n:][:n], a[(i+3)*n:][:n]
-		var s0, s1, s2, s3 float64
-		for j, v := range x {
-			s0 += a0[j] * v
-			s1 += a1[j] * v
-			s2 += a2[j] * v
-			s3 += a3[j] * v
+// combine computes dst = A·x for a matrix A of len(dst) rows and len(x) columns, column
+// by column. With avx it runs in assembly, which gives the same bits.
+func combine(dst, a, x []float64, avx bool) {
+	rows, i := len(dst), 0
+	if avx && rows >= 8 && len(x) > 0 {
+		_ = a[rows*len(x)-1]
+		for ; i+8 <= rows; i += 8 {
+			combineAVX(&dst[i], &a[i], &x[0], rows, len(x))
 		}
-		dst[i], dst[i+1], dst[i+2], dst[i+3] = s0, s1, s2, s3
+		if i < rows { // the last eight, some of them again
+			combineAVX(&dst[rows-8], &a[rows-8], &x[0], rows, len(x))
+		}
+		return
 	}
-	for ; i < len(dst); i++ {
-		row := a[i*len(x):][:len(x)]
-		var s float64
-		for j, v := range x {
-			s += row[j] * v
+	clear(dst)
+	for j, v := range x {
+		for i, f := range a[j*rows : (j+1)*rows] {
+			dst[i] += f * v
 		}
-		dst[i] = s
 	}
 }
 

@@ -29,11 +29,13 @@ type correlogram struct {
 
 	low    *lowpass // the signal, and its start in time
 	offset float64
-	power  float64 // of the whole window
+	whole  float64 // power of the whole window
 
 	frameBuf []float64
-	coef     []complex128
-	r        []float64 // lags −pad … maxLag+pad
+	power    []float64    // its power spectrum,
+	coef     []complex128 // the same for the inverse transform
+	near     []float64    // half a longest period on both sides of a frame's centre
+	r        []float64    // lags −pad … maxLag+pad
 }
 
 func newCorrelogram(rate float64, o PitchOptions) *correlogram {
@@ -45,7 +47,9 @@ func newCorrelogram(rate float64, o PitchOptions) *correlogram {
 	n := powerOfTwo(2*c.half + 2 + c.maxLag + interpPad)
 	c.fft = NewFFT(n)
 	c.frameBuf = make([]float64, n)
+	c.power = make([]float64, n/2+1)
 	c.coef = make([]complex128, n/2+1)
+	c.near = make([]float64, 2*int(0.5*rate/o.Floor)+1)
 	c.r = make([]float64, c.maxLag+2*interpPad+3)
 	c.self = make([]float64, c.maxLag+interpPad+1)
 	c.edge = make([]float64, c.maxLag+interpPad+1)
@@ -60,7 +64,7 @@ func newCorrelogram(rate float64, o PitchOptions) *correlogram {
 	}
 	copy(c.frameBuf, c.windows[0])
 	c.correlate()
-	c.power = c.frameBuf[0]
+	c.whole = c.frameBuf[0]
 	c.normalisedSelf(c.self)
 	c.interp = newInterpolator()
 	return c
@@ -76,10 +80,8 @@ func (c *correlogram) normalisedSelf(dst []float64) {
 
 // correlate replaces frameBuf by its autocorrelation (Wiener–Khinchin).
 func (c *correlogram) correlate() {
-	c.fft.Coefficients(c.coef, c.frameBuf)
-	for k, v := range c.coef {
-		c.coef[k] = complex(real(v)*real(v)+imag(v)*imag(v), 0)
-	}
+	c.fft.Power(c.power, c.frameBuf)
+	widen(c.coef, c.power, hasAVX)
 	c.fft.Sequence(c.frameBuf, c.coef)
 }
 
@@ -110,7 +112,7 @@ func (c *correlogram) window(t float64, x *signal) (local float64, self []float6
 	if lo > 0 || hi < len(w) {
 		c.fill(w, lo, hi)
 		c.correlate()
-		if c.frameBuf[0] < leastWindow*c.power {
+		if c.frameBuf[0] < leastWindow*c.whole {
 			return 0, nil, false
 		}
 		c.normalisedSelf(c.edge)
@@ -119,13 +121,12 @@ func (c *correlogram) window(t float64, x *signal) (local float64, self []float6
 	c.fill(w, lo, hi)
 	y, frame := c.low.part(x, from+lo, from+hi), c.frameBuf[lo:hi]
 	mean := floats.Dot(y, frame) / floats.Sum(frame)
-	near := int(0.5 * c.rate / c.opts.Floor)
-	for i := max(lo, c.half-near); i < min(hi, c.half+near+1); i++ {
-		local = max(local, math.Abs(y[i-lo]-mean))
+	near := len(c.near) / 2
+	if from, to := max(lo, c.half-near), min(hi, c.half+near+1); from < to {
+		shift(c.near, y[from-lo:to-lo], mean, hasAVX)
+		local = highest(c.near[:to-from], magnitude, hasAVX)
 	}
-	for i, v := range y {
-		frame[i] *= v - mean
-	}
+	taper(frame, y, frame, mean, hasAVX)
 	return local, self, true
 }
 

@@ -133,9 +133,7 @@ func (l *lowpass) fetch(x *signal, hi int) {
 		l.average(block, x, j*l.d2-half)
 		out := l.out[:m]
 		l.smooth(out, block)
-		for _, v := range out {
-			l.peak = max(l.peak, math.Abs(v))
-		}
+		l.peak = max(l.peak, highest(out, magnitude, hasAVX))
 		l.y = append(l.y, out...)
 	}
 }
@@ -154,9 +152,7 @@ func (l *lowpass) smooth(dst, block []float64) {
 		return
 	}
 	even, odd := l.even[:len(block)/2+1], l.odd[:len(block)/2]
-	for i := range odd {
-		even[i], odd[i] = block[2*i], block[2*i+1]
-	}
+	split(even, odd, block, hasAVX)
 	even[len(odd)] = block[len(block)-1] // the number of samples is odd
 	rest := l.out[lowpassBlock:][:len(dst)]
 	correlate(dst, l.taps[0], even, hasAVX)

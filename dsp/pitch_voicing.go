@@ -219,7 +219,8 @@ func (p *Pitch) begins(x *signal, i int, f, threshold float64) bool {
 	}
 	y := x.part(t, t+2*n)
 	mean := floats.Sum(y) / float64(2*n)
-	return energy(y[:n], mean) >= p.rules.rise*energy(y[n:], mean)
+	before, after := y[:n], y[n:]
+	return energy(before, floats.Sum(before), mean) >= p.rules.rise*energy(after, floats.Sum(after), mean)
 }
 
 // repeats reports whether the n samples of x from the index from on and those lag
@@ -240,11 +241,12 @@ func (p *Pitch) repeats(x *signal, from, n, lag int, threshold float64) bool {
 	mean := floats.Sum(y[:lag+n]) / float64(lag+n)
 	a := y[:n]
 	sa, nm := floats.Sum(a), float64(n)*mean*mean
-	aa := energy(a, mean)
+	aa := energy(a, sa, mean)
 	try := func(lag int) bool {
 		b := y[lag : lag+n]
-		ab := floats.Dot(a, b) - mean*(sa+floats.Sum(b)) + nm
-		return ab > 0 && ab >= threshold*math.Sqrt(aa*energy(b, mean))
+		sb := floats.Sum(b)
+		ab := floats.Dot(a, b) - mean*(sa+sb) + nm
+		return ab > 0 && ab >= threshold*math.Sqrt(aa*energy(b, sb, mean))
 	}
 	// outwards from the lag, in steps shorter than a glottal pulse
 	step := max(1, int(checkStep*p.sr/float64(p.d)))
@@ -268,7 +270,7 @@ func (p *Pitch) decimate(x []float64) []float64 {
 	return p.band
 }
 
-// energy is the sum of squares of a less mean.
-func energy(a []float64, mean float64) float64 {
-	return floats.Dot(a, a) - 2*mean*floats.Sum(a) + float64(len(a))*mean*mean
+// energy is the sum of squares of a less mean, where sum is that of a.
+func energy(a []float64, sum, mean float64) float64 {
+	return floats.Dot(a, a) - 2*mean*sum + float64(len(a))*mean*mean
 }

@@ -50,37 +50,48 @@ func (s *residual) model(y []float64, rate float64) {
 // ascending. If few samples give an unstable model, the ridge grows until the model is
 // stable. A block without a stable new model keeps its first one, which is stable.
 func (s *residual) refit(y, pulses []float64) {
-	first := 0
-	for b := range s.taps {
-		lo, hi := float64(b*s.block-s.block/2), float64((b+1)*s.block+s.block/2)
-		var g gram
-		for first < len(pulses) && pulses[first] < lo {
-			first++
+	// Blocks overlap by half: a period is in two, whose sums are kept.
+	half := s.block / 2
+	var sums [2]gram
+	b := 0 // the first block that is not finished
+	for k := 1; k < len(pulses); k++ {
+		for b < len(s.taps) && pulses[k] >= float64((b+1)*s.block+half) {
+			s.refitBlock(b, &sums[b%2])
+			b++
 		}
-		for k := max(first, 1); k < len(pulses) && pulses[k] < hi; k++ {
-			T := pulses[k] - pulses[k-1]
-			after, before := min(ringAfter*s.rate, 0.35*T), min(ringBefore*s.rate, 0.15*T)
-			from, to := int(math.Ceil(pulses[k-1]+after)), int(pulses[k]-before)+1
-			if to-from > 0 && from >= residualOrder && to <= len(y) && T < longestPeriod*s.rate {
-				g.add(y, from, to)
-			}
+		T := pulses[k] - pulses[k-1]
+		after, before := min(ringAfter*s.rate, 0.35*T), min(ringBefore*s.rate, 0.15*T)
+		from, to := int(math.Ceil(pulses[k-1]+after)), int(pulses[k]-before)+1
+		if !(to-from > 0 && from >= residualOrder && to <= len(y) && T < longestPeriod*s.rate) {
+			continue
 		}
-		for ridge := ringRidge; ridge < ringRidgeMost; ridge *= 10 {
-			if a, ok := g.solve(ridge * g[0][0]); ok && stable(a) {
-				s.setTaps(b, a)
-				break
-			}
+		g := newGram(y, from, to)
+		for c := b; c < min(b+2, len(s.taps)) && pulses[k] >= float64(c*s.block-half); c++ {
+			sums[c%2].add(&g)
 		}
+	}
+	for ; b < len(s.taps); b++ {
+		s.refitBlock(b, &sums[b%2])
 	}
 }
 
-// A gram holds the sums Σ y[n−i]·y[n−j] of the covariance method.
+// refitBlock fits the model of a block again to its sums, which it clears.
+func (s *residual) refitBlock(block int, g *gram) {
+	for ridge := ringRidge; ridge < ringRidgeMost; ridge *= 10 {
+		if a, ok := g.solve(ridge * g[0][0]); ok && stable(a) {
+			s.setTaps(block, a)
+			break
+		}
+	}
+	*g = gram{}
+}
+
+// A gram holds the sums Σ y[n−i]·y[n−j] of the covariance method for j ≥ i.
 type gram [residualOrder + 1][residualOrder + 1]float64
 
-// add adds the samples from … to−1.
-func (g *gram) add(y []float64, from, to int) {
+// newGram returns the sums over the samples from … to−1.
+func newGram(y []float64, from, to int) (c gram) {
 	const m = residualOrder
-	var c gram
 	var sums [16]float64 // of the lags len(lags)−1 … 0: sixteen cost no more than thirteen
 	lags := sums[:min(len(sums), from+1)]
 	last := len(lags) - 1
@@ -88,15 +99,23 @@ func (g *gram) add(y []float64, from, to int) {
 	for j := range m + 1 {
 		c[0][j] = lags[last-j]
 	}
+	before, leaving := (*[m]float64)(y[from-m:from]), (*[m]float64)(y[to-m:to])
 	for i := range m {
+		now, next := &c[i], &c[i+1]
+		in, out := before[m-1-i], leaving[m-1-i]
 		for j := i; j < m; j++ {
 			// the sum one sample earlier
-			c[i+1][j+1] = c[i][j] + y[from-1-i]*y[from-1-j] - y[to-1-i]*y[to-1-j]
+			next[j+1] = now[j] + in*before[m-1-j] - out*leaving[m-1-j]
 		}
 	}
-	for i := range m + 1 {
-		for j := i; j <= m; j++ {
-			g[i][j] += c[i][j]
+	return c
+}
+
+// add adds the sums of other samples.
+func (g *gram) add(other *gram) {
+	for i := range g {
+		for j := i; j < len(g); j++ {
+			g[i][j] += other[i][j]
 		}
 	}
 }

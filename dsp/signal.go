@@ -101,9 +101,11 @@ func (s *signal) fetch(hi int) {
 	if s.src == nil {
 		return // part panics
 	}
-	drop := min(max(s.floor-s.base, 0), len(s.x))
-	n := copy(s.x, s.x[drop:])
-	s.base += drop
+	n := len(s.x)
+	if drop := min(max(s.floor-s.base, 0), n); drop > 0 {
+		n = copy(s.x, s.x[drop:])
+		s.base += drop
+	}
 	want := min((hi-s.base-n+signalBlock-1)/signalBlock*signalBlock, s.n-s.base-n)
 	if cap(s.x) < n+want {
 		s.x = append(make([]float64, 0, n+want+want/2), s.x[:n]...)

@@ -1,5 +1,7 @@
 package dsp
 
+import "math"
+
 // A Spectral fills the tracks of an [Analysis] that depend on single frames alone:
 // Level, Loudness, Spectrum and MFCC. It owns its scratch, allocates nothing after a
 // call with the longest recording, and is not safe for concurrent use.
@@ -48,7 +50,7 @@ func (s *Spectral) Frames(x []float64, offset float64, out *Analysis) {
 	all := whole(x)
 	s.start(&all, offset)
 	for i := range n {
-		f := s.measure(&all, i)
+		f := s.measure(&all, i, true)
 		out.Level[i], out.Loudness[i], out.Spectrum[i], out.MFCC[i] = f.Level, f.Loudness, f.Spectrum, f.MFCC
 	}
 }
@@ -59,6 +61,15 @@ type Frame struct {
 	Spectrum        Spectrum
 	MFCC            [NumMFCC]float64
 }
+
+// noSpectrum and noCepstrum are the measures of a frame that has none.
+var noSpectrum, noCepstrum = func() (s Spectrum, c [NumMFCC]float64) {
+	nan := math.NaN()
+	for i := range c {
+		c[i] = nan
+	}
+	return Spectrum{nan, nan, nan, nan, nan, nan, nan, nan}, c
+}()
 
 // start makes the next frame the first one of x − offset.
 func (s *Spectral) start(x *signal, offset float64) {
@@ -71,30 +82,38 @@ func (s *Spectral) start(x *signal, offset float64) {
 	}
 }
 
-// measure measures frame i, the frames in order. The result is valid until the next
-// call.
-func (s *Spectral) measure(x *signal, i int) *Frame {
+// measure measures frame i, the frames in order, without Spectrum and MFCC unless all.
+// The result is valid until the next call.
+func (s *Spectral) measure(x *signal, i int, all bool) *Frame {
 	f := &s.now
 	f.Level = s.level.frame(x, i)
-	centre := i * hopSamples
-	start := centre - len(s.frame)/2
-	frame, inside := s.part(s.frame, x, start)
-	if inside {
-		s.mfcc.measure(f.MFCC[:], frame, s.offset)
-	} else {
-		s.mfcc.measure(f.MFCC[:], frame, 0)
+	if all {
+		s.cepstrum(f.MFCC[:], x, i)
 	}
-
-	start = centre - spectrumFrame/2
-	frame, _ = s.part(s.spectrum.frame, x, start) // analyze subtracts the mean
+	start := i*hopSamples - spectrumFrame/2
+	frame, _ := s.part(s.spectrum.frame, x, start) // analyze subtracts the mean
 	silent := !s.spectrum.analyze(frame)
-	f.Spectrum = s.spectrum.measure(silent)
+	if all {
+		f.Spectrum = s.spectrum.measure(silent)
+	} else {
+		f.Spectrum, f.MFCC = noSpectrum, noCepstrum
+	}
 	s.sonorant = append(s.sonorant, float32(dotProduct(s.weights, s.spectrum.power[:len(s.weights)], hasAVX)))
 	f.Loudness = s.loudness.of(s.spectrum.power)
 	if start >= 0 && start+spectrumFrame <= x.n {
 		accumulate(s.longTerm, s.spectrum.power, hasAVX)
 	}
 	return f
+}
+
+// cepstrum computes the coefficients of frame i into dst.
+func (s *Spectral) cepstrum(dst []float64, x *signal, i int) {
+	frame, inside := s.part(s.frame, x, i*hopSamples-len(s.frame)/2)
+	if inside {
+		s.mfcc.measure(dst, frame, s.offset)
+	} else {
+		s.mfcc.measure(dst, frame, 0)
+	}
 }
 
 // part returns the samples of x from start on, as many as pad has. inside is whether all

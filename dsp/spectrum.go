@@ -92,8 +92,7 @@ func (s *spectrometer) measure(silent bool) Spectrum {
 	s.first = false
 	if silent {
 		s.hasPrevious = false
-		nan := math.NaN()
-		return Spectrum{nan, nan, nan, nan, nan, nan, nan, nan}
+		return noSpectrum
 	}
 	var m Spectrum
 	m.Centroid = s.moment / s.total * s.hz

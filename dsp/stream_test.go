@@ -96,6 +96,37 @@ func TestStreamEqualsAnalyze(t *testing.T) {
 	}
 }
 
+// TestStreamWants: the frames that a Sink wants have the bits of all frames, but for the
+// flux after a gap, and the others have neither spectral measures nor a cepstrum.
+func TestStreamWants(t *testing.T) {
+	var all, some dsp.Analysis
+	x := conversation(3)
+	sink := collect(&some)
+	sink.Wants = func(i int) bool { return i%10 < 5 }
+	for out, s := range map[*dsp.Analysis]*dsp.Sink{&all: collect(&all), &some: sink} {
+		if _, err := dsp.NewAnalyzer().Stream(dsp.NewSamples(x), nil, s); err != nil {
+			t.Fatal(err)
+		}
+		if len(out.Level) != dsp.FrameCount(len(x)) {
+			t.Fatalf("got %d frames, want %d", len(out.Level), dsp.FrameCount(len(x)))
+		}
+	}
+	for i := range all.Level {
+		got, want := some.Spectrum[i], all.Spectrum[i]
+		if i%10 == 0 && i > 0 {
+			got.Flux, want.Flux = 0, 0
+		}
+		if wanted := i%10 < 5; wanted && (got != want || some.MFCC[i] != all.MFCC[i]) {
+			t.Errorf("frame %d: got %+v and %v, want %+v and %v", i, got, some.MFCC[i], want, all.MFCC[i])
+		} else if !wanted && !(math.IsNaN(got.Centroid) && math.IsNaN(some.MFCC[i][0])) {
+			t.Errorf("frame %d: got %+v and %v, want NaN", i, got, some.MFCC[i])
+		}
+		if some.Level[i] != all.Level[i] || some.Loudness[i] != all.Loudness[i] {
+			t.Errorf("frame %d: got level %g and loudness %g, want %g and %g", i, some.Level[i], some.Loudness[i], all.Level[i], all.Loudness[i])
+		}
+	}
+}
+
 // failingAt fails in one of its passes: with an error, or by an early end.
 type failingAt struct {
 	dsp.Samples

@@ -44,6 +44,10 @@ func TestSumsAssemblyEqualsGo(t *testing.T) {
 				t.Errorf("widen of %d: got %v at the end and %v behind, want %v", n, dst[2*n-2], c[n], x[n-1])
 			}
 		})
+		both("combine", func(dst []float64, avx bool) {
+			const columns = 7
+			combine(dst[:n], noise(75, n*columns), noise(76, columns), avx)
+		})
 		both("raise", func(dst []float64, avx bool) {
 			copy(dst, x)
 			raise(dst[:n], -0.25, avx)

@@ -35,8 +35,8 @@ func dotProduct(x, y []float64, avx bool) float64 {
 	return s
 }
 
-// dotProducts is Σ x[j]·y[lag+j] for four lags, each with the bits of dotProduct.
-func dotProducts(x, y []float64, lags [4]int, avx bool) (s [4]float64) {
+// dotProducts3 is Σ x[j]·y[lag+j] for three lags, each with the bits of dotProduct.
+func dotProducts3(x, y []float64, lags [3]int, avx bool) (s [3]float64) {
 	n := len(x) &^ 7
 	if !avx || n == 0 {
 		for i, lag := range lags {
@@ -44,13 +44,34 @@ func dotProducts(x, y []float64, lags [4]int, avx bool) (s [4]float64) {
 		}
 		return s
 	}
-	y0, y1, y2, y3 := y[lags[0]:][:len(x)], y[lags[1]:][:len(x)], y[lags[2]:][:len(x)], y[lags[3]:][:len(x)]
-	dotsAVX(&s, &x[0], &y0[0], &y1[0], &y2[0], &y3[0], n)
+	y0, y1, y2 := y[lags[0]:][:len(x)], y[lags[1]:][:len(x)], y[lags[2]:][:len(x)]
+	dots3AVX(&s, &x[0], &y0[0], &y1[0], &y2[0], n)
+	for j := n; j < len(x); j++ {
+		s[0] += x[j] * y0[j]
+		s[1] += x[j] * y1[j]
+		s[2] += x[j] * y2[j]
+	}
+	return s
+}
+
+// dotProducts5 is dotProducts3 for five lags.
+func dotProducts5(x, y []float64, lags [5]int, avx bool) (s [5]float64) {
+	n := len(x) &^ 7
+	if !avx || n == 0 {
+		for i, lag := range lags {
+			s[i] = dotProduct(x, y[lag:], false)
+		}
+		return s
+	}
+	y0, y1, y2 := y[lags[0]:][:len(x)], y[lags[1]:][:len(x)], y[lags[2]:][:len(x)]
+	y3, y4 := y[lags[3]:][:len(x)], y[lags[4]:][:len(x)]
+	dots5AVX(&s, &x[0], &y0[0], &y1[0], &y2[0], &y3[0], &y4[0], n)
 	for j := n; j < len(x); j++ {
 		s[0] += x[j] * y0[j]
 		s[1] += x[j] * y1[j]
 		s[2] += x[j] * y2[j]
 		s[3] += x[j] * y3[j]
+		s[4] += x[j] * y4[j]
 	}
 	return s
 }

@@ -38,16 +38,68 @@ dot:
 	VZEROUPPER
 	RET
 
-// func dotsAVX(s *[4]float64, x, y0, y1, y2, y3 *float64, n int)
-TEXT ·dotsAVX(SB), NOSPLIT, $0-56
-	MOVQ s+0(FP), DI
-	MOVQ x+8(FP), SI
-	MOVQ y0+16(FP), R8
-	MOVQ y1+24(FP), R9
-	MOVQ y2+32(FP), R10
-	MOVQ y3+40(FP), R11
-	MOVQ n+48(FP), CX
-	XORQ BX, BX
+// PRODUCTS adds the products of the eight numbers in Y10 and Y11 with those at y, BX bytes
+// further, to the sums in a and b. It uses Y12 and Y13.
+#define PRODUCTS(y, a, b) \
+	VMULPD (y)(BX*1), Y10, Y12   \
+	VMULPD 32(y)(BX*1), Y11, Y13 \
+	VADDPD Y12, a, a             \
+	VADDPD Y13, b, b
+
+// RESULT stores the sum of the lanes of a and b, as SUM8 finds it, at to. x is the lower half
+// of a. It uses X12 and X13.
+#define RESULT(a, b, x, to) \
+	VADDPD       b, a, a       \
+	VEXTRACTF128 $1, a, X12    \
+	VUNPCKHPD    x, x, X13     \
+	VADDSD       X13, x, x     \
+	VADDSD       X12, x, x     \
+	VUNPCKHPD    X12, X12, X12 \
+	VADDSD       X12, x, x     \
+	VMOVSD       x, to
+
+// func dots3AVX(s *[3]float64, x, y0, y1, y2 *float64, n int)
+TEXT ·dots3AVX(SB), NOSPLIT, $0-48
+	MOVQ   s+0(FP), DI
+	MOVQ   x+8(FP), SI
+	MOVQ   y0+16(FP), R8
+	MOVQ   y1+24(FP), R9
+	MOVQ   y2+32(FP), R10
+	MOVQ   n+40(FP), CX
+	XORQ   BX, BX
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+
+dots3:
+	VMOVUPD (SI)(BX*1), Y10
+	VMOVUPD 32(SI)(BX*1), Y11
+	PRODUCTS(R8, Y0, Y1)
+	PRODUCTS(R9, Y2, Y3)
+	PRODUCTS(R10, Y4, Y5)
+	ADDQ    $64, BX
+	SUBQ    $8, CX
+	JNE     dots3
+	RESULT(Y0, Y1, X0, 0(DI))
+	RESULT(Y2, Y3, X2, 8(DI))
+	RESULT(Y4, Y5, X4, 16(DI))
+	VZEROUPPER
+	RET
+
+// func dots5AVX(s *[5]float64, x, y0, y1, y2, y3, y4 *float64, n int)
+TEXT ·dots5AVX(SB), NOSPLIT, $0-64
+	MOVQ   s+0(FP), DI
+	MOVQ   x+8(FP), SI
+	MOVQ   y0+16(FP), R8
+	MOVQ   y1+24(FP), R9
+	MOVQ   y2+32(FP), R10
+	MOVQ   y3+40(FP), R11
+	MOVQ   y4+48(FP), R12
+	MOVQ   n+56(FP), CX
+	XORQ   BX, BX
 	VXORPD Y0, Y0, Y0
 	VXORPD Y1, Y1, Y1
 	VXORPD Y2, Y2, Y2
@@ -56,61 +108,25 @@ TEXT ·dotsAVX(SB), NOSPLIT, $0-56
 	VXORPD Y5, Y5, Y5
 	VXORPD Y6, Y6, Y6
 	VXORPD Y7, Y7, Y7
+	VXORPD Y8, Y8, Y8
+	VXORPD Y9, Y9, Y9
 
-dots:
-	VMOVUPD (SI)(BX*1), Y8
-	VMOVUPD 32(SI)(BX*1), Y9
-	VMULPD  (R8)(BX*1), Y8, Y10
-	VMULPD  32(R8)(BX*1), Y9, Y11
-	VADDPD  Y10, Y0, Y0
-	VADDPD  Y11, Y1, Y1
-	VMULPD  (R9)(BX*1), Y8, Y10
-	VMULPD  32(R9)(BX*1), Y9, Y11
-	VADDPD  Y10, Y2, Y2
-	VADDPD  Y11, Y3, Y3
-	VMULPD  (R10)(BX*1), Y8, Y10
-	VMULPD  32(R10)(BX*1), Y9, Y11
-	VADDPD  Y10, Y4, Y4
-	VADDPD  Y11, Y5, Y5
-	VMULPD  (R11)(BX*1), Y8, Y10
-	VMULPD  32(R11)(BX*1), Y9, Y11
-	VADDPD  Y10, Y6, Y6
-	VADDPD  Y11, Y7, Y7
+dots5:
+	VMOVUPD (SI)(BX*1), Y10
+	VMOVUPD 32(SI)(BX*1), Y11
+	PRODUCTS(R8, Y0, Y1)
+	PRODUCTS(R9, Y2, Y3)
+	PRODUCTS(R10, Y4, Y5)
+	PRODUCTS(R11, Y6, Y7)
+	PRODUCTS(R12, Y8, Y9)
 	ADDQ    $64, BX
 	SUBQ    $8, CX
-	JNE     dots
-	VADDPD       Y1, Y0, Y0
-	VEXTRACTF128 $1, Y0, X10
-	VUNPCKHPD    X0, X0, X11
-	VADDSD       X11, X0, X0
-	VADDSD       X10, X0, X0
-	VUNPCKHPD    X10, X10, X10
-	VADDSD       X10, X0, X0
-	VMOVSD       X0, 0(DI)
-	VADDPD       Y3, Y2, Y2
-	VEXTRACTF128 $1, Y2, X10
-	VUNPCKHPD    X2, X2, X11
-	VADDSD       X11, X2, X2
-	VADDSD       X10, X2, X2
-	VUNPCKHPD    X10, X10, X10
-	VADDSD       X10, X2, X2
-	VMOVSD       X2, 8(DI)
-	VADDPD       Y5, Y4, Y4
-	VEXTRACTF128 $1, Y4, X10
-	VUNPCKHPD    X4, X4, X11
-	VADDSD       X11, X4, X4
-	VADDSD       X10, X4, X4
-	VUNPCKHPD    X10, X10, X10
-	VADDSD       X10, X4, X4
-	VMOVSD       X4, 16(DI)
-	VADDPD       Y7, Y6, Y6
-	VEXTRACTF128 $1, Y6, X10
-	VUNPCKHPD    X6, X6, X11
-	VADDSD       X11, X6, X6
-	VADDSD       X10, X6, X6
-	VUNPCKHPD    X10, X10, X10
-	VADDSD       X10, X6, X6
-	VMOVSD       X6, 24(DI)
+	JNE     dots5
+	RESULT(Y0, Y1, X0, 0(DI))
+	RESULT(Y2, Y3, X2, 8(DI))
+	RESULT(Y4, Y5, X4, 16(DI))
+	RESULT(Y6, Y7, X6, 24(DI))
+	RESULT(Y8, Y9, X8, 32(DI))
 	VZEROUPPER
 	RET
 

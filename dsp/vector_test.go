@@ -33,10 +33,14 @@ func TestVectorAssemblyEqualsGo(t *testing.T) {
 		both("dot product", func(dst []float64, avx bool) { dst[0] = dotProduct(x, y, avx) })
 		b := noise(43, 4*n+40)
 		both("dot products", func(dst []float64, avx bool) {
-			s := dotProducts(x, b, [4]int{0, 3, 11, 11}, avx)
+			lags := [5]int{0, 3, 11, 11, 17}
+			s := dotProducts5(x, b, lags, avx)
+			three := dotProducts3(x, b, [3]int(lags[:]), avx)
 			copy(dst, s[:])
-			if one := dotProduct(x, b[3:], avx); one != s[1] {
-				t.Errorf("dot products of %d: got %v, want %v as one alone", n, s[1], one)
+			for i, lag := range lags {
+				if one := dotProduct(x, b[lag:], avx); one != s[i] || i < 3 && one != three[i] {
+					t.Errorf("dot products of %d: got %v and %v, want %v as one alone", n, s, three, one)
+				}
 			}
 		})
 		both("total", func(dst []float64, avx bool) { dst[0] = total(x, avx) })

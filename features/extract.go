@@ -144,6 +144,18 @@ func (m *moments) sd() float64 {
 	return math.Sqrt(m.m2 / (m.n - 1))
 }
 
+// wants returns whether a feature depends on the spectrum or the cepstrum of frame i: on
+// those of the voiced and the speech frames, of the frame before for the flux, and of the
+// deltaWindow frames on either side for the deltas.
+func (e *extraction) wants(i int) bool {
+	for k := max(i-deltaWindow, 0); k <= min(i+deltaWindow, len(e.a.F0)-1); k++ {
+		if e.speech(k) || e.voiced(k) {
+			return true
+		}
+	}
+	return false
+}
+
 // frame takes the measures of frame i.
 func (e *extraction) frame(i int, f *dsp.Frame) {
 	e.loudness = append(e.loudness, f.Loudness)

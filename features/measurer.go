@@ -17,7 +17,7 @@ type Measurer struct {
 func NewMeasurer() *Measurer {
 	m := &Measurer{analyzer: dsp.NewAnalyzer()}
 	e := &m.streamed
-	m.sink = dsp.Sink{Begin: e.begin, Frame: e.frame, HNR: e.harmonics, Formants: e.resonances}
+	m.sink = dsp.Sink{Begin: e.begin, Wants: e.wants, Frame: e.frame, HNR: e.harmonics, Formants: e.resonances}
 	return m
 }
 
