@@ -16,13 +16,15 @@ const (
 	fineFloor = 1e-12 // added to every bin: far below the dither
 	fineTrend = 31    // bins of the running median, 242 Hz
 	fineTop   = 8     // bins whose mean is the feature top8
+	finePower = 4     // frames whose powers are multiplied before the logarithm, which takes longer
 )
 
 // fineSums holds the sums of the log power spectra of chunks of fineChunk
 // frames, and of how many frames each is; only the last may have fewer.
 type fineSums struct {
-	spectrum logSpectrum
-	sums     table // one row a chunk
+	spectrum spectrum
+	product  []float64 // of the powers of up to finePower frames: Σ log p = log Π p
+	sums     table     // one row a chunk
 	frames   []float64
 	floors   floors
 
@@ -31,8 +33,8 @@ type fineSums struct {
 
 func newFineSums() *fineSums {
 	return &fineSums{
-		spectrum: newLogSpectrum(fineFrame, fineFloor),
-		mean:     make([]float64, fineBins), flat: make([]float64, fineBins),
+		spectrum: newSpectrum(fineFrame), product: make([]float64, fineBins),
+		mean: make([]float64, fineBins), flat: make([]float64, fineBins),
 	}
 }
 
@@ -41,14 +43,23 @@ func (f *fineSums) measure(x []float64) {
 	n := frameCount(len(x), fineHop, fineFrame)
 	chunks := (n + fineChunk - 1) / fineChunk
 	f.sums.reset(chunks, fineBins)
+	clear(f.sums.values)
 	f.frames = sized(f.frames, chunks)
 	clear(f.frames)
 	f.floors.reset(n)
 	for t := range n {
 		f.spectrum.measure(x, t*fineHop)
-		dsp.Add(f.sums.tracks[t/fineChunk], f.spectrum.logs)
+		power := dsp.AddConstant(f.spectrum.power, fineFloor)
+		if t%finePower == 0 {
+			copy(f.product, power)
+		} else {
+			dsp.Multiply(f.product, f.product, power)
+		}
+		if t%finePower == finePower-1 || t == n-1 {
+			dsp.Add(f.sums.tracks[t/fineChunk], dsp.Log(f.product, f.product))
+		}
 		f.frames[t/fineChunk]++
-		f.floors.add(f.spectrum.logs, t, n)
+		f.floors.add(power, t, n)
 	}
 }
 

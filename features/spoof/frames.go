@@ -32,10 +32,9 @@ type table struct {
 	values []float64
 }
 
-// reset makes the table n tracks of the given length, all 0.
+// reset makes the table n tracks of the given length. Their values are undefined.
 func (t *table) reset(n, length int) {
 	t.tracks, t.values = sized(t.tracks, n), sized(t.values, n*length)
-	clear(t.values)
 	for i := range t.tracks {
 		t.tracks[i] = t.values[i*length : (i+1)*length : (i+1)*length]
 	}
