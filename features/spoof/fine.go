@@ -11,19 +11,18 @@ const (
 	fineFrame = 2048 // samples: 7.8 Hz a bin
 	fineBins  = fineFrame/2 + 1
 	fineHop   = 512
-	fineChunk = 16    // frames of one sum, 0.5 s
+	fineChunk = 16    // frames of one sum, 0.5 s; a multiple of laneCount
 	fineBlock = 3     // chunks of one mean, 1.5 s
 	fineFloor = 1e-12 // added to every bin: far below the dither
 	fineTrend = 31    // bins of the running median, 242 Hz
 	fineTop   = 8     // bins whose mean is the feature top8
-	finePower = 4     // frames whose powers are multiplied before the logarithm, which takes longer
 )
 
 // fineSums holds the sums of the log power spectra of chunks of fineChunk
 // frames, and of how many frames each is; only the last may have fewer.
 type fineSums struct {
-	spectrum spectrum
-	product  []float64 // of the powers of up to finePower frames: Σ log p = log Π p
+	spectrum laneSpectrum
+	power    [laneCount][]float64 // of four frames
 	sums     table     // one row a chunk
 	frames   []float64
 	floors   floors
@@ -33,7 +32,7 @@ type fineSums struct {
 
 func newFineSums() *fineSums {
 	return &fineSums{
-		spectrum: newSpectrum(fineFrame), product: make([]float64, fineBins),
+		spectrum: newLaneSpectrum(dsp.PeriodicHann(fineFrame), fineFrame), power: newPads(fineBins),
 		mean: make([]float64, fineBins), flat: make([]float64, fineBins),
 	}
 }
@@ -47,19 +46,20 @@ func (f *fineSums) measure(x []float64) {
 	f.frames = sized(f.frames, chunks)
 	clear(f.frames)
 	f.floors.reset(n)
-	for t := range n {
-		f.spectrum.measure(x, t*fineHop)
-		power := dsp.AddConstant(f.spectrum.power, fineFloor)
-		if t%finePower == 0 {
-			copy(f.product, power)
-		} else {
-			dsp.Multiply(f.product, f.product, power)
+	for t := 0; t < n; t += laneCount {
+		f.spectrum.measure(x, t*fineHop, fineHop, n-t)
+		dsp.AddConstant(f.spectrum.power, fineFloor)
+		laneUnload(&f.power, f.spectrum.power, hasAVX2)
+		there := f.power[:min(laneCount, n-t)]
+		product := append(f.mean[:0], there[0]...)
+		for _, power := range there[1:] {
+			dsp.Multiply(product, product, power)
 		}
-		if t%finePower == finePower-1 || t == n-1 {
-			dsp.Add(f.sums.tracks[t/fineChunk], dsp.Log(f.product, f.product))
+		dsp.Add(f.sums.tracks[t/fineChunk], dsp.Log(product, product)) // Σ log p = log Π p
+		f.frames[t/fineChunk] += float64(len(there))
+		for l, power := range there {
+			f.floors.add(power, t+l, n)
 		}
-		f.frames[t/fineChunk]++
-		f.floors.add(power, t, n)
 	}
 }
 
