@@ -23,7 +23,7 @@ const (
 type fineSums struct {
 	spectrum laneSpectrum
 	power    [laneCount][]float64 // of four frames
-	sums     table     // one row a chunk
+	sums     table                // one row a chunk
 	frames   []float64
 	floors   floors
 

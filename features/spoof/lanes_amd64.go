@@ -32,6 +32,9 @@ func laneCoefficientsAVX2(low, high, z *float64, bins *laneBin, n int)
 func laneSumAVX2(sum *[laneCount]float64, x *float64, n int)
 
 //go:noescape
+func laneDotAVX2(sum *[laneCount]float64, x, w *float64, n int)
+
+//go:noescape
 func laneTaperAVX2(y, x, taper *float64, mean *[laneCount]float64, n int)
 
 //go:noescape

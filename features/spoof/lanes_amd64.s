@@ -307,6 +307,26 @@ sum:
 	VZEROUPPER
 	RET
 
+// func laneDotAVX2(sum *[laneCount]float64, x, w *float64, n int)
+TEXT ·laneDotAVX2(SB), NOSPLIT, $0-32
+	MOVQ   sum+0(FP), DI
+	MOVQ   x+8(FP), SI
+	MOVQ   w+16(FP), DX
+	MOVQ   n+24(FP), CX
+	VXORPD Y0, Y0, Y0
+
+dot:
+	VBROADCASTSD (DX), Y1
+	VMULPD       (SI), Y1, Y1
+	VADDPD       Y1, Y0, Y0
+	ADDQ         $8, DX
+	ADDQ         $32, SI
+	DECQ         CX
+	JNE          dot
+	VMOVUPD      Y0, (DI)
+	VZEROUPPER
+	RET
+
 // func laneTaperAVX2(y, x, taper *float64, mean *[laneCount]float64, n int)
 TEXT ·laneTaperAVX2(SB), NOSPLIT, $0-40
 	MOVQ    y+0(FP), DI

@@ -162,6 +162,21 @@ func laneSum(x []float64, avx2 bool) (sum [laneCount]float64) {
 	return sum
 }
 
+// laneDot is Σ w[i]·x[i] of each lane.
+func laneDot(x, w []float64, avx2 bool) (sum [laneCount]float64) {
+	x = x[:laneCount*len(w)]
+	if avx2 && len(w) > 0 {
+		laneDotAVX2(&sum, &x[0], &w[0], len(w))
+		return sum
+	}
+	for i, w := range w {
+		for l := range sum {
+			sum[l] += w * x[laneCount*i+l]
+		}
+	}
+	return sum
+}
+
 // laneTaper sets y to (x − mean)·taper.
 func laneTaper(y, x, taper []float64, mean *[laneCount]float64, avx2 bool) {
 	x, y = x[:laneCount*len(taper)], y[:laneCount*len(taper)]

@@ -79,6 +79,7 @@ func TestLanesInAssembly(t *testing.T) {
 			"power":        func(dst []float64, avx2 bool) { lanePower(dst, slices.Repeat(x, 4), bins, avx2) },
 			"coefficients": func(dst []float64, avx2 bool) { laneCoefficients(dst, slices.Repeat(x, 4), bins, avx2) },
 			"sum":          func(dst []float64, avx2 bool) { *(*[laneCount]float64)(dst) = laneSum(x, avx2) },
+			"dot":          func(dst []float64, avx2 bool) { *(*[laneCount]float64)(dst) = laneDot(x, y[:n], avx2) },
 			"taper": func(dst []float64, avx2 bool) {
 				laneTaper(dst, x, y[:n], (*[laneCount]float64)(y), avx2)
 			},

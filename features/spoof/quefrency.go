@@ -152,7 +152,8 @@ func (q *quefrencies) textures(x []float64) {
 		}
 		s.measure(x, t*hopLen, hopLen, len(frames)-t)
 		dsp.AddConstant(s.power, spectrumFloor)
-		logs := dsp.Log(q.logs, s.power)
+		logs := q.logs
+		dsp.Log(logs[laneCount*lo:laneCount*hi], s.bins(lo, hi))
 		for b, track := range q.flatness.tracks {
 			k0, k1 := s.bin(textureBands[b]), s.bin(textureBands[b+1])
 			geometric, arithmetic := laneSum(logs[laneCount*k0:laneCount*k1], hasAVX2), laneSum(s.bins(k0, k1), hasAVX2)
