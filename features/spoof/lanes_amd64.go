@@ -43,6 +43,14 @@ func laneSquaresAVX2(sum *[laneCount]float64, x *float64, n int)
 //go:noescape
 func laneChangeAVX2(sum *[laneCount]float64, x, before *float64, n int)
 
+//go:noescape
+func laneHighestAVX2(top *[laneCount]float64, x *float64, n int)
+
+// laneUnfoldAVX2 takes n pairs of x.
+//
+//go:noescape
+func laneUnfoldAVX2(x, y, factors *float64, odd *[laneCount]float64, n int)
+
 // laneFoldAVX2 takes n pairs. The first is at low and high, in y and in x.
 //
 //go:noescape

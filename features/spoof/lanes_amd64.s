@@ -391,6 +391,49 @@ change:
 	VZEROUPPER
 	RET
 
+// func laneHighestAVX2(top *[laneCount]float64, x *float64, n int)
+TEXT ·laneHighestAVX2(SB), NOSPLIT, $0-24
+	MOVQ    top+0(FP), DI
+	MOVQ    x+8(FP), SI
+	MOVQ    n+16(FP), CX
+	VMOVUPD (SI), Y0
+
+highest:
+	VMOVUPD (SI), Y1
+	VMAXPD  Y0, Y1, Y0
+	ADDQ    $32, SI
+	DECQ    CX
+	JNE     highest
+	VMOVUPD Y0, (DI)
+	VZEROUPPER
+	RET
+
+// func laneUnfoldAVX2(x, y, factors *float64, odd *[laneCount]float64, n int)
+TEXT ·laneUnfoldAVX2(SB), NOSPLIT, $0-40
+	MOVQ    x+0(FP), DI
+	MOVQ    y+8(FP), SI
+	MOVQ    factors+16(FP), DX
+	MOVQ    odd+24(FP), R8
+	MOVQ    n+32(FP), CX
+	VMOVUPD (R8), Y0
+
+unfold:
+	VBROADCASTSD (DX), Y1
+	VBROADCASTSD 8(DX), Y2
+	VSUBPD       32(SI), Y0, Y0
+	VMULPD       (SI), Y1, Y1
+	VMULPD       Y0, Y2, Y2
+	VMOVUPD      Y1, (DI)
+	VMOVUPD      Y2, 32(DI)
+	ADDQ         $16, DX
+	ADDQ         $64, SI
+	ADDQ         $64, DI
+	DECQ         CX
+	JNE          unfold
+	VMOVUPD      Y0, (R8)
+	VZEROUPPER
+	RET
+
 // func laneFoldAVX2(yLow, yHigh, xLow, xHigh, factors *float64, sum *[laneCount]float64, n int)
 TEXT ·laneFoldAVX2(SB), NOSPLIT, $0-56
 	MOVQ         yLow+0(FP), DI

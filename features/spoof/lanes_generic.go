@@ -14,4 +14,6 @@ func laneDotAVX2(_ *[laneCount]float64, _, _ *float64, _ int)           {}
 func laneTaperAVX2(_, _, _ *float64, _ *[laneCount]float64, _ int)      {}
 func laneSquaresAVX2(*[laneCount]float64, *float64, int)                {}
 func laneChangeAVX2(_ *[laneCount]float64, _, _ *float64, _ int)        {}
+func laneHighestAVX2(*[laneCount]float64, *float64, int)                {}
+func laneUnfoldAVX2(_, _, _ *float64, _ *[laneCount]float64, _ int)     {}
 func laneFoldAVX2(_, _, _, _, _ *float64, _ *[laneCount]float64, _ int) {}

@@ -223,6 +223,23 @@ func laneChange(x, before []float64, avx2 bool) (sum [laneCount]float64) {
 	return sum
 }
 
+// laneHighest is the largest x[i] of each lane, of at least one.
+func laneHighest(x []float64, avx2 bool) (top [laneCount]float64) {
+	if avx2 {
+		laneHighestAVX2(&top, &x[0], len(x)/laneCount)
+		return top
+	}
+	copy(top[:], x)
+	for ; len(x) > 0; x = x[laneCount:] {
+		for l := range top {
+			if x[l] > top[l] {
+				top[l] = x[l]
+			}
+		}
+	}
+	return top
+}
+
 // laneFold prepares the transform of the even sequence x[0] … x[m], x[m−1] … x[1] by one of m
 // real numbers y, and adds Σ cos(πk/m)·x[k], but for the ends, to sum. factors are the sine
 // and the cosine of πk/m for k = 1 … m/2−1.
@@ -244,6 +261,22 @@ func laneFold(y, x, factors []float64, sum *[laneCount]float64, avx2 bool) {
 			sum[l] += c * d
 			d *= s
 			y[laneCount*k+l], y[laneCount*(m-k)+l] = mean-d, mean+d
+		}
+	}
+}
+
+// laneUnfold sets x[2j] to Re Y[j] and x[2j+1] to odd − Im Y[0] − … − Im Y[j], each times its
+// factor, for an even number of x. odd is overwritten.
+func laneUnfold(x, y, factors []float64, odd *[laneCount]float64, avx2 bool) {
+	x, y = x[:laneCount*len(factors)], y[:laneCount*len(factors)]
+	if avx2 {
+		laneUnfoldAVX2(&x[0], &y[0], &factors[0], odd, len(factors)/2)
+		return
+	}
+	for i := 0; i < len(factors); i += 2 {
+		for l := range odd {
+			odd[l] -= y[laneCount*(i+1)+l]
+			x[laneCount*i+l], x[laneCount*(i+1)+l] = y[laneCount*i+l]*factors[i], odd[l]*factors[i+1]
 		}
 	}
 }

@@ -83,6 +83,11 @@ func TestLanesInAssembly(t *testing.T) {
 			"taper": func(dst []float64, avx2 bool) {
 				laneTaper(dst, x, y[:n], (*[laneCount]float64)(y), avx2)
 			},
+			"highest": func(dst []float64, avx2 bool) { *(*[laneCount]float64)(dst) = laneHighest(x, avx2) },
+			"unfold": func(dst []float64, avx2 bool) {
+				odd := [laneCount]float64(y)
+				laneUnfold(dst, x, y[:n], &odd, avx2)
+			},
 			"squares": func(dst []float64, avx2 bool) { *(*[laneCount]float64)(dst) = laneSquares(x, avx2) },
 			"change":  func(dst []float64, avx2 bool) { *(*[laneCount]float64)(dst) = laneChange(x, y, avx2) },
 			"fold": func(dst []float64, avx2 bool) {

@@ -29,7 +29,7 @@ type periods struct {
 	cosines    []float64             // one period, of as many points as the spectrum has
 	edges      [len(periodBands)]int // of periodBands, in bins
 	pad, frame []float64
-	r          []float64 // the autocorrelation of a frame
+	r          []float64 // the autocorrelation of four frames
 
 	pitch  []float64 // log2 of the frequency in Hz; 0 in frames without enough power
 	height []float64 // of the autocorrelation peak, likewise
@@ -42,7 +42,7 @@ func newPeriods() *periods {
 	w := dsp.PeriodicHann(periodFrame)
 	p := &periods{
 		spectrum: newLaneSpectrum(w, periodFFT), half: newLaneFFT(periodFFT / 2), even: make([]float64, 2*laneCount*(periodFFT/4+1)),
-		cosines: make([]float64, periodFFT), pad: make([]float64, periodFrame), frame: make([]float64, periodFrame), r: make([]float64, maxLag+2),
+		cosines: make([]float64, periodFFT), pad: make([]float64, periodFrame), frame: make([]float64, periodFrame), r: make([]float64, laneCount*(maxLag+2)),
 	}
 	for i := range p.cosines {
 		re, im := unitRoot(i, periodFFT)
@@ -51,8 +51,8 @@ func newPeriods() *periods {
 			p.fold = append(p.fold, -im, re)
 		}
 	}
-	for k := range p.r {
-		p.correction = append(p.correction, dsp.Dot(w, w)/dsp.Dot(w[:len(w)-k], w[k:]))
+	for k := range maxLag + 2 {
+		p.correction = append(p.correction, dsp.Dot(w, w)/dsp.Dot(w[:len(w)-k], w[k:])/(periodFFT/2))
 	}
 	for b, f := range periodBands {
 		p.edges[b] = int(f * periodFFT / rateHz)
@@ -89,13 +89,8 @@ func (p *periods) measure(x []float64) {
 func (p *periods) group(x []float64, t int) {
 	n := len(p.pitch)
 	p.spectrum.measure(x, t*hopLen, hopLen, n-t)
-	power := p.spectrum.power
-	var first [laneCount]float64 // F[1]; see correlation
-	for l := range first {
-		first[l] = 0.5 * (power[l] - power[len(power)-laneCount+l])
-	}
-	laneFold(p.half.z, power, p.fold, &first, hasAVX2)
-	p.half.coefficients(p.even)
+	p.correlation()
+	top := laneHighest(p.r[laneCount*minLag:laneCount*maxLag], hasAVX2)
 	var sums [len(periodBands) - 1][laneCount]float64
 	for b := range sums {
 		sums[b] = laneSum(p.spectrum.bins(p.edges[b], p.edges[b+1]), hasAVX2)
@@ -104,19 +99,23 @@ func (p *periods) group(x []float64, t int) {
 		if !p.frames.on[t+l] {
 			continue
 		}
-		p.correlation(l, first[l])
-		lag, exact := dsp.PeakLag(p.r, minLag, maxLag)
-		height := p.r[lag] / p.r[0]
-		p.height[t+l], p.pitch[t+l] = height, math.Log2(rateHz/exact)
+		lag := minLag
+		for p.r[laneCount*lag+l] < top[l] {
+			lag++
+		}
+		around := [3]float64{p.r[laneCount*(lag-1)+l], top[l], p.r[laneCount*(lag+1)+l]}
+		_, exact := dsp.PeakLag(around[:], 1, 2)
+		height := top[l] / p.r[l]
+		p.height[t+l], p.pitch[t+l] = height, math.Log2(rateHz/(float64(lag-1)+exact))
 		if height > voicedPeak {
 			for b, track := range p.bands.tracks {
-				track[t+l] = p.band(l, lag, b) / sums[b][l] * p.correction[lag]
+				track[t+l] = p.band(l, lag, b) / sums[b][l] * (p.correction[lag] * periodFFT / 2)
 			}
 		}
 	}
 }
 
-// correlation sets r to the autocorrelation of frame l over that of the window, as
+// correlation sets r to the autocorrelation of the frames over that of the window, as
 // [dsp.Autocorrelation] does. With the power P[k], k = 0 … m, and a transform of 2m points,
 // the autocorrelation at the lag j is F[j]/m,
 //
@@ -125,18 +124,15 @@ func (p *periods) group(x []float64, t int) {
 // Of the transform Y of the real numbers
 // y[k] = ½·(P[k] + P[m−k]) − sin(πk/m)·(P[k] − P[m−k]), F[2j] is Re Y[j] and
 // F[2j+1] = F[2j−1] − Im Y[j] (W. Press et al., Numerical Recipes, 3rd ed., section 12.4.2).
-// first is F[1].
-func (p *periods) correlation(l int, first float64) {
-	const m = periodFFT / 2
-	odd := first
-	for j := 0; j+1 < len(p.r); j += 2 {
-		y := p.even[laneCount*j+l:]
-		if j > 0 {
-			odd -= y[laneCount]
-		}
-		p.r[j] = y[0] / m * p.correction[j]
-		p.r[j+1] = odd / m * p.correction[j+1]
+func (p *periods) correlation() {
+	power := p.spectrum.power
+	var odd [laneCount]float64 // F[1]
+	for l := range odd {
+		odd[l] = 0.5 * (power[l] - power[len(power)-laneCount+l])
 	}
+	laneFold(p.half.z, power, p.fold, &odd, hasAVX2)
+	p.half.coefficients(p.even)
+	laneUnfold(p.r, p.even, p.correction, &odd, hasAVX2)
 }
 
 // band is Σ P[k]·cos(2πk·lag/n) over the bins of band b of the spectrum of frame l, of a
