@@ -54,31 +54,82 @@ func (k *Kernel) At(z []float64) float64 {
 }
 
 // kernelScratch is the scratch memory of at.
-type kernelScratch struct{ pull, x []float64 }
+type kernelScratch struct {
+	pull            []float64
+	high, low       []int16 // z, in steps
+	sumHigh, sumLow []int32
+}
 
 // at returns the sum at z, and adds to each part[i] the contribution of z[i]: the
 // decrease of the sum if z[i] were 0, to first order in γ,
 //
 //	Σⱼ cⱼ·exp(−γ|z − vⱼ|²)·γ·z[i]·(2vⱼ[i] − z[i])
+//
+// z is rounded to 2⁻²⁹ of its largest magnitude.
 func (k *Kernel) at(z, part []float64, s *kernelScratch) (sum float64) {
 	n := len(z)
-	s.pull, s.x = sized(s.pull, len(part)), sized(s.x, n)
-	pull, x := s.pull, s.x // pull is Σ cⱼ·exp(…)·vⱼ, in steps
-	clear(pull)
-	for i, v := range z {
-		x[i] = v / k.Step
+	unit, square := k.fix(z, s)
+	s.pull = sized(s.pull, len(part)) // Σ cⱼ·exp(…)·vⱼ, in steps
+	clear(s.pull)
+	s.sumHigh, s.sumLow = sized(s.sumHigh, len(part)), sized(s.sumLow, len(part))
+	clear(s.sumHigh)
+	clear(s.sumLow)
+	var largest float64
+	for _, c := range k.Coefficients {
+		largest = max(largest, math.Abs(c))
 	}
+	weightUnit := fixedUnit(largest)
 	scale := k.Gamma * k.Step * k.Step
+	var w [4]int16 // of two vectors
 	for j, c := range k.Coefficients {
 		vector := k.Vectors[j*n : (j+1)*n]
-		v := math.Exp(-scale * distance(x, vector, hasAVX2))
-		sum += c * v
-		if len(pull) > 0 {
-			weigh(pull, vector, c*v, hasAVX2)
+		dot, length := products(s.high, s.low, vector, hasAVX2)
+		v := c * math.Exp(-scale*(square-2*unit*float64(dot)+float64(length)))
+		sum += v
+		if len(part) == 0 {
+			continue
+		}
+		w[j%2], w[2+j%2] = fixed(v, 1/weightUnit)
+		switch last := j == len(k.Coefficients)-1; {
+		case j%2 == 1:
+			weigh(s.sumHigh, s.sumLow, k.Vectors[(j-1)*n:j*n], vector, &w, hasAVX2)
+		case last:
+			w[1], w[3] = 0, 0
+			weigh(s.sumHigh, s.sumLow, vector, vector, &w, hasAVX2)
+		}
+		if (j+1)%fixedSums == 0 || j == len(k.Coefficients)-1 {
+			for i := range s.pull {
+				s.pull[i] += weightUnit * float64(int64(s.sumHigh[i])<<fixedPart+int64(s.sumLow[i]))
+			}
+			clear(s.sumHigh)
+			clear(s.sumLow)
 		}
 	}
 	for i := range part {
-		part[i] += k.Gamma * z[i] * (2*k.Step*pull[i] - z[i]*sum)
+		part[i] += k.Gamma * z[i] * (2*k.Step*s.pull[i] - z[i]*sum)
 	}
 	return sum
+}
+
+// mostSteps bounds z, in steps. Chosen: so far away every kernel is 0.
+const mostSteps = 1e200
+
+// fix sets high and low to z in steps, and returns their unit and Σ z², which is NaN if a z
+// is.
+func (k *Kernel) fix(z []float64, s *kernelScratch) (unit, square float64) {
+	s.high, s.low = sized(s.high, len(z)), sized(s.low, len(z))
+	var largest float64
+	for _, v := range z {
+		largest = max(largest, math.Abs(v/k.Step))
+	}
+	if math.IsNaN(largest) {
+		return 1, largest
+	}
+	unit = fixedUnit(min(largest, mostSteps))
+	for i, v := range z {
+		s.high[i], s.low[i] = fixed(min(max(v/k.Step, -mostSteps), mostSteps), 1/unit)
+		x := unit * float64(int32(s.high[i])<<fixedPart+int32(s.low[i]))
+		square += x * x
+	}
+	return unit, square
 }

@@ -6,10 +6,14 @@ import "golang.org/x/sys/cpu"
 // kernel_amd64.s use.
 var hasAVX2 = cpu.X86.HasAVX2
 
-// The loops of kernel_vector.go. n is a multiple of 8 and not 0.
+// The loops of kernel_vector.go, for n ≥ 16 bytes.
 
+// productsAVX2 sets the first three sums.
+//
 //go:noescape
-func distanceAVX2(x *float64, v *byte, n int) float64
+func productsAVX2(sums *[4]int32, high, low *int16, v *byte, n int)
 
+// weighAVX2 takes the upper parts of the weights of a and b, and then the lower ones.
+//
 //go:noescape
-func weighAVX2(sum *float64, v *byte, c float64, n int)
+func weighAVX2(high, low *int32, a, b *byte, w *[4]int16, n int)

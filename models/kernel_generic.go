@@ -4,5 +4,5 @@ package models
 
 const hasAVX2 = false
 
-func distanceAVX2(*float64, *byte, int) float64       { return 0 }
-func weighAVX2(_ *float64, _ *byte, _ float64, _ int) {}
+func productsAVX2(_ *[4]int32, _, _ *int16, _ *byte, _ int) {}
+func weighAVX2(_, _ *int32, _, _ *byte, _ *[4]int16, _ int) {}

@@ -18,7 +18,7 @@ func (c *lanes) set(first int, sections []biquad) {
 // filtfilt filters x in place forwards and backwards, so that the phase is zero and the
 // attenuation is twice that of the cascade.
 func filtfilt(x []float64, cascade *[5]biquad, avx2 bool) {
-	const least, size = 6, 8 // samples that the assembly needs; bytes of one
+	const least, size = 10, 8 // samples that the assembly needs; bytes of one
 	if n := len(x); avx2 && n >= least {
 		var c lanes
 		c.set(0, cascade[:])
@@ -26,25 +26,31 @@ func filtfilt(x []float64, cascade *[5]biquad, avx2 bool) {
 		cascadeAVX2(&x[n-1], n, -size, &c)
 		return
 	}
-	var z [5][2]float64 // transposed direct form II
+	var z [5]memory
 	for i, v := range x {
 		x[i] = step(v, cascade[:], z[:])
 	}
-	z = [5][2]float64{}
+	z = [5]memory{}
 	for i := len(x) - 1; i >= 0; i-- {
 		x[i] = step(x[i], cascade[:], z[:])
 	}
 }
 
-// step passes one sample through the sections with the states z. The processor overlaps
-// the sections.
-func step(v float64, cascade []biquad, z [][2]float64) float64 {
+// A memory is what a section y[n] = b0·x[n] + b1·x[n−1] + b2·x[n−2] − a1·y[n−1] − a2·y[n−2]
+// keeps from sample to sample: y[n−1], and the terms of the coming sample that do not wait
+// for the latest.
+type memory struct{ y, second, both float64 } // second: b2·x − a2·y; both: b1·x + second
+
+// step passes one sample through the sections. The processor overlaps them: from one
+// output of a section to the next it waits for one product and one difference.
+func step(v float64, cascade []biquad, z []memory) float64 {
 	z = z[:len(cascade)]
 	for s := range cascade {
-		q := &cascade[s]
-		y := q.b0*v + z[s][0]
-		z[s][0] = q.b1*v - q.a1*y + z[s][1]
-		z[s][1] = q.b2*v - q.a2*y
+		q, m := &cascade[s], &z[s]
+		y := (q.b0*v + m.both) - q.a1*m.y
+		m.both = q.b1*v + m.second
+		m.second = q.b2*v - q.a2*y
+		m.y = y
 		v = y
 	}
 	return v
@@ -56,7 +62,7 @@ func step(v float64, cascade []biquad, z [][2]float64) float64 {
 func envelopesOf(a, b, x []float64, cascades *[2][4]biquad, avx2 bool) {
 	b = b[:len(a)]
 	x = x[:coherenceStep*len(a)]
-	if avx2 && len(a) >= 2 {
+	if avx2 && len(a) >= 3 {
 		var c lanes
 		c.set(0, cascades[0][:])
 		c.set(4, cascades[1][:])
@@ -64,7 +70,7 @@ func envelopesOf(a, b, x []float64, cascades *[2][4]biquad, avx2 bool) {
 		return
 	}
 	for band, out := range [2][]float64{a, b} {
-		var z [4][2]float64
+		var z [4]memory
 		for i := range out {
 			var sum float64
 			for _, v := range x[coherenceStep*i : coherenceStep*(i+1)] {

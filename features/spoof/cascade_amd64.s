@@ -1,44 +1,50 @@
 #include "textflag.h"
 
-// Second-order sections in transposed direct form II, eight at a time in the lanes of two
-// registers. Section s handles a sample one step after section s−1 does. The operations
-// are those of step, in the same order and without fused multiply-add, so that the
-// results have the same bits.
+// Second-order sections, eight at a time in the lanes of two registers. Section s handles a
+// sample two steps after section s−1 does: one step later would be possible, but every
+// step would wait for the shift of the output of the last. The operations are those of
+// step, in the same order and without fused multiply-add, so that the results have the
+// same bits.
 //
 // CX points to the coefficients b0, b1, b2, a1, a2 of the eight lanes. Y0 and Y1 are the
-// input, Y2 to Y5 the state, Y6 and Y7 the output. Y8 and Y9 are overwritten.
+// input, Y2 to Y5 the state, Y6 and Y7 the output, of the last step at the beginning. Y12
+// and Y13 become that of the last step. Y8 and Y9 are overwritten.
 #define SECTIONS \
-	VMULPD 0(CX), Y0, Y6   \
-	VMULPD 32(CX), Y1, Y7  \
-	VADDPD Y2, Y6, Y6      \
-	VADDPD Y3, Y7, Y7      \
-	VMULPD 64(CX), Y0, Y8  \
-	VMULPD 192(CX), Y6, Y9 \
-	VSUBPD Y9, Y8, Y8      \
-	VADDPD Y4, Y8, Y2      \
-	VMULPD 96(CX), Y1, Y8  \
-	VMULPD 224(CX), Y7, Y9 \
-	VSUBPD Y9, Y8, Y8      \
-	VADDPD Y5, Y8, Y3      \
-	VMULPD 128(CX), Y0, Y8 \
-	VMULPD 256(CX), Y6, Y9 \
-	VSUBPD Y9, Y8, Y4      \
-	VMULPD 160(CX), Y1, Y8 \
-	VMULPD 288(CX), Y7, Y9 \
-	VSUBPD Y9, Y8, Y5
+	VMULPD  0(CX), Y0, Y8   \
+	VADDPD  Y2, Y8, Y8      \
+	VMULPD  192(CX), Y6, Y9 \
+	VMOVAPD Y6, Y12         \
+	VSUBPD  Y9, Y8, Y6      \
+	VMULPD  32(CX), Y1, Y8  \
+	VADDPD  Y3, Y8, Y8      \
+	VMULPD  224(CX), Y7, Y9 \
+	VMOVAPD Y7, Y13         \
+	VSUBPD  Y9, Y8, Y7      \
+	VMULPD  64(CX), Y0, Y8  \
+	VADDPD  Y4, Y8, Y2      \
+	VMULPD  96(CX), Y1, Y8  \
+	VADDPD  Y5, Y8, Y3      \
+	VMULPD  128(CX), Y0, Y8 \
+	VMULPD  256(CX), Y6, Y9 \
+	VSUBPD  Y9, Y8, Y4      \
+	VMULPD  160(CX), Y1, Y8 \
+	VMULPD  288(CX), Y7, Y9 \
+	VSUBPD  Y9, Y8, Y5
 
 #define START \
 	VXORPD Y1, Y1, Y1 \
 	VXORPD Y2, Y2, Y2 \
 	VXORPD Y3, Y3, Y3 \
 	VXORPD Y4, Y4, Y4 \
-	VXORPD Y5, Y5, Y5
+	VXORPD Y5, Y5, Y5 \
+	VXORPD Y6, Y6, Y6 \
+	VXORPD Y7, Y7, Y7
 
-// FIVE is a step of five sections, of which the next input is the sample in X10.
+// FIVE is a step of five sections, of which the next input is the sample in X14.
 #define FIVE \
 	SECTIONS                   \
-	VPERMPD  $0x93, Y6, Y1     \
-	VBLENDPD $1, Y10, Y1, Y0
+	VPERMPD  $0x93, Y12, Y1    \
+	VBLENDPD $1, Y14, Y1, Y0
 
 // func cascadeAVX2(x *float64, n, stride int, c *lanes)
 TEXT ·cascadeAVX2(SB), NOSPLIT, $0-32
@@ -49,26 +55,26 @@ TEXT ·cascadeAVX2(SB), NOSPLIT, $0-32
 	MOVQ SI, DI
 	START
 	VMOVSD (SI), X0
-	MOVQ   $4, DX
+	MOVQ   $8, DX
 
 fill:
 	ADDQ   BX, SI
-	VMOVSD (SI), X10
+	VMOVSD (SI), X14
 	FIVE
 	DECQ   DX
 	JNE    fill
-	SUBQ   $5, AX
+	SUBQ   $9, AX
 
 filter:
 	ADDQ   BX, SI
-	VMOVSD (SI), X10
+	VMOVSD (SI), X14
 	FIVE
 	VMOVSD X7, (DI)
 	ADDQ   BX, DI
 	DECQ   AX
 	JNE    filter
-	VXORPD Y10, Y10, Y10
-	MOVQ   $5, DX
+	VXORPD Y14, Y14, Y14
+	MOVQ   $9, DX
 
 drain:
 	FIVE
@@ -80,33 +86,33 @@ drain:
 	RET
 
 // TWICE is a step of two times four sections, of which the next input is the sample in
-// all lanes of Y10.
+// all lanes of Y14.
 #define TWICE \
 	SECTIONS                 \
-	VPERMPD  $0x90, Y6, Y0   \
-	VPERMPD  $0x90, Y7, Y1   \
-	VBLENDPD $1, Y10, Y0, Y0 \
-	VBLENDPD $1, Y10, Y1, Y1
+	VPERMPD  $0x90, Y12, Y0  \
+	VPERMPD  $0x90, Y13, Y1  \
+	VBLENDPD $1, Y14, Y0, Y0 \
+	VBLENDPD $1, Y14, Y1, Y1
 
-// SQUARES adds the squares of the output to Y11 and Y12.
+// SQUARES adds the squares of the output to Y10 and Y11.
 #define SQUARES \
 	VMULPD Y6, Y6, Y8   \
 	VMULPD Y7, Y7, Y9   \
-	VADDPD Y8, Y11, Y11 \
-	VADDPD Y9, Y12, Y12
+	VADDPD Y8, Y10, Y10 \
+	VADDPD Y9, Y11, Y11
 
 // ROOTS writes the roots of the sums in the last lanes and makes the sums 0.
 #define ROOTS \
-	VSQRTPD      Y11, Y8        \
-	VSQRTPD      Y12, Y9        \
-	VEXTRACTF128 $1, Y8, X8     \
-	VEXTRACTF128 $1, Y9, X9     \
-	VMOVHPD      X8, (DI)       \
-	VMOVHPD      X9, (R8)       \
-	ADDQ         $8, DI         \
-	ADDQ         $8, R8         \
-	VXORPD       Y11, Y11, Y11  \
-	VXORPD       Y12, Y12, Y12
+	VSQRTPD      Y10, Y8       \
+	VSQRTPD      Y11, Y9       \
+	VEXTRACTF128 $1, Y8, X8    \
+	VEXTRACTF128 $1, Y9, X9    \
+	VMOVHPD      X8, (DI)      \
+	VMOVHPD      X9, (R8)      \
+	ADDQ         $8, DI        \
+	ADDQ         $8, R8        \
+	VXORPD       Y10, Y10, Y10 \
+	VXORPD       Y11, Y11, Y11
 
 // func envelopesAVX2(a, b, x *float64, n int, c *lanes)
 TEXT ·envelopesAVX2(SB), NOSPLIT, $0-40
@@ -116,39 +122,43 @@ TEXT ·envelopesAVX2(SB), NOSPLIT, $0-40
 	MOVQ n+24(FP), AX
 	MOVQ c+32(FP), CX
 	START
+	VXORPD Y10, Y10, Y10
 	VXORPD Y11, Y11, Y11
-	VXORPD Y12, Y12, Y12
 	VMOVSD (SI), X0
 	VMOVSD (SI), X1
-	MOVQ   $3, DX
+	MOVQ   $6, DX
 
 begin:
 	ADDQ         $8, SI
-	VBROADCASTSD (SI), Y10
+	VBROADCASTSD (SI), Y14
 	TWICE
 	DECQ         DX
 	JNE          begin
-	DECQ         AX
+	SUBQ         $2, AX
 
 four:
-	VBROADCASTSD 8(SI), Y10
+	VBROADCASTSD 8(SI), Y14
 	TWICE
 	SQUARES
-	VBROADCASTSD 16(SI), Y10
+	VBROADCASTSD 16(SI), Y14
 	TWICE
 	SQUARES
-	VBROADCASTSD 24(SI), Y10
+	VBROADCASTSD 24(SI), Y14
 	TWICE
 	SQUARES
-	VBROADCASTSD 32(SI), Y10
+	VBROADCASTSD 32(SI), Y14
 	TWICE
 	SQUARES
 	ROOTS
 	ADDQ         $32, SI
 	DECQ         AX
 	JNE          four
-	VXORPD       Y10, Y10, Y10
+	VBROADCASTSD 8(SI), Y14
+	MOVQ         $2, AX
+
+last:
 	TWICE
+	VXORPD Y14, Y14, Y14
 	SQUARES
 	TWICE
 	SQUARES
@@ -157,5 +167,7 @@ four:
 	TWICE
 	SQUARES
 	ROOTS
+	DECQ   AX
+	JNE    last
 	VZEROUPPER
 	RET

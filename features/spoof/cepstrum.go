@@ -8,6 +8,7 @@ import (
 
 const (
 	lfccFrame = 320    // samples, 20 ms
+	lfccFFT   = 512    // points
 	lfccLow   = 30.0   // Hz
 	lfccHigh  = 8000.0 // Hz
 	lfccFloor = 1e-9   // power added to every filter: 40 dB below the dither's share of one
@@ -15,11 +16,13 @@ const (
 )
 
 // filters holds the log energies of the LFCC filters and their cepstrum, one
-// track each, and which frames are active.
+// track each, and which frames are active. They are those of [dsp.LFCC], of four frames at
+// once.
 type filters struct {
-	lfcc                  *dsp.LFCC
-	scale                 [numLFCC]float64
-	pad                   []float64
+	spectrum              laneSpectrum
+	first                 [numLFCC + 2]int   // of each edge of the filters, the first bin at or above it
+	weights               [numLFCC][]float64 // of the bins first[j] to first[j+2]−1 in filter j
+	dct                   [numLFCC][]float64
 	bank, cepstrum, delta table
 	active                activity
 
@@ -28,15 +31,25 @@ type filters struct {
 }
 
 func newFilters() *filters {
-	f := &filters{pad: make([]float64, lfccFrame), modulation: newSpectrum(modulationFFT)}
-	f.lfcc = dsp.NewLFCC(rateHz, &dsp.LFCCOptions{
-		Filters: numLFCC, Coefficients: numLFCC, Low: lfccLow, High: lfccHigh, Frame: lfccFrame / float64(rateHz),
-		NoPreEmphasis: true, Floor: lfccFloor,
-	})
-	for k := range f.scale {
-		f.scale[k] = math.Ln10 // the schema has natural logarithms,
+	f := &filters{spectrum: newLaneSpectrum(dsp.Hamming(lfccFrame), lfccFFT), modulation: newSpectrum(modulationFFT)}
+	// triangles of height 1, whose edges divide the band into equal parts
+	const width = (lfccHigh - lfccLow) / (numLFCC + 1)
+	position := func(bin int) float64 { return (float64(bin)*rateHz/lfccFFT - lfccLow) / width }
+	for j := range f.first {
+		f.first[j] = 1
+		for f.first[j] < lfccFFT/2 && position(f.first[j]) < float64(j) {
+			f.first[j]++
+		}
 	}
-	f.scale[0] *= math.Sqrt2 // and the same factor for all coefficients
+	for j := range f.weights {
+		for k := f.first[j]; k < f.first[j+2]; k++ {
+			f.weights[j] = append(f.weights[j], 1-math.Abs(position(k)-float64(j+1)))
+		}
+		f.dct[j] = make([]float64, numLFCC)
+		for i := range f.dct[j] {
+			f.dct[j][i] = math.Sqrt(2./numLFCC) * math.Cos(math.Pi*float64(j)*(float64(i)+0.5)/numLFCC)
+		}
+	}
 	return f
 }
 
@@ -47,16 +60,24 @@ func (f *filters) measure(x []float64) {
 	f.cepstrum.reset(numLFCC, n)
 	f.delta.reset(numLFCC, n)
 	f.active.reset(n)
-	var c [numLFCC]float64
-	for t := range n {
-		f.lfcc.Coefficients(c[:], frameAt(f.pad, x, t*hopLen))
-		for b, e := range f.lfcc.LogEnergies() {
-			f.bank.tracks[b][t] = e
+	var logs [laneCount * numLFCC]float64
+	for t := 0; t < n; t += laneCount {
+		f.spectrum.measure(x, t*hopLen, hopLen, n-t)
+		for j, w := range f.weights {
+			e := laneDot(f.spectrum.bins(f.first[j], f.first[j+2]), w, hasAVX2)
+			copy(logs[laneCount*j:], e[:])
 		}
-		for k, v := range c {
-			f.cepstrum.tracks[k][t] = v * f.scale[k]
+		dsp.AddConstant(logs[:], lfccFloor)
+		dsp.Log(logs[:], logs[:])
+		for j, track := range f.bank.tracks {
+			copy(track[t:], logs[laneCount*j:laneCount*(j+1)])
 		}
-		f.active.power[t] = dsp.Sum(f.lfcc.Spectrum())
+		for j, track := range f.cepstrum.tracks {
+			c := laneDot(logs[:], f.dct[j], hasAVX2)
+			copy(track[t:], c[:])
+		}
+		power := laneSum(f.spectrum.bins(0, f.first[numLFCC+1]), hasAVX2)
+		copy(f.active.power[t:], power[:])
 	}
 	for k, track := range f.cepstrum.tracks {
 		dsp.Deltas(f.delta.tracks[k], track, lfccReach)

@@ -17,13 +17,15 @@ const (
 
 // envelopes holds the log energies of envelopeBands every 2 ms.
 type envelopes struct {
-	spectrum         spectrum
+	spectrum         laneSpectrum
 	bands            table
 	active           activity
 	voiced, unvoiced []bool // active frames
 }
 
-func newEnvelopes() *envelopes { return &envelopes{spectrum: newSpectrum(envelopeFrame)} }
+func newEnvelopes() *envelopes {
+	return &envelopes{spectrum: newLaneSpectrum(dsp.PeriodicHann(envelopeFrame), envelopeFrame)}
+}
 
 // measure measures x, whose F0 is given.
 func (e *envelopes) measure(x, f0 []float64) {
@@ -31,18 +33,17 @@ func (e *envelopes) measure(x, f0 []float64) {
 	e.bands.reset(len(envelopeBands)-1, n)
 	e.active.reset(n)
 	e.voiced, e.unvoiced = sized(e.voiced, n), sized(e.unvoiced, n)
-	for t := range n {
-		e.spectrum.measure(x, t*envelopeHop)
-		var power float64
+	for t := 0; t < n; t += laneCount {
+		e.spectrum.measure(x, t*envelopeHop, envelopeHop, n-t)
+		var power [laneCount]float64
 		for b, track := range e.bands.tracks {
-			s := envelopeFloor
-			for _, p := range e.spectrum.power[envelopeBands[b]:envelopeBands[b+1]] {
-				s += p
+			sums := laneSum(e.spectrum.bins(envelopeBands[b], envelopeBands[b+1]), hasAVX2)
+			for l := range min(laneCount, n-t) {
+				track[t+l] = envelopeFloor + sums[l]
+				power[l] += track[t+l]
 			}
-			track[t] = s
-			power += s
 		}
-		e.active.power[t] = power
+		copy(e.active.power[t:], power[:])
 	}
 	dsp.Log(e.bands.values, e.bands.values)
 	e.active.decide()

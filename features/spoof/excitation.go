@@ -28,7 +28,7 @@ type excitations struct {
 	taps     []float64 // of the predictor, reversed
 	tracks   table     // see excitationFeatures; NaN where not measured
 	peak     []int     // the sample of the peak of each pulse, −1 if it was not measured
-	low, old []float64 // a period and the one before it, smoothed
+	now, old []float64 // a period and the one before it, filtered
 }
 
 // begin makes room for the residual of n samples, all 0.
@@ -89,10 +89,10 @@ func (e *excitations) pulse(i, near int, period float64) {
 	if near-slack-reach < 0 || near+slack+reach >= len(e.residual) {
 		return
 	}
-	at := near
-	for k := near - slack; k <= near+slack; k++ {
-		if math.Abs(e.residual[k]) > math.Abs(e.residual[at]) {
-			at = k
+	at := near // where the residual is 0
+	if top := dsp.Peak(e.residual[near-slack : near+slack+1]); top > 0 {
+		for at = near - slack; math.Abs(e.residual[at]) < top; {
+			at++
 		}
 	}
 	part := e.residual[at-reach : at+reach+1]
@@ -102,7 +102,9 @@ func (e *excitations) pulse(i, near int, period float64) {
 	if !(all > 0) {
 		return
 	}
-	fourth := fourthPower(part)
+	e.now = sized(e.now, len(part))
+	squares := dsp.Multiply(e.now, part, part)
+	fourth := dsp.Dot(squares, squares)
 	e.peak[i] = at
 	b, a := dsp.Dot(before, before), dsp.Dot(after, after)
 	for k, v := range [...]float64{
@@ -116,33 +118,16 @@ func (e *excitations) pulse(i, near int, period float64) {
 	}
 }
 
-// fourthPower is Σ x⁴, in four sums that do not depend on one another.
-func fourthPower(x []float64) float64 {
-	var s [4]float64
-	for ; len(x) >= 4; x = x[4:] {
-		for i, v := range (*[4]float64)(x) {
-			v *= v
-			s[i] += v * v
-		}
-	}
-	for i, v := range x {
-		v *= v
-		s[i] += v * v
-	}
-	return (s[0] + s[1]) + (s[2] + s[3])
-}
-
 // succession compares the part of pulse i with that of the pulse before: as they
 // are, below 1.4 kHz and above, and the level of the peaks.
 func (e *excitations) succession(i int, part, last []float64) {
 	reach := len(part) / 2
-	e.low, e.old = smooth(e.low, part), smooth(e.old, last)
 	t := e.tracks.tracks[pulseSuccess:]
-	t[0][i], t[1][i] = cosine(part, last), cosine(e.low, e.old)
-	for k := range e.low {
-		e.low[k], e.old[k] = part[k]-e.low[k], last[k]-e.old[k]
+	t[0][i] = cosine(part, last)
+	for k, taps := range [...]*[5]float64{&lowTaps, &highTaps} {
+		e.now, e.old = filtered(e.now, part, taps), filtered(e.old, last, taps)
+		t[1+k][i] = cosine(e.now, e.old)
 	}
-	t[2][i] = cosine(e.low, e.old)
 	t[3][i] = 2 * math.Abs(math.Log(math.Abs(part[reach]/last[reach])))
 }
 
@@ -151,18 +136,25 @@ func cosine(x, y []float64) float64 {
 	return dsp.Dot(x, y) / math.Sqrt(dsp.Dot(x, x)*dsp.Dot(y, y))
 }
 
-// smooth is the mean of x over five samples, with zeros beyond the ends: a low pass
-// at 1.4 kHz.
-func smooth(dst, x []float64) []float64 {
+// The filters of five samples whose output is below 1.4 kHz, and the rest.
+var (
+	lowTaps  = [...]float64{0.2, 0.2, 0.2, 0.2, 0.2}
+	highTaps = [...]float64{-0.2, -0.2, 0.8, -0.2, -0.2}
+)
+
+// filtered is x, of at least five samples, through a filter centred on each, with zeros
+// beyond the ends.
+func filtered(dst, x []float64, taps *[5]float64) []float64 {
 	n := len(x)
 	dst = sized(dst, n)
-	for k := range min(n, 2) {
-		dst[k] = dsp.Sum(x[:min(k+3, n)]) / 5
-		dst[n-1-k] = dsp.Sum(x[max(n-3-k, 0):]) / 5
-	}
-	for k := 2; k+2 < n; k++ {
-		v := (*[5]float64)(x[k-2:])
-		dst[k] = (v[0] + v[1] + v[2] + v[3] + v[4]) / 5
+	dsp.Correlate(dst[2:n-2], taps[:], x)
+	for _, k := range [...]int{0, 1, n - 2, n - 1} {
+		dst[k] = 0
+		for j, w := range taps {
+			if i := k + j - 2; i >= 0 && i < n {
+				dst[k] += w * x[i]
+			}
+		}
 	}
 	return dst
 }

@@ -11,7 +11,7 @@ const (
 	fineFrame = 2048 // samples: 7.8 Hz a bin
 	fineBins  = fineFrame/2 + 1
 	fineHop   = 512
-	fineChunk = 16    // frames of one sum, 0.5 s
+	fineChunk = 16    // frames of one sum, 0.5 s; a multiple of laneCount
 	fineBlock = 3     // chunks of one mean, 1.5 s
 	fineFloor = 1e-12 // added to every bin: far below the dither
 	fineTrend = 31    // bins of the running median, 242 Hz
@@ -21,8 +21,9 @@ const (
 // fineSums holds the sums of the log power spectra of chunks of fineChunk
 // frames, and of how many frames each is; only the last may have fewer.
 type fineSums struct {
-	spectrum logSpectrum
-	sums     table // one row a chunk
+	spectrum laneSpectrum
+	power    [laneCount][]float64 // of four frames
+	sums     table                // one row a chunk
 	frames   []float64
 	floors   floors
 
@@ -31,8 +32,8 @@ type fineSums struct {
 
 func newFineSums() *fineSums {
 	return &fineSums{
-		spectrum: newLogSpectrum(fineFrame, fineFloor),
-		mean:     make([]float64, fineBins), flat: make([]float64, fineBins),
+		spectrum: newLaneSpectrum(dsp.PeriodicHann(fineFrame), fineFrame), power: newPads(fineBins),
+		mean: make([]float64, fineBins), flat: make([]float64, fineBins),
 	}
 }
 
@@ -41,14 +42,24 @@ func (f *fineSums) measure(x []float64) {
 	n := frameCount(len(x), fineHop, fineFrame)
 	chunks := (n + fineChunk - 1) / fineChunk
 	f.sums.reset(chunks, fineBins)
+	clear(f.sums.values)
 	f.frames = sized(f.frames, chunks)
 	clear(f.frames)
 	f.floors.reset(n)
-	for t := range n {
-		f.spectrum.measure(x, t*fineHop)
-		dsp.Add(f.sums.tracks[t/fineChunk], f.spectrum.logs)
-		f.frames[t/fineChunk]++
-		f.floors.add(f.spectrum.logs, t, n)
+	for t := 0; t < n; t += laneCount {
+		f.spectrum.measure(x, t*fineHop, fineHop, n-t)
+		dsp.AddConstant(f.spectrum.power, fineFloor)
+		laneUnload(&f.power, f.spectrum.power, hasAVX2)
+		there := f.power[:min(laneCount, n-t)]
+		product := append(f.mean[:0], there[0]...)
+		for _, power := range there[1:] {
+			dsp.Multiply(product, product, power)
+		}
+		dsp.Add(f.sums.tracks[t/fineChunk], dsp.Log(product, product)) // Σ log p = log Π p
+		f.frames[t/fineChunk] += float64(len(there))
+		for l, power := range there {
+			f.floors.add(power, t+l, n)
+		}
 	}
 }
 

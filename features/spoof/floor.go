@@ -14,8 +14,7 @@ const floorLeast = 5
 // power of each bin: the spectrum between the sounds of a voice.
 type floors struct {
 	blocks table // one row a block
-	least  table // the lowest value of each bin in the first row, the next in the second, …
-	rest   []float64
+	least  table // the lowest power of each bin in the first row, the next in the second, …
 }
 
 const floorBlock = fineBlock * fineChunk // frames
@@ -24,23 +23,21 @@ const floorBlock = fineBlock * fineChunk // frames
 func (f *floors) reset(n int) {
 	f.blocks.reset((n+floorBlock-1)/floorBlock, fineBins)
 	f.least.reset(floorLeast, fineBins)
-	f.rest = sized(f.rest, fineBins)
 }
 
-// add takes the log power spectrum of frame t of n, the frames in order.
-func (f *floors) add(logs []float64, t, n int) {
+// add takes the power spectrum of frame t of n, the frames in order, and overwrites it.
+func (f *floors) add(power []float64, t, n int) {
 	if t%floorBlock == 0 {
 		for i := range f.least.values {
 			f.least.values[i] = math.Inf(1)
 		}
 	}
-	copy(f.rest, logs)
 	for _, row := range f.least.tracks {
-		dsp.Order(row, f.rest)
+		dsp.Order(row, power)
 	}
 	if t%floorBlock == floorBlock-1 || t == n-1 {
 		rank := t % floorBlock / 10
-		copy(f.blocks.tracks[t/floorBlock], f.least.tracks[rank])
+		dsp.Log(f.blocks.tracks[t/floorBlock], f.least.tracks[rank])
 	}
 }
 

@@ -32,10 +32,9 @@ type table struct {
 	values []float64
 }
 
-// reset makes the table n tracks of the given length, all 0.
+// reset makes the table n tracks of the given length. Their values are undefined.
 func (t *table) reset(n, length int) {
 	t.tracks, t.values = sized(t.tracks, n), sized(t.values, n*length)
-	clear(t.values)
 	for i := range t.tracks {
 		t.tracks[i] = t.values[i*length : (i+1)*length : (i+1)*length]
 	}
@@ -90,30 +89,6 @@ func newSpectrum(n int) spectrum {
 func (s *spectrum) measure(x []float64, start int) {
 	dsp.Multiply(s.frame, frameAt(s.frame, x, start), s.window)
 	s.fft.Power(s.power, s.frame)
-}
-
-// A logSpectrum also computes the natural logarithm of the power spectrum, with
-// a floor added to each bin.
-type logSpectrum struct {
-	spectrum
-	floor float64
-	logs  []float64
-}
-
-func newLogSpectrum(n int, floor float64) logSpectrum {
-	return logSpectrum{spectrum: newSpectrum(n), floor: floor, logs: make([]float64, n/2+1)}
-}
-
-// measure sets power, floor included, and logs.
-func (s *logSpectrum) measure(x []float64, start int) {
-	s.spectrum.measure(x, start)
-	dsp.AddConstant(s.power, s.floor)
-	dsp.Log(s.logs, s.power)
-}
-
-// bin is the first bin at or above f Hz.
-func (s *spectrum) bin(f float64) int {
-	return int(math.Ceil(f * float64(len(s.frame)) / rateHz))
 }
 
 // meanSD returns mean and sample standard deviation: NaN of too few values.

@@ -74,20 +74,17 @@ func (f *front) prepare(x []float64, rate int) []float64 {
 // bounded returns x if all its samples are numbers within ±frontLimit, else a
 // copy in which they are: NaN becomes 0.
 func (f *front) bounded(x []float64) []float64 {
-	for i, v := range x {
-		if v >= -frontLimit && v <= frontLimit {
-			continue
-		}
-		y := append(f.clean[:0], x...)
-		f.clean = y
-		for j := i; j < len(y); j++ {
-			if y[j] = min(max(y[j], -frontLimit), frontLimit); math.IsNaN(y[j]) {
-				y[j] = 0
-			}
-		}
-		return y
+	if dsp.Peak(x) <= frontLimit && !math.IsNaN(dsp.Sum(x)) {
+		return x
 	}
-	return x
+	y := append(f.clean[:0], x...)
+	f.clean = y
+	for i, v := range y {
+		if y[i] = min(max(v, -frontLimit), frontLimit); math.IsNaN(v) {
+			y[i] = 0
+		}
+	}
+	return y
 }
 
 // activeRMS is the RMS over the blocks of one hop within frontRange of the

@@ -10,11 +10,11 @@ import (
 // what lies between them; of 16, 32 and 64 ms its energies separated best: alone
 // AUC 0.71, 0.77 and 0.78 in cross-validation on the clips of DEEPFAKE.md.
 const (
-	harmonicFrame = 1024   // samples, 64 ms
-	textureFrame  = 512    // samples, 32 ms
-	textureLag    = 2      // frames over which change is measured, 20 ms
-	quefrencyLow  = 125.0  // Hz, and
-	quefrencyMid  = 3500.0 // the upper end of the low band
+	harmonicFrame = 1024          // samples, 64 ms
+	textureFrame  = 512           // samples, 32 ms
+	textureLag    = laneCount / 2 // frames over which change is measured, 20 ms
+	quefrencyLow  = 125.0         // Hz, and
+	quefrencyMid  = 3500.0        // the upper end of the low band
 	quefrencyHigh = 7375.0
 	spectrumFloor = 1e-10 // power added to every bin, 30 dB below the dither
 
@@ -34,38 +34,40 @@ type quefrencies struct {
 
 	harmonic       table    // of each quefrency band, the log of the power cepstrum
 	harmonicFrames activity // on says whether the frame of 64 ms is active and voiced
-	long           logSpectrum
-	cepstrum       *dsp.Cepstrum
-	coefficients   []complex128
+	long           laneSpectrum
+	cepstrum       *laneCepstrum
+	power          []float64 // of a cepstrum
 
 	flatness      table    // of each band of textureBands, the log of geometric over arithmetic mean power
 	change        table    // of each quefrency band over 20 ms, of the whole spectrum and then of the low band
 	textureFrames activity // on says whether the frame of 32 ms is active and voiced
 	onChange      []bool   // whether it and the frame textureLag before are on
-	short         logSpectrum
-	whole, low    *dsp.Cepstrum
-	past          [textureLag + 1][2]pastCepstrum // those of the latest frames, by t modulo their number
+	short         laneSpectrum
+	logs          []float64 // of power of short
+	whole, low    *laneCepstrum
+	now, before   [2]cepstra // of whole and low, of the latest four frames and the four before
 }
 
-// A pastCepstrum is a cepstrum and the power of each of its bands.
-type pastCepstrum struct {
-	coefficients []complex128
-	power        [numQuefrencies]float64
+// cepstra are those of four frames, and the power of each of their bands.
+type cepstra struct {
+	coefficients []float64
+	power        [numQuefrencies][laneCount]float64
 }
 
 func newQuefrencies() *quefrencies {
 	q := &quefrencies{
-		long: newLogSpectrum(harmonicFrame, spectrumFloor), coefficients: make([]complex128, harmonicFFT/2+1),
-		short: newLogSpectrum(textureFrame, spectrumFloor),
+		long:  newLaneSpectrum(dsp.PeriodicHann(harmonicFrame), harmonicFrame),
+		power: make([]float64, laneCount*(harmonicFFT/2+1)),
+		short: newLaneSpectrum(dsp.PeriodicHann(textureFrame), textureFrame),
 	}
-	bins := func(s *logSpectrum, hi float64) int { return s.bin(hi) - s.bin(quefrencyLow) }
-	q.cepstrum = dsp.NewCepstrum(bins(&q.long, quefrencyHigh), harmonicFFT)
-	q.whole = dsp.NewCepstrum(bins(&q.short, quefrencyHigh), textureFFT)
-	q.low = dsp.NewCepstrum(bins(&q.short, quefrencyMid), textureFFT)
-	for i := range q.past {
-		for k := range q.past[i] {
-			q.past[i][k].coefficients = make([]complex128, textureFFT/2+1)
-		}
+	bins := func(s *laneSpectrum, hi float64) int { return s.bin(hi) - s.bin(quefrencyLow) }
+	q.cepstrum = newLaneCepstrum(bins(&q.long, quefrencyHigh), harmonicFFT)
+	q.whole = newLaneCepstrum(bins(&q.short, quefrencyHigh), textureFFT)
+	q.low = newLaneCepstrum(bins(&q.short, quefrencyMid), textureFFT)
+	q.logs = make([]float64, len(q.short.power))
+	for i := range q.now {
+		q.now[i].coefficients = make([]float64, 2*laneCount*(textureFFT/2+1))
+		q.before[i].coefficients = make([]float64, 2*laneCount*(textureFFT/2+1))
 	}
 	return q
 }
@@ -109,19 +111,26 @@ func (q *quefrencies) voicedFrames(a *activity, f0 []float64, size int) {
 
 // harmonics fills harmonic.
 func (q *quefrencies) harmonics(x []float64) {
-	q.harmonic.reset(numQuefrencies, len(q.harmonicFrames.on))
+	frames := q.harmonicFrames.on
+	q.harmonic.reset(numQuefrencies, len(frames))
 	s := &q.long
 	lo, hi := s.bin(quefrencyLow), s.bin(quefrencyHigh)
 	edges := quefrencyEdges(harmonicFrame, harmonicFFT)
-	for t, on := range q.harmonicFrames.on {
-		if !on {
+	for t := 0; t < len(frames); t += laneCount {
+		if !anyOf(frames, t) {
 			continue
 		}
-		s.measure(x, t*hopLen)
-		q.cepstrum.Coefficients(q.coefficients, s.logs[lo:hi])
+		s.measure(x, t*hopLen, hopLen, len(frames)-t)
+		band := dsp.AddConstant(s.bins(lo, hi), spectrumFloor)
+		q.cepstrum.load(dsp.Log(band, band))
+		q.cepstrum.fft.power(q.power)
 		for b, track := range q.harmonic.tracks {
-			band := q.coefficients[edges[b]:edges[b+1]]
-			track[t] = math.Log(power(band) / float64(len(band)))
+			mean := laneSum(q.power[laneCount*edges[b]:laneCount*edges[b+1]], hasAVX2)
+			for l := range mean {
+				mean[l] /= float64(edges[b+1] - edges[b])
+			}
+			dsp.Log(mean[:], mean[:])
+			copy(track[t:], mean[:])
 		}
 	}
 }
@@ -134,63 +143,50 @@ func (q *quefrencies) textures(x []float64) {
 	q.onChange = sized(q.onChange, len(frames))
 	s := &q.short
 	lo, mid, hi := s.bin(quefrencyLow), s.bin(quefrencyMid), s.bin(quefrencyHigh)
-	edges := quefrencyEdges(textureFrame, textureFFT)
 	for t, on := range frames {
 		q.onChange[t] = on && t >= textureLag && frames[t-textureLag]
-		if !on {
+	}
+	for t := 0; t < len(frames); t += laneCount {
+		if !anyOf(frames, t) {
 			continue
 		}
-		s.measure(x, t*hopLen)
+		s.measure(x, t*hopLen, hopLen, len(frames)-t)
+		dsp.AddConstant(s.power, spectrumFloor)
+		logs := q.logs
+		dsp.Log(logs[laneCount*lo:laneCount*hi], s.bins(lo, hi))
 		for b, track := range q.flatness.tracks {
 			k0, k1 := s.bin(textureBands[b]), s.bin(textureBands[b+1])
+			geometric, arithmetic := laneSum(logs[laneCount*k0:laneCount*k1], hasAVX2), laneSum(s.bins(k0, k1), hasAVX2)
 			n := float64(k1 - k0)
-			track[t] = dsp.Sum(s.logs[k0:k1])/n - math.Log(dsp.Sum(s.power[k0:k1])/n)
-		}
-		now, before := &q.past[t%len(q.past)], &q.past[(t+1)%len(q.past)]
-		q.whole.Coefficients(now[0].coefficients, s.logs[lo:hi])
-		q.low.Coefficients(now[1].coefficients, s.logs[lo:mid])
-		for i := range now {
-			c, old := &now[i], &before[i]
-			for b := range numQuefrencies {
-				band := c.coefficients[edges[b]:edges[b+1]]
-				c.power[b] = power(band)
-				if q.onChange[t] {
-					d := difference(band, old.coefficients[edges[b]:edges[b+1]])
-					q.change.tracks[i*numQuefrencies+b][t] = d / (c.power[b] + old.power[b])
-				}
+			for l := range min(laneCount, len(frames)-t) {
+				track[t+l] = geometric[l]/n - math.Log(arithmetic[l]/n)
 			}
 		}
+		q.whole.load(logs[laneCount*lo : laneCount*hi])
+		q.low.load(logs[laneCount*lo : laneCount*mid])
+		q.now, q.before = q.before, q.now
+		q.whole.fft.coefficients(q.now[0].coefficients)
+		q.low.fft.coefficients(q.now[1].coefficients)
+		q.changes(t)
 	}
 }
 
-// power is the sum of the squared magnitudes of c, in two sums of either part that do not
-// depend on one another.
-func power(c []complex128) float64 {
-	var s [4]float64
-	for ; len(c) >= 2; c = c[2:] {
-		s[0] += real(c[0]) * real(c[0])
-		s[1] += imag(c[0]) * imag(c[0])
-		s[2] += real(c[1]) * real(c[1])
-		s[3] += imag(c[1]) * imag(c[1])
+// changes fills change of the four frames from t on. Where onChange holds, before is of the
+// four frames before.
+func (q *quefrencies) changes(t int) {
+	edges := quefrencyEdges(textureFrame, textureFFT)
+	for i := range q.now {
+		now, before := &q.now[i], &q.before[i]
+		for b := range numQuefrencies {
+			lo, hi := 2*laneCount*edges[b], 2*laneCount*edges[b+1]
+			c := now.coefficients[lo:hi]
+			now.power[b] = laneSquares(c, hasAVX2)
+			d := laneChange(c, before.coefficients[lo:hi], hasAVX2)
+			p, old := &now.power[b], &before.power[b]
+			ratio := [laneCount]float64{d[0] / (p[0] + old[2]), d[1] / (p[1] + old[3]), d[2] / (p[2] + p[0]), d[3] / (p[3] + p[1])}
+			copy(q.change.tracks[i*numQuefrencies+b][t:], ratio[:])
+		}
 	}
-	for _, z := range c {
-		s[0] += real(z) * real(z)
-		s[1] += imag(z) * imag(z)
-	}
-	return (s[0] + s[1]) + (s[2] + s[3])
-}
-
-// difference is Σ|a−b|². Over Σ|a|² + Σ|b|² it is the change from one cepstrum to another: 0
-// for equal ones, 1 on average for independent ones.
-func difference(a, b []complex128) float64 {
-	var s [2]float64
-	b = b[:len(a)]
-	for i, z := range a {
-		re, im := real(z)-real(b[i]), imag(z)-imag(b[i])
-		s[0] += re * re
-		s[1] += im * im
-	}
-	return s[0] + s[1]
 }
 
 // quefrency fills quefrency.* and texture.*.
