@@ -58,7 +58,7 @@ func TestFaultsAreFoundOnPostgreSQL(t *testing.T) {
 	s := postgresServer(t)
 	for _, name := range slices.Sorted(maps.Keys(concurrentFaults)) {
 		t.Run(name, func(t *testing.T) {
-			wantFault(t, "TestLinearizableOnPostgreSQL", name, "-postgres="+s.Dir, "-linear.ops=600", "-linear.postgres=6")
+			wantFault(t, "TestLinearizableOnPostgreSQL", name, "-postgres="+s.Dir, "-linear.ops=250", "-linear.postgres=12")
 		})
 	}
 }

@@ -71,7 +71,7 @@ func TestCautiousKeepsPlatt(t *testing.T) {
 // decoders, which the features mark here, and those through a channel, which shifts
 // the features that all decoders share.
 func TestCalibrationIsOfUnknownDecodersAsRecorded(t *testing.T) {
-	tr := nestedTrainer(func(r *manifest.Row, v []float64, _ *rand.Rand) {
+	tr := nestedTrainer(morePages, func(r *manifest.Row, v []float64, _ *rand.Rand) {
 		if !r.Positive {
 			return
 		}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/voicescreen/voicescreen/dsp/wav"
@@ -33,10 +34,15 @@ func sharedSpeech(t *testing.T, use string) (m *manifest.File, ok bool) {
 	return m, true
 }
 
+// shippedModel is the shipped deepfake model, read once.
+var shippedModel = sync.OnceValues(func() (models.Scorer, error) {
+	return models.LoadFile("../../models/shipped/files/deepfake.json")
+})
+
 // shippedScore scores a recording with the shipped deepfake model.
 func shippedScore(t *testing.T, x []float64, rate int) screen.Score {
 	t.Helper()
-	l, err := models.LoadFile("../../models/shipped/files/deepfake.json")
+	l, err := shippedModel()
 	if err != nil {
 		t.Fatal(err)
 	}
