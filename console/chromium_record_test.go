@@ -27,7 +27,7 @@ func (b *browser) record(d time.Duration) {
 // TestRecordingInTheBrowser goes the way of a patient, and compares what arrives with
 // what the microphone heard.
 func TestRecordingInTheBrowser(t *testing.T) {
-	for name, size := range map[string][2]int64{"phone": chromium.Phone, "desktop": chromium.Desktop} {
+	for name, size := range chromium.Sizes() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBrowser(t, size)
