@@ -52,7 +52,7 @@ var order = map[string][]string{
 	// internal/proof serves tests.
 	"internal/proof/accuracy":  {"dsp", "dsp/wav", "internal/proof/signals"},       // dsp against signals whose truth is known
 	"internal/proof/agreement": {"dsp", "dsp/wav", "features", "features/egemaps"}, // features/egemaps against another program
-	"internal/proof/chromium":  {},                                                 // pages in a browser
+	"internal/proof/chromium":  {"internal/proof/cost"},                            // pages in a browser
 	"internal/proof/cost":      {},                                                 // bounds on what an input may cost, for fuzz targets
 	"internal/proof/diskfault": {},                                                 // power failures and failing calls
 	"internal/proof/testflag":  {},                                                 // defaults of flags of tests

@@ -58,6 +58,7 @@ func TestKeyboard(t *testing.T) {
 		b.press(kb.Enter)
 		b.Do("speak", chromedp.Sleep(time.Second))
 	}
+	b.isHeard()
 	b.tabTo("#stop")
 	b.press(kb.Enter)
 	b.WaitFor("the focus on #send", `document.activeElement.matches("#send") && document.getElementById("playback").src != ""`)

@@ -47,7 +47,7 @@ func (b *browser) submitted(user string) (id string) {
 // TestWayFromConsentToHistory goes the whole way of a clinic, at the size of a phone and
 // of a desk, and has axe-core look at each page.
 func TestWayFromConsentToHistory(t *testing.T) {
-	for name, size := range map[string][2]int64{"phone": chromium.Phone, "desktop": chromium.Desktop} {
+	for name, size := range chromium.Sizes() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			scorers, err := shipped.Scorers()

@@ -17,7 +17,7 @@ func TestPageInTheBrowser(t *testing.T) {
 	if err := os.WriteFile(file, []byte(page), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for name, size := range map[string][2]int64{"phone": chromium.Phone, "desktop": chromium.Desktop} {
+	for name, size := range chromium.Sizes() {
 		w := chromium.Open(t, size)
 		w.Go("file://" + file)
 		w.Check(name)

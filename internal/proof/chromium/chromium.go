@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 )
 
 // Sizes of a window, width and height in CSS pixels.
@@ -24,6 +26,12 @@ var (
 	Phone   = [2]int64{390, 844}
 	Desktop = [2]int64{1280, 800}
 )
+
+// Sizes returns the sizes at which tests look at each page, by name. The race detector sees
+// Go only, for which one of them is enough.
+func Sizes() map[string][2]int64 {
+	return cost.Sized(map[string][2]int64{"phone": Phone, "desktop": Desktop}, map[string][2]int64{"phone": Phone})
+}
 
 const (
 	lifetime = 5 * time.Minute // of a browser; a loaded machine takes its time

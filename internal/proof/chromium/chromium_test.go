@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -30,7 +32,7 @@ func (f *failures) Errorf(format string, args ...any) {
 // TestFaultsOfAPageAreFound shows a page that has the faults that tests look for.
 func TestFaultsOfAPageAreFound(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "page.html")
-	const page = `<!DOCTYPE html><html lang="en"><title>Page</title><main><h1>Page</h1><img src="data:,"><p style="width: 2000px">wide</p></main>
+	const page = `<!DOCTYPE html><html lang="en"><title>Page</title><style>@media (prefers-color-scheme: dark) { p { color: #777; background: #888 } }</style><main><h1>Page</h1><img src="data:,"><p style="width: 2000px">wide</p></main>
 <div style="break-before: page"></div><script>console.error("planted")</script></html>`
 	if err := os.WriteFile(file, []byte(page), 0o600); err != nil {
 		t.Fatal(err)
@@ -46,9 +48,17 @@ func TestFaultsOfAPageAreFound(t *testing.T) {
 		t.Errorf("got %d sheets, want 2 or more", n)
 	}
 	w.Close()
-	for _, want := range []string{"planted", "image-alt"} {
-		if got := strings.Join(f.errors, "\n"); !strings.Contains(got, want) {
+	wants := []string{"planted"}
+	if !cost.Race {
+		wants = append(wants, "page in dark: image-alt", "page in dark: color-contrast", "page in light: image-alt")
+	}
+	got := strings.Join(f.errors, "\n")
+	for _, want := range wants {
+		if !strings.Contains(got, want) {
 			t.Errorf("got the errors %q, want %q among them", got, want)
 		}
+	}
+	if strings.Contains(got, "page in light: color-contrast") {
+		t.Errorf("got the errors %q, want the contrast to be wrong in the dark only", got)
 	}
 }
