@@ -2,7 +2,7 @@ package dsp
 
 import (
 	"math"
-	"runtime"
+	"runtime/debug"
 )
 
 // hopSamples is the number of samples from one frame to the next; Hop is a
@@ -20,6 +20,7 @@ type Analyzer struct {
 	spectral *Spectral
 	pitch    *Pitch
 	pulses   *Pulses
+	shimmer  shimmer
 	hnr      *HNR
 	cpps     *CPPS
 	formants *FormantTracker
@@ -175,7 +176,7 @@ func (a *Analyzer) run(x *signal, e extent, sink *Sink) {
 	if x.src != nil && n > longTrack {
 		a.activity.sorted = a.pitch.path.quartile // scratch, too
 		a.pitch.path = pitchPath{}
-		runtime.GC() // so that what follows takes its place
+		debug.FreeOSMemory() // before what follows takes as much
 	}
 	out.Pulses = emptied(out.Pulses, expectedPulses(out.F0))
 	a.activity.detect(out)
@@ -184,13 +185,13 @@ func (a *Analyzer) run(x *signal, e extent, sink *Sink) {
 		a.activity.sorted = nil // scratch
 	}
 	sink.Begin(out)
-	a.pulses.start(unvoiced.offset(e.mean, square/float64(x.n)), cap(out.Pulses))
+	a.pulses.start(unvoiced.offset(e.mean, square/float64(x.n)), 0)
 	a.voices(x, e.mean, sink)
 	if x.err != nil {
 		return
 	}
 	out.Jitter = MeasureJitter(out.Pulses)
-	out.Shimmer = MeasureShimmer(out.Pulses, a.pulses.Amplitudes())
+	out.Shimmer = a.shimmer.measures()
 	out.CPPS = a.cpps.result()
 	a.activity.syllables(out, a.spectral.sonorant)
 	out.Quality.Bandwidth = bandwidth(a.spectral.longTerm, a.smooth, SampleRate)
@@ -212,9 +213,15 @@ func (a *Analyzer) voices(x *signal, offset float64, sink *Sink) {
 	a.spectral.start(x, offset)
 	a.hnr.start()
 	a.cpps.begin(offset)
+	a.shimmer = shimmer{}
 	next := 0 // frame whose formants are next
 	x.steps(n, func(first, limit int) {
+		before := len(out.Pulses)
 		out.Pulses = a.pulses.find(out.Pulses, x, out.F0, limit)
+		for k, amplitude := range a.pulses.amp {
+			a.shimmer.add(out.Pulses[before+k], amplitude)
+		}
+		a.pulses.amp = a.pulses.amp[:0]
 		a.cpps.frames(x, out.F0, limit)
 		for i := first; i < limit; i++ {
 			sink.Frame(i, a.spectral.measure(x, i, sink.Wants == nil || sink.Wants(i)))

@@ -33,55 +33,76 @@ func MeasureShimmer(pulses, amplitudes []float64) Shimmer {
 	if len(pulses) != len(amplitudes) {
 		panic("dsp: pulses and amplitudes differ in number")
 	}
-	var sum [12]float64
-	var count [12]int
-	var total, db float64
-	var n, run int
-	var last float64 // previous period
+	var s shimmer
 	for i, a := range amplitudes {
-		linked := false
-		if i > 0 {
-			T := pulses[i] - pulses[i-1]
-			linked = T >= shortestPeriod && T <= longestPeriod
-			if linked && run > 1 && max(T, last) > largestPeriodFactor*min(T, last) {
-				linked = false
-			}
-			last = T
-			b := amplitudes[i-1]
-			linked = linked && a > 0 && b > 0 && max(a, b) <= largestAmplitudeFactor*min(a, b)
+		s.add(pulses[i], a)
+	}
+	return s.measures()
+}
+
+// A shimmer takes pulses one after the other for [MeasureShimmer]. The zero value is ready
+// for use.
+type shimmer struct {
+	sum       [12]float64 // of the deviations, by the number of amplitudes
+	count     [12]int     // of them
+	total, db float64     // of the amplitudes, and of the steps in dB
+	n, run    int         // amplitudes, and those of the present group
+	started   bool
+	at, last  float64     // latest pulse, and the period before it
+	recent    [11]float64 // latest amplitudes
+}
+
+// add takes the next pulse, at a time in seconds, and its amplitude.
+func (s *shimmer) add(at, a float64) {
+	linked := false
+	b := s.recent[len(s.recent)-1]
+	if s.started {
+		T := at - s.at
+		linked = T >= shortestPeriod && T <= longestPeriod
+		if linked && s.run > 1 && max(T, s.last) > largestPeriodFactor*min(T, s.last) {
+			linked = false
 		}
-		if !(a > 0) {
-			run = 0
-			continue
-		}
-		if !linked {
-			run = 0
-		}
-		run++
-		total += a
-		n++
-		if run >= 2 {
-			sum[2] += math.Abs(a - amplitudes[i-1])
-			db += math.Abs(20 * math.Log10(a/amplitudes[i-1]))
-			count[2]++
-		}
-		for _, k := range [3]int{3, 5, 11} {
-			if run >= k {
-				sum[k] += amplitudeDeviation(amplitudes[i-k+1 : i+1])
-				count[k]++
-			}
+		s.last = T
+		linked = linked && a > 0 && b > 0 && max(a, b) <= largestAmplitudeFactor*min(a, b)
+	}
+	s.started, s.at = true, at
+	copy(s.recent[:], s.recent[1:])
+	s.recent[len(s.recent)-1] = a
+	if !(a > 0) {
+		s.run = 0
+		return
+	}
+	if !linked {
+		s.run = 0
+	}
+	s.run++
+	s.total += a
+	s.n++
+	if s.run >= 2 {
+		s.sum[2] += math.Abs(a - b)
+		s.db += math.Abs(20 * math.Log10(a/b))
+		s.count[2]++
+	}
+	for _, k := range [3]int{3, 5, 11} {
+		if s.run >= k {
+			s.sum[k] += amplitudeDeviation(s.recent[len(s.recent)-k:])
+			s.count[k]++
 		}
 	}
-	mean := total / float64(n)
+}
+
+// measures returns the measures of the pulses so far.
+func (s *shimmer) measures() Shimmer {
+	mean := s.total / float64(s.n)
 	per := func(k int) float64 {
-		if count[k] == 0 {
+		if s.count[k] == 0 {
 			return math.NaN()
 		}
-		return sum[k] / float64(count[k]) / mean
+		return s.sum[k] / float64(s.count[k]) / mean
 	}
 	out := Shimmer{Local: per(2), LocalDB: math.NaN(), APQ3: per(3), APQ5: per(5), APQ11: per(11)}
-	if count[2] > 0 {
-		out.LocalDB = db / float64(count[2])
+	if s.count[2] > 0 {
+		out.LocalDB = s.db / float64(s.count[2])
 	}
 	return out
 }
