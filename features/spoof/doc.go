@@ -27,5 +27,8 @@
 //     quefrency ([dsp.Cepstrum]), its change, and the flatness of bands
 //   - envelope.*: skewness of the steps and bends of the envelopes of bands
 //
+// Spectra, LFCC, autocorrelations and cepstra are measured of four frames at once, one in
+// each lane of the registers (laneFFT); tests compare them with those of dsp.
+//
 // A frame is active if its power is within 32 dB of the 95th percentile.
 package spoof

@@ -38,10 +38,11 @@ func (e *envelopes) measure(x, f0 []float64) {
 		var power [laneCount]float64
 		for b, track := range e.bands.tracks {
 			sums := laneSum(e.spectrum.bins(envelopeBands[b], envelopeBands[b+1]), hasAVX2)
-			for l := range min(laneCount, n-t) {
-				track[t+l] = envelopeFloor + sums[l]
-				power[l] += track[t+l]
+			for l := range sums {
+				sums[l] += envelopeFloor
+				power[l] += sums[l]
 			}
+			copy(track[t:], sums[:])
 		}
 		copy(e.active.power[t:], power[:])
 	}

@@ -103,3 +103,84 @@ func TestLanesInAssembly(t *testing.T) {
 		}
 	}
 }
+
+// The measures of four frames at once are those of dsp of one frame, but for rounding.
+const laneRounding = 1e-9
+
+func TestFiltersAreLFCC(t *testing.T) {
+	x := newFront().prepare(speech(t), dsp.SampleRate)
+	f := newFilters()
+	f.measure(x)
+	lfcc := dsp.NewLFCC(rateHz, &dsp.LFCCOptions{
+		Filters: numLFCC, Coefficients: numLFCC, Low: lfccLow, High: lfccHigh, Frame: lfccFrame / float64(rateHz),
+		NoPreEmphasis: true, Floor: lfccFloor,
+	})
+	for i := range f.active.power {
+		c := lfcc.Coefficients(nil, x[i*hopLen:][:lfccFrame])
+		c[0] *= math.Sqrt2
+		for k, want := range c {
+			if got := f.cepstrum.tracks[k][i] / math.Ln10; !(math.Abs(got-want) <= laneRounding*(1+math.Abs(want))) {
+				t.Fatalf("frame %d, coefficient %d: got %v, want %v", i, k, got, want)
+			}
+		}
+		for k, want := range lfcc.LogEnergies() {
+			if got := f.bank.tracks[k][i] / math.Ln10; !(math.Abs(got-want) <= laneRounding*(1+math.Abs(want))) {
+				t.Fatalf("frame %d, filter %d: got %v, want %v", i, k, got, want)
+			}
+		}
+		if got, want := f.active.power[i], dsp.Sum(lfcc.Spectrum()); !(math.Abs(got-want) <= laneRounding*want) {
+			t.Fatalf("frame %d: got power %v, want %v", i, got, want)
+		}
+	}
+}
+
+func TestPeriodsAreAutocorrelations(t *testing.T) {
+	x := newFront().prepare(speech(t), dsp.SampleRate)
+	p := newPeriods()
+	p.measure(x)
+	a := dsp.NewAutocorrelation(dsp.PeriodicHann(periodFrame), maxLag+1)
+	voiced := 0
+	for i, power := range p.frames.power {
+		if !(power > p.floor) {
+			continue
+		}
+		r := a.Measure(nil, x[i*hopLen:][:periodFrame])
+		lag, exact := dsp.PeakLag(r, minLag, maxLag)
+		want := []float64{r[lag] / r[0], math.Log2(rateHz / exact)}
+		got := []float64{p.height[i], p.pitch[i]}
+		if p.frames.on[i] {
+			voiced++
+			for b, track := range p.bands.tracks {
+				want, got = append(want, a.Band(lag, p.edges[b], p.edges[b+1])), append(got, track[i])
+			}
+		}
+		for k, w := range want {
+			if !(math.Abs(got[k]-w) <= laneRounding*(1+math.Abs(w))) {
+				t.Fatalf("frame %d: got height, pitch and bands %v, want %v", i, got, want)
+			}
+		}
+	}
+	if voiced < 50 {
+		t.Errorf("got %d voiced frames, want more", voiced)
+	}
+}
+
+func TestLaneCepstrum(t *testing.T) {
+	const n, m = 108, 256
+	c, plain := newLaneCepstrum(n, m), dsp.NewCepstrum(n, m)
+	logs := randoms(laneCount * n)
+	got := make([]float64, 2*laneCount*(m/2+1))
+	c.load(logs)
+	c.fft.coefficients(got)
+	for l := range laneCount {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = logs[laneCount*i+l]
+		}
+		for k, want := range plain.Coefficients(nil, x) {
+			if z := complex(got[2*laneCount*k+l], got[2*laneCount*k+laneCount+l]); !(cmplx.Abs(z-want) <= laneRounding) {
+				t.Fatalf("frame %d, coefficient %d: got %v, want %v", l, k, z, want)
+			}
+		}
+	}
+}
