@@ -1,6 +1,7 @@
 package dsp_test
 
 import (
+	"bytes"
 	"os"
 	"testing"
 
@@ -11,12 +12,11 @@ import (
 // rate in Hz.
 func readWAV(t testing.TB, file string, full float64) (x []float64, sr int) {
 	t.Helper()
-	f, err := os.Open(file)
+	b, err := os.ReadFile(file) // the decoder would read each sample from the file
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	buf, err := wav.NewDecoder(f).FullPCMBuffer()
+	buf, err := wav.NewDecoder(bytes.NewReader(b)).FullPCMBuffer()
 	if err != nil {
 		t.Fatalf("%s: %v", file, err)
 	}

@@ -3,8 +3,10 @@ package main
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/voicescreen/voicescreen/internal/command"
@@ -41,8 +43,23 @@ func parseLines(t *testing.T, out string) []analysis {
 	return all
 }
 
+// analyses is what "analyze --json" prints of two recordings. The program runs once.
+var analyses = sync.OnceValues(func() (stdout []byte, err error) {
+	return exec.Command(built, "analyze", "--json", interview, short).Output()
+})
+
+// analyzed returns the two lines of analyses.
+func analyzed(t *testing.T) []analysis {
+	t.Helper()
+	stdout, err := analyses()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parseLines(t, string(stdout))
+}
+
 func TestAnalyzeJSON(t *testing.T) {
-	all := parseLines(t, program(t, "analyze", "--json", interview, short).stdout)
+	all := analyzed(t)
 	if len(all) != 2 || all[0].File != interview || all[1].File != short {
 		t.Fatalf("got %d lines, want one for each file in order", len(all))
 	}
@@ -81,7 +98,7 @@ func TestAnalyzeForPeople(t *testing.T) {
 			t.Errorf("got\n%s\nwant %q in it, and no numbers of measures", o.stdout, want)
 		}
 	}
-	if all := ok(t, "analyze", "--verbose", interview).stdout; !strings.Contains(all, " SD ") || !strings.Contains(all, "thresholds") {
+	if all := ok(t, "analyze", "--verbose", short).stdout; !strings.Contains(all, " SD ") || !strings.Contains(all, "thresholds") {
 		t.Errorf("--verbose: got\n%s\nwant the numbers too", all)
 	}
 	if o := cli(t, "analyze", "--verbose", "--json", interview); o.code != command.ExitUsage || !strings.Contains(o.stderr, "--verbose") {
@@ -148,8 +165,8 @@ func TestAnalyzeChannel(t *testing.T) {
 // TestAnalyzeSaysWhatItWasTold checks the flags about the recording.
 func TestAnalyzeSaysWhatItWasTold(t *testing.T) {
 	t.Parallel()
-	const file = "../../testdata/interview_en.wav"
-	plain := parseLines(t, ok(t, "analyze", "--json", file).stdout)[0]
+	const file = interview
+	plain := analyzed(t)[0]
 	told := parseLines(t, ok(t, "analyze", "--json", "--gender", "male", "--base-rate", "depression=0.39", "--fixed-gain", "--baseline", file, file).stdout)[0]
 	if plain.Scores[0].Baseline != 0 || told.Scores[0].Baseline != 1 || told.Scores[0].Probability < 2*plain.Scores[0].Probability {
 		t.Errorf("got %+v, and told more %+v, want one earlier recording and a higher probability", plain.Scores[0], told.Scores[0])

@@ -261,8 +261,8 @@ func (h *heapWriter) Write(b []byte) (int, error) {
 // The memory of an export and of a listing does not grow with the number of sessions.
 func TestDBExportInBoundedMemory(t *testing.T) {
 	const (
-		n     = 20_000  // sessions, of more than 1 kB in JSON
-		bound = 4 << 20 // live bytes more than before; all of them would be more than 20 MB
+		n     = 15_000  // sessions, of more than 1 kB in JSON
+		bound = 4 << 20 // live bytes more than before; all of them would be more than 15 MB
 	)
 	for _, o := range []exportOptions{{parts: []string{partSessions, partResults, partLabels}}, {parts: []string{partResults}, csv: true}} {
 		runtime.GC()

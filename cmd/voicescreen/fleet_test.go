@@ -22,7 +22,8 @@ const envReplicas = "VOICESCREEN_TEST_REPLICAS"
 
 const (
 	fleetLease = 15 * time.Second // of the program
-	fleetRate  = 20               // submissions a second
+	shortRate  = 10               // submissions a second of a short run
+	longRate   = 20               // and of a long one
 )
 
 // fleet is servers on one database.
@@ -34,6 +35,7 @@ type fleet struct {
 	pg       *pgserver.Server
 	database string // its name
 	crowd    *crowd
+	rate     int // submissions a second
 	replicas []*server
 }
 
@@ -43,7 +45,7 @@ func newFleet(t testing.TB, program string, pg *pgserver.Server, database, url s
 	t.Helper()
 	key := strings.TrimSpace(ok(t, "keys", "create", "--db", pg.URL(database), "--account", "clinic-a").stdout)
 	f := &fleet{
-		t: t, program: program, pg: pg, database: database, crowd: newCrowd(t, key, replicas),
+		t: t, program: program, pg: pg, database: database, crowd: newCrowd(t, key, replicas), rate: shortRate,
 		args: append([]string{"serve", "--addr", "127.0.0.1:0", "--db", url, "--log-level", "error"}, args...), env: append(os.Environ(), env...),
 		replicas: make([]*server, replicas),
 	}
@@ -110,7 +112,7 @@ func (f *fleet) load(work func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		f.crowd.drive(ctx, fleetRate, resultTime)
+		f.crowd.drive(ctx, f.rate, resultTime)
 	}()
 	work()
 	cancel()
@@ -212,6 +214,9 @@ func TestReplicasAreKilled(t *testing.T) {
 		every = 500 * time.Millisecond
 	}
 	f := newFleet(t, built, pg, nameOf(url), url, 3, nil, nil)
+	if long {
+		f.rate = longRate
+	}
 	kills := f.siege(last, every)
 	f.settle(!long)
 	givenUp, overdue := f.check()
@@ -259,6 +264,7 @@ func (f *fleet) planted(last time.Duration) {
 	const name = "a submission is acknowledged before it is stored"
 	_, url := newDatabase(f.t)
 	g := newFleet(f.t, buildPlanted(f.t), f.pg, nameOf(url), url, 3, nil, []string{envPlanted + "=" + name})
+	g.rate = f.rate
 	g.siege(min(last, time.Minute), 2*time.Second)
 	g.settle(false)
 	g.check()

@@ -18,14 +18,14 @@ func recordingsDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, content := range map[string][]byte{
-		"b.WAV":             read(t, short),
+		"b.WAV":             clip(read(t, short), 2.5),
 		"site/c/a.wav":      read(t, voice16k),
 		"site/bad.wav":      []byte("this is no sound file at all"),
-		"site/a.wave":       read(t, short),
+		"site/a.wave":       clip(read(t, short), 2.5),
 		"site/notes.txt":    []byte("canary"),
 		"site/d.m4a":        []byte("x"),
 		"._b.WAV":           []byte("of the file manager"),
-		".trash/gone.wav":   read(t, short),
+		".trash/gone.wav":   clip(read(t, short), 2.5),
 		"z/.DS_Store":       nil,
 		"=HYPERLINK(1).wav": read(t, short),
 	} {
@@ -58,8 +58,10 @@ func TestFolders(t *testing.T) {
 		if got.stdout != want.stdout || got.stdout == "" {
 			t.Errorf("%v: got\n%s\nfor the folder, want that of its files\n%s", args, got.stdout, want.stdout)
 		}
-		if again := cli(t, append(args, dir)...); again != got {
-			t.Errorf("%v: got another result the second time:\n%v", args, again)
+		if len(args) == 1 { // the order is that of all formats
+			if again := cli(t, append(args, dir)...); again != got {
+				t.Errorf("%v: got another result the second time:\n%v", args, again)
+			}
 		}
 		if got.code != command.ExitError {
 			t.Errorf("%v: got code %d, want that one file failed", args, got.code)
@@ -186,7 +188,7 @@ func TestFeaturesCSV(t *testing.T) {
 // The numbers of the table are those of the JSON.
 func TestAnalyzeCSV(t *testing.T) {
 	rows := parseCSV(t, program(t, "analyze", "--csv", interview, short).stdout)
-	all := parseLines(t, program(t, "analyze", "--json", interview, short).stdout)
+	all := analyzed(t)
 	if len(rows) != 3 || len(all) != 2 {
 		t.Fatalf("got %d rows and %d objects, want a header and 2, and 2", len(rows), len(all))
 	}

@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -326,14 +325,4 @@ func (s *visit) compare(status int, o object) (faults []string) {
 	}
 	s.result = result
 	return faults
-}
-
-// clip returns the first seconds of a 16-bit mono WAV file at 44.1 kHz whose
-// header has 44 bytes.
-func clip(file []byte, seconds float64) []byte {
-	n := 2 * int(seconds*44100)
-	out := bytes.Clone(file[:44+n])
-	binary.LittleEndian.PutUint32(out[4:], uint32(36+n))
-	binary.LittleEndian.PutUint32(out[40:], uint32(n))
-	return out
 }

@@ -29,7 +29,7 @@ import (
 const (
 	// envKills says how often servers are killed in all.
 	envKills     = "VOICESCREEN_TEST_KILLS"
-	defaultKills = 30
+	defaultKills = 20
 
 	// siegeKills is how often the server of one database is killed. Chosen: to
 	// look at all of a store takes as long as the store is large, and each new
@@ -75,7 +75,7 @@ func newSiege(t *testing.T, program string, storeKey []byte, seed uint64) *siege
 	ok(t, "webhooks", "set", "--webhooks", file("webhooks.json"), "--account", "clinic-a", "--url", "https://localhost/none",
 		"--webhook-allow-private", "127.0.0.0/8") // is not called: to the server it is not public
 	speech := read(t, short)
-	recordings := [][]byte{clip(speech, 0.5), clip(speech, 3.5)} // a failure and a result
+	recordings := [][]byte{clip(speech, 0.5), clip(speech, 2.5)} // a failure and a result
 	for i := range visitors + 1 {
 		s.visitors = append(s.visitors, &visitor{
 			name: fmt.Sprintf("patient-%d", i), key: key, recordings: recordings, stalls: i == visitors,

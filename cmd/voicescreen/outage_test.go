@@ -121,6 +121,9 @@ func TestServersFail(t *testing.T) {
 		}
 	}
 	o := newOutage(t)
+	if long {
+		o.rate = longRate
+	}
 	o.load(func() {
 		o.goesOn("the start")
 		for range kills {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -106,8 +105,8 @@ func buildPlanted(t testing.TB) (program string) {
 		t.Fatal(err)
 	}
 	program = filepath.Join(dir, "voicescreen.exe")
-	if out, err := exec.Command("go", "build", "-overlay", overlay, "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
+	if err := build(program, ".", "-overlay="+overlay); err != nil {
+		t.Fatal(err)
 	}
 	return program
 }

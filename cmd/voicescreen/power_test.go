@@ -35,8 +35,8 @@ func recordCommands(t *testing.T) []diskfault.Step {
 	dir := t.TempDir()
 	keys, hooks, thresholds := filepath.Join(dir, "keys.json"), filepath.Join(dir, "webhooks.json"), filepath.Join(dir, "thresholds.json")
 	lab, scores := filepath.Join(t.TempDir(), "voicelab"), filepath.Join(t.TempDir(), "scores.csv")
-	if out, err := exec.Command("go", "build", "-o", lab, "../voicelab").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
+	if err := build(lab, "../voicelab"); err != nil {
+		t.Fatal(err)
 	}
 	write(t, scores, []byte("label,score\n"+strings.Repeat("0,0.1\n0,0.4\n1,0.3\n1,0.9\n", 10)))
 	r := diskfault.NewRecorder(dir)

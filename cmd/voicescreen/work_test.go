@@ -24,12 +24,12 @@ func TestWork(t *testing.T) {
 	pg, url := newDatabase(t)
 	key := strings.TrimSpace(ok(t, "keys", "create", "--db", url, "--account", "clinic-a").stdout)
 	s := startServer(t, "--db", url, "--workers", "0")
-	submit := func() string {
+	submit := func(recording string) string {
 		id := s.initiate("/initiate", key, js, `{"user_id":"patient-31","is_initiated":true}`)
-		s.submit("/predict", key, id, read(t, interview), http.StatusAccepted)
+		s.submit("/predict", key, id, read(t, recording), http.StatusAccepted)
 		return id
 	}
-	first := submit()
+	first := submit(short)
 	worker := startProgram(t, "work", "--db", url, "--addr", "127.0.0.1:0", "--workers", "1")
 	s.result("/predict/sessions/"+first, key, http.StatusOK).want(t, "status", "success")
 	worker.call("GET", "/healthz", "", "", nil, http.StatusOK).want(t, "status", "ok")
@@ -38,7 +38,7 @@ func TestWork(t *testing.T) {
 		t.Errorf("got metrics\n%s\nwant those of one analysis", text)
 	}
 
-	ids := []string{submit(), submit(), submit()}
+	ids := []string{submit(interview), submit(interview), submit(interview)}
 	other := startProgram(t, "work", "--db", url, "--addr", "127.0.0.1:0", "--workers", "1")
 	worker.stop()
 	for _, id := range ids {

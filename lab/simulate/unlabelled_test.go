@@ -16,7 +16,7 @@ import (
 func TestRecordingsWithoutLabels(t *testing.T) {
 	t.Parallel()
 	const people = 200
-	populations, leastCover, mostECE := *scale*cost.Sized(10, 4), cost.Sized(0.85, 0.8), cost.Sized(0.03, 0.04)
+	populations, leastCover, mostECE := *scale*cost.Sized(6, 4), cost.Sized(0.85, 0.8), cost.Sized(0.03, 0.04)
 	mostLost := cost.Sized(0.002, 0.004) // AUC where the norms are right but for one shift of all features
 	for _, c := range []screen.Category{screen.Depression, screen.Anxiety} {
 		got, err := Adapt(t.Context(), shippedModel(t, c).File(), &AdaptOptions{Recordings: []int{0, people}, Populations: populations, Test: cost.Sized(200, 60), Seed: 3})

@@ -77,8 +77,8 @@ func rosenberg(sr, f0, dur float64) []float64 {
 	var last float64
 	for i := range x {
 		var v float64
-		for j, c := range h {
-			v += c * g[i*over+j]
+		for j, y := range g[i*over:][:len(h)] {
+			v += h[j] * y
 		}
 		v /= sum
 		x[i], last = v-last, v

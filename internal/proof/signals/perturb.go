@@ -1,6 +1,9 @@
 package signals
 
-import "math"
+import (
+	"math"
+	"sync"
+)
 
 // A Train is a sequence of glottal pulses: their times in seconds and their amplitudes.
 type Train struct{ Times, Amplitudes []float64 }
@@ -106,9 +109,10 @@ const (
 	ringTable = 352800 // Hz, the rate of the response table: 40 times its band, so that cubic interpolation is exact to 1e-7
 )
 
-// ring returns the response of the vowel to one pulse, at the rate ringTable, from ringLead
-// steps before the pulse: the damped sinusoids, low-passed by the Gaussian pulse.
-func ring() []float64 {
+// ring is the response of the vowel to one pulse, at the rate ringTable, from ringLead
+// steps before the pulse: the damped sinusoids, low-passed by the Gaussian pulse. It is
+// computed once.
+var ring = sync.OnceValue(func() []float64 {
 	rate := float64(ringTable)
 	raw := make([]float64, int(ringTime*rate)+1)
 	for i := range raw {
@@ -135,7 +139,7 @@ func ring() []float64 {
 		}
 	}
 	return h
-}
+})
 
 // Vowel renders the train as a vowel. Every pulse excites four formants (700, 1220, 2600 and
 // 3300 Hz) at its exact fractional time, and the responses add up.
