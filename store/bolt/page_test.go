@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/store/bolt"
 )
@@ -33,7 +34,7 @@ func TestADamagedPageIsNeverAWrongAnswer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			const sessions = 30
+			sessions := cost.Sized(30, 10)
 			for i := range sessions {
 				if err := st.Create(t.Context(), result(i)); err != nil {
 					t.Fatal(err)

@@ -21,6 +21,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 	"github.com/voicescreen/voicescreen/internal/proof/s3server"
 	"github.com/voicescreen/voicescreen/internal/proof/testflag"
 	"github.com/voicescreen/voicescreen/store"
@@ -43,7 +44,7 @@ func TestMain(m *testing.M) {
 	if shared, err = s3server.Start(); err != nil && !errors.Is(err, s3server.ErrNotInstalled) {
 		panic(err)
 	}
-	if err := testflag.Parallel("4"); err != nil {
+	if err := errors.Join(testflag.Parallel("4"), testflag.Histories(cost.Sized("50", "20"))); err != nil { // as store/bolt
 		panic(err)
 	}
 	code := m.Run()
