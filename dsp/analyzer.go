@@ -106,7 +106,7 @@ type Sink struct {
 // values but for rounding. It reads src three times, a few seconds of it at a time, and
 // once before to survey it if known is nil; known is the survey of the same samples.
 // Level, Loudness, HNR, Spectrum, MFCC and Formants of the result are empty: sink takes
-// them, frame by frame. Memory grows by about 90 bytes a frame.
+// them, frame by frame. Memory grows by about 80 bytes a frame.
 //
 // The error is that of src, or ErrChanged. The result is then invalid.
 func (a *Analyzer) Stream(src Samples, known *Survey, sink *Sink) (*Analysis, error) {

@@ -155,7 +155,7 @@ func runFeatures(cmd *cobra.Command, files []source, o featuresOptions) error {
 
 // collectOften lets the garbage collector keep the heap within a tenth of what is in use,
 // from 16 MB on, unless GOGC says otherwise. An analysis leaves little garbage: 60 minutes
-// take 46 MB rather than 54. Below 16 MB the collector does not run: at a tenth more it
+// take an eighth less memory. Below 16 MB the collector does not run: at a tenth more it
 // took a twentieth of the time of a recording of a minute.
 func collectOften() {
 	if os.Getenv("GOGC") != "" {
