@@ -38,7 +38,7 @@ func newOutage(t testing.TB) *outage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pg, perr := pgserver.Start()
+	pg, perr := pgserver.StartInMemory() // what a killed process has written is kept, on a disk too
 	t.Cleanup(func() {
 		if err := s3.Stop(); err != nil {
 			t.Error(err)

@@ -21,7 +21,7 @@ import (
 // started.
 var (
 	startPostgres = sync.OnceValues(func() (*pgserver.Server, error) {
-		pg, err := pgserver.Start()
+		pg, err := pgserver.StartInMemory()
 		if err == nil {
 			stopPostgres = pg.Stop
 		}
