@@ -85,12 +85,6 @@ func newSpectrum(n int) spectrum {
 	return spectrum{dsp.NewFFT(n), dsp.PeriodicHann(n), make([]float64, n), make([]float64, n/2+1)}
 }
 
-// measure sets power to that of the frame of x that begins at start.
-func (s *spectrum) measure(x []float64, start int) {
-	dsp.Multiply(s.frame, frameAt(s.frame, x, start), s.window)
-	s.fft.Power(s.power, s.frame)
-}
-
 // meanSD returns mean and sample standard deviation: NaN of too few values.
 func meanSD(x []float64) (mean, dev float64) {
 	mean, m2, _, _ := dsp.CentralMoments(x)
