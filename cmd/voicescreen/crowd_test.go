@@ -39,7 +39,7 @@ const crowdSize = 64
 func newCrowd(t testing.TB, key string, replicas int) *crowd {
 	speech := read(t, short)
 	c := &crowd{
-		key: key, recordings: [][]byte{clip(speech, 0.5), clip(speech, 2.5)}, // a failure and a result
+		key: key, recordings: [][]byte{clip(speech, 0.5), clip(speech, 3.5)}, // a failure and a result
 		bases: make([]atomic.Pointer[string], replicas), statuses: map[string]int{},
 		http: &http.Client{Timeout: 2 * time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: crowdSize}},
 	}
