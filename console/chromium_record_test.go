@@ -20,9 +20,28 @@ func (b *browser) record(d time.Duration) {
 	b.Do("turn the microphone on", chromedp.Click(chromedp.CSS("#check")), chromedp.WaitVisible(chromedp.CSS("#start")))
 	b.WaitFor("what the microphone hears", `document.getElementById("advice").textContent == "The sound is good."`)
 	b.Check("microphone")
+	b.keepsItsPlace("#start")
 	b.speak(d)
 	b.Do("pause", chromedp.Click(chromedp.CSS("#pause")), chromedp.WaitVisible(chromedp.CSS("#resume")))
 	b.Shot("paused")
+}
+
+// keepsItsPlace fails if what the page says of the sound moves a button, which somebody
+// would then miss.
+func (b *browser) keepsItsPlace(button string) {
+	b.t.Helper()
+	moved := chromium.Value(b.Window, "places", chromedp.Evaluate[float64](`(() => {
+		const advice = document.getElementById("advice"), said = advice.textContent;
+		const places = ["", ...["listening", "good", "noisy"].map((name) => document.querySelector(`+"`[data-word=${name}]`"+`).textContent)].map((text) => {
+			advice.textContent = text;
+			return document.querySelector("`+button+`").getBoundingClientRect().top;
+		});
+		advice.textContent = said;
+		return Math.max(...places) - Math.min(...places);
+	})()`))
+	if moved != 0 {
+		b.t.Errorf("%s moves by %g pixels with what the page says, want 0", button, moved)
+	}
 }
 
 // speak starts the recording and waits for some time.
