@@ -189,7 +189,8 @@ func TestALostAnswerToACommitIsNoAcknowledgementAndNoSecondTry(t *testing.T) {
 	t.Parallel()
 	direct := database(t)
 	p := newProxy(t, started(t).Socket())
-	st := open(t, p.url(direct)+described, nil)
+	// one connection: on another the statements would be described first, without a commit
+	st := open(t, p.url(direct)+described+"&pool_max_conns=1", nil)
 	defer st.Close()
 	if err := st.Create(t.Context(), newSession("s")); err != nil {
 		t.Fatal(err)
