@@ -89,8 +89,8 @@ func isDetector(s models.Scorer) bool {
 
 // margins are the quantiles of the distance between the logit of the shipped deepfake
 // score and 0, by the share of recordings that are nearer, in steps of 0.05. Measured
-// with version 3.2.0 on the 289 clips of validation of its card, on 2026-11-23.
-var margins = []float64{0, 0.22, 0.41, 0.51, 0.78, 1.07, 1.23, 1.49, 1.71, 1.91, 2.12, 2.40, 2.60, 2.80, 3.13, 3.50, 3.90, 4.30, 4.97, 5.57}
+// with version 3.3.0 on the 289 clips of validation of its card, on 2026-11-23.
+var margins = []float64{0, 0.17, 0.28, 0.52, 0.76, 0.98, 1.16, 1.45, 1.64, 1.86, 2.02, 2.28, 2.47, 2.69, 2.89, 3.32, 3.70, 4.08, 4.46, 5.25}
 
 // marginStep is the share between two margins.
 const marginStep = 0.05

@@ -46,9 +46,9 @@ func Channel(x []float64, rate int, rng *rand.Rand) []float64 {
 	case mp3Kind:
 		y = mp3(y, rate, []float64{32, 48, 64, 96}[rng.IntN(4)])
 	case silkKind:
-		y = silk(y, rate, []float64{12, 16, 24, 32}[rng.IntN(4)], 8000)
+		y = plainCoder.silk(y, rate, []float64{12, 16, 24, 32}[rng.IntN(4)], 8000)
 	case mobileKind:
-		y = silk(y, rate, 8+6*rng.Float64(), 4000) // a mobile telephone: 8 to 14 kbit/s to 4 kHz
+		y = plainCoder.silk(y, rate, 8+6*rng.Float64(), 4000) // a mobile telephone: 8 to 14 kbit/s to 4 kHz
 	case telephoneKind:
 		y = telephone(y, rate)
 	}
@@ -60,12 +60,23 @@ func Channel(x []float64, rate int, rng *rand.Rand) []float64 {
 // many samples. Rates that a [dsp.Resampler] does not take come back as they are, as a
 // copy. x is not changed.
 //
-// The ranges are those of Opus and of mobile telephony for speech. [Channel] draws such
-// a codec for one recording in four; a training that hears each recording through one
-// calls fewer people on the telephone synthetic.
+// The ranges are those of mobile telephony and of calls over the internet. [Channel] draws
+// such a codec for one recording in four; a training that hears each recording through
+// one calls fewer people on the telephone synthetic.
 func Codec(x []float64, rate int, rng *rand.Rand) []float64 {
 	kbps := 8 + 16*rng.Float64()
-	return silk(x, rate, kbps, []int{4000, 6000, 8000}[rng.IntN(3)])
+	return plainCoder.silk(x, rate, kbps, []int{4000, 6000, 8000}[rng.IntN(3)])
+}
+
+// Opus passes x, mono at rate Hz, through a simulation of Opus for speech at 12 to 32
+// kbit/s, up to 8 kHz, as browsers and messengers record, and returns as many samples.
+// Rates that a [dsp.Resampler] does not take come back as they are, as a copy. x is not
+// changed.
+//
+// It is nearer to libopus than what [Channel] draws, whose figures are those of many
+// models and stay comparable.
+func Opus(x []float64, rate int, rng *rand.Rand) []float64 {
+	return opusCoder.silk(x, rate, 12+20*rng.Float64(), 8000)
 }
 
 // kinds of channels.

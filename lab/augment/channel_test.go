@@ -47,7 +47,7 @@ func similar(x, y []float64) float64 {
 }
 
 // passes are what draws from what may happen to a recording.
-var passes = map[string]func(x []float64, rate int, rng *rand.Rand) []float64{"Channel": Channel, "Codec": Codec}
+var passes = map[string]func(x []float64, rate int, rng *rand.Rand) []float64{"Channel": Channel, "Codec": Codec, "Opus": Opus}
 
 // TestChannelKeepsTheShape passes a voice through many channels and codecs.
 func TestChannelKeepsTheShape(t *testing.T) {
@@ -130,7 +130,8 @@ func TestCodecsSpendTheirBits(t *testing.T) {
 	x := vowel(testRate, rand.New(rand.NewPCG(5, 5)))
 	codecs := map[string]func(kbps float64) []float64{
 		"mp3":  func(kbps float64) []float64 { return mp3(x, testRate, kbps) },
-		"silk": func(kbps float64) []float64 { return silk(x, testRate, kbps, 8000) },
+		"silk": func(kbps float64) []float64 { return plainCoder.silk(x, testRate, kbps, 8000) },
+		"Opus": func(kbps float64) []float64 { return opusCoder.silk(x, testRate, kbps, 8000) },
 	}
 	for name, code := range codecs {
 		last := 2.0 // dB, that any codec of 12 kbit/s reaches on a steady vowel
@@ -141,6 +142,55 @@ func TestCodecsSpendTheirBits(t *testing.T) {
 			}
 			last = got + 0.5
 		}
+	}
+}
+
+// TestPulsesOfOpusCostLeast compares the pulse of a sample with the cheapest of many, and
+// what the decoder makes of it with RFC 6716, section 4.2.7.8.6, in its integers.
+func TestPulsesOfOpusCostLeast(t *testing.T) {
+	for _, offset := range []int{8, 60} {
+		s := &silkState{isOpus: true, offset: float64(offset) / 256}
+		var encoder, decoder uint32
+		for r := -4.0; r < 4; r += 0.013 {
+			pulse, level := s.quantised(r, &encoder)
+			decoded := func(p float64) float64 {
+				e := int(p)*256 + offset
+				switch {
+				case p > 0:
+					e -= 20
+				case p < 0:
+					e += 20
+				}
+				return float64(e) / 256
+			}
+			sign := 1.0
+			if decoder = decoder*196314165 + 907633515; decoder&0x80000000 != 0 {
+				sign = -1
+			}
+			decoder += uint32(int(pulse))
+			if want := sign * decoded(pulse); level != want {
+				t.Fatalf("offset %d, %v steps, pulse %v: got level %v, want %v", offset, r, pulse, level, want)
+			}
+			cost := func(p float64) float64 { return (sign*r-decoded(p))*(sign*r-decoded(p)) + opusPulse*math.Abs(p) }
+			for p := -6.0; p <= 6; p++ {
+				if cost(p) < cost(pulse)-1e-12 {
+					t.Errorf("offset %d, %v steps: got pulse %v at a cost of %v, but %v costs %v", offset, r, pulse, cost(pulse), p, cost(p))
+				}
+			}
+		}
+	}
+}
+
+// TestOpusLeavesNoGaps codes noise with so few bits that hardly a sample has a pulse: a
+// plain codec then leaves little of the upper band, Opus fills it.
+func TestOpusLeavesNoGaps(t *testing.T) {
+	x := colouredNoise(testRate, 0, rand.New(rand.NewPCG(3, 1)))
+	kept := func(c coder) float64 {
+		c.base, c.more = 40, 0
+		return bandEnergy(c.silk(x, testRate, 0, 8000), testRate, 4000, 7000) / bandEnergy(x, testRate, 4000, 7000)
+	}
+	if plain, opus := kept(plainCoder), kept(opusCoder); !(opus > 2*plain) {
+		t.Errorf("got %.3f of the energy from 4 to 7 kHz, want twice the %.3f of a codec that fills nothing", opus, plain)
 	}
 }
 

@@ -9,11 +9,10 @@ import (
 )
 
 const (
-	// falseAlarms is the share of the held-out recordings of people that a
-	// calibrated probability of one half or more may call synthetic, each source
-	// counting once. It is what users ask for. Equal errors have about a fifth, with
-	// a calibration for even odds a third. On new sources the share is greater (15 %
-	// nested): the scores that calibrate are of models with fewer rows, hence lower.
+	// falseAlarms is the share of the held-out recordings of people, as recorded and
+	// through a channel, that a calibrated probability of one half or more may call
+	// synthetic, each source counting once. It is what users ask for. Equal errors have
+	// about a fifth, with a calibration for even odds a third.
 	falseAlarms = 0.1
 	// calibrationFolds and calibrationParts are the folds of sources and parts of
 	// decoders of the cells whose scores calibrate. They are more than those of the
@@ -28,10 +27,10 @@ type calibration struct{ a, b float64 }
 func (c calibration) of(score float64) float64 { return c.a*score + c.b }
 
 // calibrated is the calibration of a model of the rows of index, on held-out scores
-// of those rows, as recorded, by cells that have not heard their decoders, nor those
-// that are tested.
+// of those rows, as recorded and through a channel, by cells that have not heard their
+// decoders, nor those that are tested.
 func (n *nest) calibrated(b *bench, index []int, tested decoderSet) (calibration, error) {
-	return n.heldOut(n.crossed(b, n.subset(index, calibrationFolds, calibrationParts), tested, true, 1)[0]).cautious()
+	return n.heldOut(n.crossed(b, n.subset(index, calibrationFolds, calibrationParts), tested, true, 2)...).cautious()
 }
 
 // A heldOut is what a calibration is fitted to: held-out scores with their classes.
@@ -78,9 +77,13 @@ func (h *heldOut) alarmScore() float64 {
 	return math.Inf(-1) // there are no negatives
 }
 
-// heldOut are held-out scores with both classes of the same weight. Each source
-// counts once within its class.
-func (n *nest) heldOut(s scoredRows) *heldOut {
-	y, w, _ := n.pick(s.index)
-	return &heldOut{score: s.score, weight: balanced(y, w), positive: y}
+// heldOut are held-out scores with both classes of the same weight, of each copy of the
+// rows. Each source counts once within its class.
+func (n *nest) heldOut(copies ...scoredRows) *heldOut {
+	h := &heldOut{}
+	for _, s := range copies {
+		y, w, _ := n.pick(s.index)
+		h.score, h.weight, h.positive = append(h.score, s.score...), append(h.weight, balanced(y, w)...), append(h.positive, y...)
+	}
+	return h
 }

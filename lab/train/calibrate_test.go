@@ -2,6 +2,7 @@ package train
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/voicescreen/voicescreen/internal/stats"
@@ -66,11 +67,11 @@ func TestCautiousKeepsPlatt(t *testing.T) {
 	}
 }
 
-// The calibration rests on recordings as they are, scored by cells that have not
-// heard their decoders. Other scores have other false alarms: those of known
-// decoders, which the features mark here, and those through a channel, which shifts
-// the features that all decoders share.
-func TestCalibrationIsOfUnknownDecodersAsRecorded(t *testing.T) {
+// The calibration rests on recordings as they are and through a channel, scored by cells
+// that have not heard their decoders. Other scores have other false alarms: those of known
+// decoders, which the features mark here, and those as recorded alone, for a channel
+// shifts the features that all decoders share.
+func TestCalibrationIsOfUnknownDecodersAndChannels(t *testing.T) {
 	tr := nestedTrainer(morePages, func(r *manifest.Row, v []float64, _ *rand.Rand) {
 		if !r.Positive {
 			return
@@ -92,15 +93,25 @@ func TestCalibrationIsOfUnknownDecodersAsRecorded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := n.crossed(b, n.subset(index, calibrationFolds, calibrationParts), nil, true, 1)[0]
-	y, w, _ := n.pick(s.index)
-	h := &heldOut{s.score, balanced(y, w), y}
+	both := n.crossed(b, n.subset(index, calibrationFolds, calibrationParts), nil, true, 2)
+	h, recorded := &heldOut{}, &heldOut{}
+	for k, s := range both {
+		y, w, _ := n.pick(s.index)
+		part := &heldOut{s.score, balanced(y, w), y}
+		if k == 0 {
+			recorded = part
+		}
+		h = &heldOut{slices.Concat(h.score, part.score), slices.Concat(h.weight, part.weight), slices.Concat(h.positive, part.positive)}
+	}
 	want, err := h.cautious()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if plain, err := h.platt(); err != nil || plain == want {
 		t.Fatalf("Platt's calibration: got %+v and %v, want a set that needs it lowered", plain, err)
+	}
+	if other, err := recorded.cautious(); err != nil || other == want {
+		t.Fatalf("as recorded: got %+v and %v, want a set whose channels matter", other, err)
 	}
 	if got != want {
 		t.Errorf("got %+v with false alarms of %.3f, want %+v with %.3f", got, h.alarms(got), want, h.alarms(want))

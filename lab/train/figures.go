@@ -35,8 +35,8 @@ func (t *trainer) file(ctx context.Context) (*models.File, error) {
 	known, on := &heldOut{clean, rowWeights(t.train, stats.Indices(len(t.train))), classes(t.train)}, "cross-validated scores of the training rows"
 	calibrate := known.platt
 	if n != nil {
-		known = n.heldOut(n.scored(func(h held) float64 { return h.raw }))
-		calibrate, on = known.cautious, "nested held-out scores of the training rows; lowered until one half has at most 10 % false alarms among them"
+		known = n.heldOut(n.scored(func(h held) float64 { return h.raw.clean }), n.scored(func(h held) float64 { return h.raw.heard }))
+		calibrate, on = known.cautious, "nested held-out scores of the training rows, as recorded and through a random channel; lowered until one half has at most 10 % false alarms among them"
 	}
 	cal, err := calibrate()
 	if err != nil {

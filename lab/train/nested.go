@@ -61,10 +61,12 @@ var recipes = []recipe{
 // saw neither its source nor its speaker nor its decoder, and that were designed and
 // calibrated without them. Rows that no cell tests are NaN.
 type held struct {
-	raw          float64 // the sum of regression and machine
-	logit, heard float64 // calibrated: as it is, and through a random channel
-	cells        float64 // how many cells tested it
+	raw, logit heldScore // the sum of regression and machine, and calibrated
+	cells      float64   // how many cells tested it
 }
+
+// A heldScore is the score of a row as it is, and through a random channel.
+type heldScore struct{ clean, heard float64 }
 
 // A nest is one nested cross-validation. All cells share the design of a recipe,
 // centre and scale of each feature over all training rows, for which no label is
@@ -316,7 +318,7 @@ func (n *nest) run(ctx context.Context) ([]held, []int, error) {
 			return
 		}
 		for _, i := range cells[c].Test {
-			rows[i].add(b.row(f, i, 0), b.row(f, i, 1), cal)
+			rows[i].add(heldScore{b.row(f, i, 0), b.row(f, i, 1)}, cal)
 		}
 	})
 	for i := range rows {
@@ -333,18 +335,23 @@ func (n *nest) run(ctx context.Context) ([]held, []int, error) {
 }
 
 // add adds the scores of one cell, and what its calibration makes of them.
-func (h *held) add(raw, heard float64, c calibration) {
-	h.raw += raw
-	h.logit += c.of(raw)
-	h.heard += c.of(heard)
+func (h *held) add(s heldScore, c calibration) {
+	h.raw.add(s)
+	h.logit.add(heldScore{c.of(s.clean), c.of(s.heard)})
 	h.cells++
+}
+
+func (s *heldScore) add(t heldScore) {
+	s.clean += t.clean
+	s.heard += t.heard
 }
 
 // finish makes means of the sums: NaN where no cell tested the row.
 func (h *held) finish() {
-	h.raw /= h.cells
-	h.logit /= h.cells
-	h.heard /= h.cells
+	for _, s := range []*heldScore{&h.raw, &h.logit} {
+		s.clean /= h.cells
+		s.heard /= h.cells
+	}
 }
 
 // single scores the test rows of cells by one recipe, without a calibration, and

@@ -57,9 +57,9 @@ func (n *nest) settle(ctx context.Context) (err error) {
 func (n *nest) figures(ctx context.Context) ([]models.Metric, error) {
 	split := fmt.Sprintf("nested, %d folds of sources and speakers by %d parts of decoders; each decoder and each source counts once; %s",
 		outerFolds, outerParts, n.choices())
-	all := n.scored(func(h held) float64 { return h.logit })
+	all := n.scored(func(h held) float64 { return h.logit.clean })
 	out := n.measureAll(all, n.weight, split)
-	heard := n.scored(func(h held) float64 { return h.heard })
+	heard := n.scored(func(h held) float64 { return h.logit.heard })
 	out = append(out, n.measureAll(heard, n.weight, "nested, each recording through one random channel")...)
 	groups := func(name string, of func(r *manifest.Row) string) {
 		out = append(out, n.group(all, name, of)...)

@@ -46,7 +46,7 @@ type Options struct {
 	// Nested measures and calibrates the deepfake model by nested
 	// cross-validation, and chooses its recipe by the inner cells; see [Nested]. The
 	// probability is lowered until one half has at most 10 % false alarms on
-	// held-out recordings of people.
+	// held-out recordings of people, half of them through a random channel.
 	Nested bool
 }
 
@@ -74,17 +74,16 @@ const (
 )
 
 // copies are what each training recording of the deepfake task passes through, besides
-// as it is: a random channel, which the figures through a channel hear too, and a codec
-// of speech. With two random channels in the place of both the nested AUC was 0.860,
-// with these 0.876; see the model card.
-var copies = []func(x []float64, rate int, rng *rand.Rand) []float64{augment.Channel, augment.Codec}
+// as it is: a random channel, which the figures through a channel hear too, a codec
+// of speech and Opus. What each of them gains is in the model card.
+var copies = []func(x []float64, rate int, rng *rand.Rand) []float64{augment.Channel, augment.Codec, augment.Opus}
 
 // Fit fits a model to the rows of a manifest and returns its file, with its
 // measured figures: a logistic regression, and for the deepfake task a support
 // vector machine besides, summed. Rows with use "train" or "" are
 // trained on; rows with any other use are scored by the finished model and
 // reported apart. The deepfake model is fitted on schema spoof/3 and on each
-// training recording also through a random channel and a codec and, if it is bona fide, on
+// training recording also through a random channel, a codec and Opus and, if it is bona fide, on
 // synthetic voices made of it, depression and anxiety on
 // schema voice/1.
 //
