@@ -89,19 +89,7 @@ const (
 // new ones. AUC and calibration error are expected values given the known
 // probabilities. Equal options give equal results.
 func Run(ctx context.Context, prior *models.BayesFile, opts *Options) (*Result, error) {
-	o := Options{Labels: []int{0, 100, 1000, 10000}, Replicates: 20, Test: 4000}
-	if opts != nil {
-		o.Seed, o.Progress = opts.Seed, opts.Progress
-		if opts.Labels != nil {
-			o.Labels = opts.Labels
-		}
-		if opts.Replicates > 0 {
-			o.Replicates = opts.Replicates
-		}
-		if opts.Test > 0 {
-			o.Test = opts.Test
-		}
-	}
+	o := opts.complete()
 	base, err := models.NewBayes(prior)
 	if err != nil {
 		return nil, err
@@ -148,6 +136,24 @@ func Run(ctx context.Context, prior *models.BayesFile, opts *Options) (*Result, 
 		out.Lengths = append(out.Lengths, row)
 	}
 	return out, nil
+}
+
+// complete returns the options with the defaults; opts may be nil.
+func (opts *Options) complete() Options {
+	o := Options{Labels: []int{0, 100, 1000, 10000}, Replicates: 20, Test: 4000}
+	if opts != nil {
+		o.Seed, o.Progress = opts.Seed, opts.Progress
+		if opts.Labels != nil {
+			o.Labels = opts.Labels
+		}
+		if opts.Replicates > 0 {
+			o.Replicates = opts.Replicates
+		}
+		if opts.Test > 0 {
+			o.Test = opts.Test
+		}
+	}
+	return o
 }
 
 // coverPeople is how many people of a population are looked at. Chosen: they

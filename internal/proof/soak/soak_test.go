@@ -12,7 +12,7 @@ import (
 func TestShortPlan(t *testing.T) {
 	var out bytes.Buffer
 	p := plan{
-		dir: t.TempDir(), measure: 500 * time.Millisecond, steady: 2 * time.Second, overload: 400 * time.Millisecond, rest: 500 * time.Millisecond,
+		dir: t.TempDir(), measure: 300 * time.Millisecond, steady: 1200 * time.Millisecond, overload: 400 * time.Millisecond, rest: 500 * time.Millisecond,
 		every: 100 * time.Millisecond, growth: 2, seconds: 31, slack: 100,
 	}
 	if err := p.run(t.Context(), &out); err != nil {
