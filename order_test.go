@@ -22,9 +22,10 @@ var order = map[string][]string{
 
 	"dsp/wav":          {"internal/pcm"},
 	"dsp/audiofile":    {"dsp/wav"},
+	"dsp/lanes":        {"dsp"},
 	"dsp":              {},
 	"features":         {"dsp", "dsp/audiofile", "dsp/wav", "internal/pcm", "screen"},
-	"features/spoof":   {"dsp", "features", "screen"},
+	"features/spoof":   {"dsp", "dsp/lanes", "features", "screen"},
 	"features/egemaps": {"dsp", "features"}, // the set that published models speak
 
 	"models":                        {"dsp", "features", "features/spoof", "screen"},

@@ -132,7 +132,7 @@ func TestFrameAssemblyEqualsGo(t *testing.T) {
 func TestUnitRoot(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 4, 8, 52, 1024} {
 		for k := -n; k <= 2*n; k++ {
-			got, want := unitRoot(k, n), cmplx.Rect(1, -2*math.Pi*float64(k)/float64(n))
+			got, want := UnitRoot(k, n), cmplx.Rect(1, -2*math.Pi*float64(k)/float64(n))
 			if cmplx.Abs(got-want) > 5e-15 { // want rounds its argument, up to 4π, two or three times
 				t.Errorf("got exp(-2πi·%d/%d) = %v, want %v", k, n, got, want)
 			}

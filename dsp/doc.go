@@ -3,9 +3,9 @@
 //
 // [Analyzer] measures a whole recording. Each measure is also there alone: [Pitch],
 // [Pulses], [MeasureJitter], [MeasureShimmer], [HNR], [CPPS], [FormantTracker],
-// [Spectral], [MFCC], [LFCC], [Cepstrum]. Below them are the primitives that other
-// packages share: [FFT], [Resampler], [LPC] and [Levinson], [Autocorrelation],
-// [Deltas], windows, sums and statistics.
+// [Spectral], [MFCC]. Below them are the primitives that other packages share: [FFT],
+// [Resampler], [LPC] and [Levinson], [Deltas], windows, sums and statistics. Package
+// lanes has spectra, cepstra, LFCC and autocorrelations of four frames at once.
 //
 // # Conventions
 //

@@ -44,14 +44,14 @@ func NewFFT(n int) *FFT {
 	f.avx = hasAVX && h >= 8
 	f.used = n
 	for k := range f.half {
-		f.half[k] = unitRoot(k, n)
+		f.half[k] = UnitRoot(k, n)
 	}
 	s := 1
 	for rest := h; rest >= 4; rest /= 4 {
 		st := stage{m: rest / 4, s: s, w: make([]complex128, 3*(rest/4))}
 		for p := range st.m {
 			for j := 1; j <= 3; j++ {
-				st.w[3*p+j-1] = unitRoot(j*p, rest)
+				st.w[3*p+j-1] = UnitRoot(j*p, rest)
 			}
 		}
 		f.stages = append(f.stages, st)
@@ -60,9 +60,9 @@ func NewFFT(n int) *FFT {
 	return f
 }
 
-// unitRoot is exp(−2πi·k/n), reduced to the first octant so that it is
+// UnitRoot is exp(−2πi·k/n) for any k, reduced to the first octant so that it is
 // accurate to the last place and exact on the axes.
-func unitRoot(k, n int) complex128 {
+func UnitRoot(k, n int) complex128 {
 	k = ((k % n) + n) % n
 	octant := 8 * k / n
 	arg := func(k int) float64 { return 2 * math.Pi * float64(k) / float64(n) }

@@ -13,6 +13,15 @@ func CopyFrame(dst, x []float64, start int) []float64 {
 	return dst
 }
 
+// FrameAt returns the len(pad) samples of x from sample start on: a part of x where it has
+// them all, and otherwise pad, filled by [CopyFrame]. x is not changed.
+func FrameAt(pad, x []float64, start int) []float64 {
+	if start >= 0 && start+len(pad) <= len(x) {
+		return x[start : start+len(pad)]
+	}
+	return CopyFrame(pad, x, start)
+}
+
 // overlap returns the part lo ≤ j < hi of a frame of n samples from sample start on
 // that is within a signal of length samples.
 func overlap(n, length, start int) (lo, hi int) {

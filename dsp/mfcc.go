@@ -162,7 +162,7 @@ func cosines(rows, n int) []float64 {
 	c := make([]float64, rows*n)
 	for i := range rows {
 		for j := range n {
-			c[j*rows+i] = real(unitRoot(i*(2*j+1), 4*n))
+			c[j*rows+i] = real(UnitRoot(i*(2*j+1), 4*n))
 		}
 	}
 	return c

@@ -75,6 +75,23 @@ func TestMelScale(t *testing.T) {
 	}
 }
 
+func TestMFCCPanics(t *testing.T) {
+	for name, call := range map[string]func(){
+		"rate":  func() { dsp.NewMFCC(math.NaN(), nil) },
+		"band":  func() { dsp.NewMFCC(16000, &dsp.MFCCOptions{High: 9000}) },
+		"frame": func() { dsp.NewMFCC(16000, nil).Coefficients(nil, make([]float64, 399)) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: got no panic", name)
+				}
+			}()
+			call()
+		}()
+	}
+}
+
 func BenchmarkMFCC(b *testing.B) {
 	x := noise(1, dsp.SampleRate)
 	m := dsp.NewMFCC(dsp.SampleRate, nil)

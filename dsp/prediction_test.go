@@ -174,87 +174,13 @@ func TestLPCOfSilenceHasNoPrediction(t *testing.T) {
 	}
 }
 
-// periodic returns n samples of eight partials whose period is given.
-func periodic(n int, period float64) []float64 {
-	x := make([]float64, n)
-	for i := range x {
-		for h := 1.; h <= 8; h++ {
-			x[i] += math.Cos(2*math.Pi*h*float64(i)/period) / h
-		}
-	}
-	return x
-}
-
-func TestAutocorrelationEqualsDefinition(t *testing.T) {
-	const n, lags = 640, 231
-	const fftTolerance = 1e-12 // of 1024 points, relative to the power
-	window := dsp.PeriodicHann(n)
-	x := normal(5, n)
-	a := dsp.NewAutocorrelation(window, lags)
-	got := a.Measure(nil, x)
-	y := make([]float64, n)
-	for i := range y {
-		y[i] = x[i] * window[i]
-	}
-	for k, v := range got {
-		want := lagged(y, k) * lagged(window, 0) / lagged(window, k)
-		if math.Abs(v-want) > fftTolerance*lagged(y, 0) {
-			t.Errorf("lag %d: got %v, want %v", k, v, want)
-		}
-	}
-	// The lag's correlation is the sum over all bins, of which those between the
-	// first and the last stand for two.
-	const lag = 77
-	p := dsp.NewFFT(1024).Power(nil, append(y, make([]float64, 1024-n)...))
-	var all float64
-	for _, band := range []struct{ lo, hi, times int }{{0, 1, 1}, {1, 100, 2}, {100, 512, 2}, {512, 513, 1}} {
-		var power float64
-		for _, v := range p[band.lo:band.hi] {
-			power += v
-		}
-		all += float64(band.times) * power * a.Band(lag, band.lo, band.hi)
-	}
-	if math.Abs(all/1024-got[lag]) > fftTolerance*got[0] {
-		t.Errorf("all bands: got %v, want %v", all/1024, got[lag])
-	}
-	if w := a.BinWidth(16000); w != 16000./1024 {
-		t.Errorf("got bins of %v Hz, want %v", w, 16000./1024)
-	}
-}
-
-func TestAutocorrelationFindsThePeriod(t *testing.T) {
-	const periodTolerance = 5e-4 // of the period, 0.9 cent: the error of the parabola with three periods in the window
-	a := dsp.NewAutocorrelation(dsp.PeriodicHann(640), 231)
-	r := make([]float64, 232)
-	for _, period := range []float64{45, 73.4, 120.25, 199.7} {
-		a.Measure(r, periodic(640, period))
-		lag, exact := dsp.PeakLag(r, 40, min(int(1.5*period), 230))
-		if math.Abs(exact-period) > periodTolerance*period || r[lag]/r[0] < 0.95 {
-			t.Errorf("period %v: got %v, with a correlation of %v", period, exact, r[lag]/r[0])
-		}
-		if v := a.Band(lag, 5, 100); v < 0.9 {
-			t.Errorf("period %v: got the correlation %v in a band, want nearly 1", period, v)
-		}
-	}
-	for k, v := range a.Measure(r, make([]float64, 640)) {
-		if v != 0 {
-			t.Errorf("silence at lag %d: got %v, want 0", k, v)
-		}
-	}
-}
-
 func TestPredictionAllocatesNothing(t *testing.T) {
-	l, a := dsp.NewLPC(dsp.PeriodicHann(480), 18, 1.0005), dsp.NewAutocorrelation(dsp.PeriodicHann(640), 231)
-	x, e, r := normal(6, 640), make([]float64, 462), make([]float64, 232)
-	lfcc := dsp.NewLFCC(16000, &dsp.LFCCOptions{Low: 30, High: 8000, NoPreEmphasis: true, Floor: 1e-9})
-	c := make([]float64, 20)
+	l := dsp.NewLPC(dsp.PeriodicHann(480), 18, 1.0005)
+	x, e := normal(6, 640), make([]float64, 462)
 	n := cost.Allocations(10, func() {
 		l.Fit(x[:480])
 		l.Residual(e)
-		a.Measure(r, x)
-		dsp.PeakLag(r, 40, 230)
-		a.Band(50, 1, 64)
-		lfcc.Coefficients(c, x[:320])
+		dsp.PeakLag(x, 40, 230)
 		dsp.Deltas(e[:320], x[:320], 2)
 	})
 	if n != 0 {

@@ -2,12 +2,12 @@ package spoof
 
 import "math"
 
-// lanes holds the coefficients b0, b1, b2, a1, a2 of eight second-order sections, as the
+// filterLanes holds the coefficients b0, b1, b2, a1, a2 of eight second-order sections, as the
 // assembly reads them. Sections that are not used are 0.
-type lanes [5][8]float64
+type filterLanes [5][8]float64
 
 // set sets the sections from the lane first on.
-func (c *lanes) set(first int, sections []biquad) {
+func (c *filterLanes) set(first int, sections []biquad) {
 	for i, q := range sections {
 		for k, v := range [5]float64{q.b0, q.b1, q.b2, q.a1, q.a2} {
 			c[k][first+i] = v
@@ -20,7 +20,7 @@ func (c *lanes) set(first int, sections []biquad) {
 func filtfilt(x []float64, cascade *[5]biquad, avx2 bool) {
 	const least, size = 10, 8 // samples that the assembly needs; bytes of one
 	if n := len(x); avx2 && n >= least {
-		var c lanes
+		var c filterLanes
 		c.set(0, cascade[:])
 		cascadeAVX2(&x[0], n, size, &c)
 		cascadeAVX2(&x[n-1], n, -size, &c)
@@ -63,7 +63,7 @@ func envelopesOf(a, b, x []float64, cascades *[2][4]biquad, avx2 bool) {
 	b = b[:len(a)]
 	x = x[:coherenceStep*len(a)]
 	if avx2 && len(a) >= 3 {
-		var c lanes
+		var c filterLanes
 		c.set(0, cascades[0][:])
 		c.set(4, cascades[1][:])
 		envelopesAVX2(&a[0], &b[0], &x[0], len(a), &c)

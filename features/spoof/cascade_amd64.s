@@ -46,7 +46,7 @@
 	VPERMPD  $0x93, Y12, Y1    \
 	VBLENDPD $1, Y14, Y1, Y0
 
-// func cascadeAVX2(x *float64, n, stride int, c *lanes)
+// func cascadeAVX2(x *float64, n, stride int, c *filterLanes)
 TEXT ·cascadeAVX2(SB), NOSPLIT, $0-32
 	MOVQ x+0(FP), SI
 	MOVQ n+8(FP), AX
@@ -114,7 +114,7 @@ drain:
 	VXORPD       Y10, Y10, Y10 \
 	VXORPD       Y11, Y11, Y11
 
-// func envelopesAVX2(a, b, x *float64, n int, c *lanes)
+// func envelopesAVX2(a, b, x *float64, n int, c *filterLanes)
 TEXT ·envelopesAVX2(SB), NOSPLIT, $0-40
 	MOVQ a+0(FP), DI
 	MOVQ b+8(FP), R8

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/dsp/lanes"
 )
 
 const (
@@ -16,13 +17,9 @@ const (
 )
 
 // filters holds the log energies of the LFCC filters and their cepstrum, one
-// track each, and which frames are active. They are those of [dsp.LFCC], of four frames at
-// once.
+// track each, and which frames are active.
 type filters struct {
-	spectrum              laneSpectrum
-	first                 [numLFCC + 2]int   // of each edge of the filters, the first bin at or above it
-	weights               [numLFCC][]float64 // of the bins first[j] to first[j+2]−1 in filter j
-	dct                   [numLFCC][]float64
+	lfcc                  *lanes.LFCC
 	bank, cepstrum, delta table
 	active                activity
 
@@ -31,26 +28,10 @@ type filters struct {
 }
 
 func newFilters() *filters {
-	f := &filters{spectrum: newLaneSpectrum(dsp.Hamming(lfccFrame), lfccFFT), modulation: newSpectrum(modulationFFT)}
-	// triangles of height 1, whose edges divide the band into equal parts
-	const width = (lfccHigh - lfccLow) / (numLFCC + 1)
-	position := func(bin int) float64 { return (float64(bin)*rateHz/lfccFFT - lfccLow) / width }
-	for j := range f.first {
-		f.first[j] = 1
-		for f.first[j] < lfccFFT/2 && position(f.first[j]) < float64(j) {
-			f.first[j]++
-		}
+	return &filters{
+		lfcc:       lanes.NewLFCC(rateHz, &lanes.LFCCOptions{Filters: numLFCC, Low: lfccLow, High: lfccHigh, Frame: lfccFrame, FFTLen: lfccFFT, Floor: lfccFloor}),
+		modulation: newSpectrum(modulationFFT),
 	}
-	for j := range f.weights {
-		for k := f.first[j]; k < f.first[j+2]; k++ {
-			f.weights[j] = append(f.weights[j], 1-math.Abs(position(k)-float64(j+1)))
-		}
-		f.dct[j] = make([]float64, numLFCC)
-		for i := range f.dct[j] {
-			f.dct[j][i] = math.Sqrt(2./numLFCC) * math.Cos(math.Pi*float64(j)*(float64(i)+0.5)/numLFCC)
-		}
-	}
-	return f
 }
 
 // measure computes the tracks of x.
@@ -60,24 +41,13 @@ func (f *filters) measure(x []float64) {
 	f.cepstrum.reset(numLFCC, n)
 	f.delta.reset(numLFCC, n)
 	f.active.reset(n)
-	var logs [laneCount * numLFCC]float64
-	for t := 0; t < n; t += laneCount {
-		f.spectrum.measure(x, t*hopLen, hopLen, n-t)
-		for j, w := range f.weights {
-			e := laneDot(f.spectrum.bins(f.first[j], f.first[j+2]), w, hasAVX2)
-			copy(logs[laneCount*j:], e[:])
-		}
-		dsp.AddConstant(logs[:], lfccFloor)
-		dsp.Log(logs[:], logs[:])
-		for j, track := range f.bank.tracks {
-			copy(track[t:], logs[laneCount*j:laneCount*(j+1)])
-		}
-		for j, track := range f.cepstrum.tracks {
-			c := laneDot(logs[:], f.dct[j], hasAVX2)
-			copy(track[t:], c[:])
-		}
-		power := laneSum(f.spectrum.bins(0, f.first[numLFCC+1]), hasAVX2)
+	for t := 0; t < n; t += lanes.Count {
+		power := f.lfcc.Measure(x, t*hopLen, hopLen, n-t)
 		copy(f.active.power[t:], power[:])
+		for j := range numLFCC {
+			copy(f.bank.tracks[j][t:], f.lfcc.Logs[lanes.Count*j:lanes.Count*(j+1)])
+			copy(f.cepstrum.tracks[j][t:], f.lfcc.Coefficients[lanes.Count*j:lanes.Count*(j+1)])
+		}
 	}
 	for k, track := range f.cepstrum.tracks {
 		dsp.Deltas(f.delta.tracks[k], track, lfccReach)

@@ -7,10 +7,10 @@
 // level, and a trace of noise. The families of features and their sources:
 //
 //   - lfcc.*: standard deviation over the active frames of the LFCC and of
-//     their deltas (Sahidullah et al. 2015; [dsp.LFCC] with 20 filters from 30 to
-//     8000 Hz, but natural logarithms and a c0 that is √2 times as large)
+//     their deltas (Sahidullah et al. 2015; [lanes.LFCC] with 20 filters from 30 to
+//     8000 Hz)
 //   - pitch.*, amplitude.*, periodicity.*: dynamics of the autocorrelation
-//     pitch of 40 ms frames ([dsp.Autocorrelation]), and of the peak's height
+//     pitch of 40 ms frames ([lanes.Autocorrelation]), and of the peak's height
 //   - periodicity.band*: normalised autocorrelation of five bands at that lag
 //   - lpc.*: statistics of the residual of linear prediction of order 18
 //     ([dsp.LPC]), and of some coefficients of the predictor (lpc.a*)
@@ -24,11 +24,8 @@
 //   - perturbation.*: jitter, shimmer, harmonics-to-noise ratio and CPPS, by
 //     [dsp.MeasureJitter], [dsp.MeasureShimmer], [dsp.HNR] and [dsp.CPPS]
 //   - quefrency.*, texture.*: the power cepstrum of the voiced frames in bands of
-//     quefrency ([dsp.Cepstrum]), its change, and the flatness of bands
+//     quefrency ([lanes.Cepstrum]), its change, and the flatness of bands
 //   - envelope.*: skewness of the steps and bends of the envelopes of bands
-//
-// Spectra, LFCC, autocorrelations and cepstra are measured of four frames at once, one in
-// each lane of the registers (laneFFT); tests compare them with those of dsp.
 //
 // A frame is active if its power is within 32 dB of the 95th percentile.
 package spoof

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/dsp/lanes"
 )
 
 const (
@@ -17,14 +18,14 @@ const (
 
 // envelopes holds the log energies of envelopeBands every 2 ms.
 type envelopes struct {
-	spectrum         laneSpectrum
+	spectrum         *lanes.Spectrum
 	bands            table
 	active           activity
 	voiced, unvoiced []bool // active frames
 }
 
 func newEnvelopes() *envelopes {
-	return &envelopes{spectrum: newLaneSpectrum(dsp.PeriodicHann(envelopeFrame), envelopeFrame)}
+	return &envelopes{spectrum: lanes.NewSpectrum(dsp.PeriodicHann(envelopeFrame), envelopeFrame)}
 }
 
 // measure measures x, whose F0 is given.
@@ -33,11 +34,11 @@ func (e *envelopes) measure(x, f0 []float64) {
 	e.bands.reset(len(envelopeBands)-1, n)
 	e.active.reset(n)
 	e.voiced, e.unvoiced = sized(e.voiced, n), sized(e.unvoiced, n)
-	for t := 0; t < n; t += laneCount {
-		e.spectrum.measure(x, t*envelopeHop, envelopeHop, n-t)
-		var power [laneCount]float64
+	for t := 0; t < n; t += lanes.Count {
+		e.spectrum.Measure(x, t*envelopeHop, envelopeHop, n-t)
+		var power [lanes.Count]float64
 		for b, track := range e.bands.tracks {
-			sums := laneSum(e.spectrum.bins(envelopeBands[b], envelopeBands[b+1]), hasAVX2)
+			sums := lanes.Sum(e.spectrum.Bins(envelopeBands[b], envelopeBands[b+1]))
 			for l := range sums {
 				sums[l] += envelopeFloor
 				power[l] += sums[l]

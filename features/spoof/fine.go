@@ -5,13 +5,14 @@ import (
 	"slices"
 
 	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/dsp/lanes"
 )
 
 const (
 	fineFrame = 2048 // samples: 7.8 Hz a bin
 	fineBins  = fineFrame/2 + 1
 	fineHop   = 512
-	fineChunk = 16    // frames of one sum, 0.5 s; a multiple of laneCount
+	fineChunk = 16    // frames of one sum, 0.5 s; a multiple of lanes.Count
 	fineBlock = 3     // chunks of one mean, 1.5 s
 	fineFloor = 1e-12 // added to every bin: far below the dither
 	fineTrend = 31    // bins of the running median, 242 Hz
@@ -21,9 +22,9 @@ const (
 // fineSums holds the sums of the log power spectra of chunks of fineChunk
 // frames, and of how many frames each is; only the last may have fewer.
 type fineSums struct {
-	spectrum laneSpectrum
-	power    [laneCount][]float64 // of four frames
-	sums     table                // one row a chunk
+	spectrum *lanes.Spectrum
+	power    [lanes.Count][]float64 // of four frames
+	sums     table                  // one row a chunk
 	frames   []float64
 	floors   floors
 
@@ -32,9 +33,17 @@ type fineSums struct {
 
 func newFineSums() *fineSums {
 	return &fineSums{
-		spectrum: newLaneSpectrum(dsp.PeriodicHann(fineFrame), fineFrame), power: newPads(fineBins),
+		spectrum: lanes.NewSpectrum(dsp.PeriodicHann(fineFrame), fineFrame), power: rowsOf(fineBins),
 		mean: make([]float64, fineBins), flat: make([]float64, fineBins),
 	}
+}
+
+// rowsOf returns a row of n numbers for each of the frames that are measured at once.
+func rowsOf(n int) (rows [lanes.Count][]float64) {
+	for l := range rows {
+		rows[l] = make([]float64, n)
+	}
+	return rows
 }
 
 // measure computes the sums of x.
@@ -46,11 +55,11 @@ func (f *fineSums) measure(x []float64) {
 	f.frames = sized(f.frames, chunks)
 	clear(f.frames)
 	f.floors.reset(n)
-	for t := 0; t < n; t += laneCount {
-		f.spectrum.measure(x, t*fineHop, fineHop, n-t)
-		dsp.AddConstant(f.spectrum.power, fineFloor)
-		laneUnload(&f.power, f.spectrum.power, hasAVX2)
-		there := f.power[:min(laneCount, n-t)]
+	for t := 0; t < n; t += lanes.Count {
+		f.spectrum.Measure(x, t*fineHop, fineHop, n-t)
+		dsp.AddConstant(f.spectrum.Power, fineFloor)
+		lanes.Unload(&f.power, f.spectrum.Power)
+		there := f.power[:min(lanes.Count, n-t)]
 		product := append(f.mean[:0], there[0]...)
 		for _, power := range there[1:] {
 			dsp.Multiply(product, product, power)

@@ -5,20 +5,12 @@ import (
 	"slices"
 
 	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/dsp/lanes"
 )
 
 // frameCount is how many frames of size samples every hop lie in n samples, at
 // least one.
 func frameCount(n, hop, size int) int { return max((n-size)/hop+1, 1) }
-
-// frameAt returns the samples of x from start on, as many as pad has: a part of
-// x, or, where x is too short, pad with zeros behind the samples.
-func frameAt(pad, x []float64, start int) []float64 {
-	if start+len(pad) <= len(x) {
-		return x[start : start+len(pad)]
-	}
-	return dsp.CopyFrame(pad, x, start)
-}
 
 // voicedAt says whether the frame of f0 nearest to a sample is voiced.
 func voicedAt(f0 []float64, sample int) bool {
@@ -71,6 +63,9 @@ func (a *activity) percentile95() float64 {
 	a.order = append(a.order[:0], a.power...)
 	return dsp.PercentileInPlace(a.order, 95)
 }
+
+// anyOf says whether one of the frames from t on that are measured at once is on.
+func anyOf(on []bool, t int) bool { return slices.Contains(on[t:min(t+lanes.Count, len(on))], true) }
 
 // A spectrum computes the power spectra of Hann-windowed frames.
 type spectrum struct {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/dsp/lanes"
 )
 
 const (
@@ -21,15 +22,10 @@ const (
 // the autocorrelation of the windowed frame over that of the window, without a
 // path search, whose smoothing would remove what is measured.
 type periods struct {
-	spectrum   laneSpectrum
-	fold       []float64             // the factors of laneFold
-	half       *laneFFT              // of half as many points as the spectrum has
-	even       []float64             // the transform of the folded spectrum
-	correction []float64             // Σ w² / Σ w[j]·w[j+k] of the window w and the lags k
-	cosines    []float64             // one period, of as many points as the spectrum has
-	edges      [len(periodBands)]int // of periodBands, in bins
-	pad, frame []float64
-	r          []float64 // the autocorrelation of four frames
+	correlation *lanes.Autocorrelation
+	window      []float64
+	edges       [len(periodBands)]int // of periodBands, in bins
+	pad, frame  []float64
 
 	pitch  []float64 // log2 of the frequency in Hz; 0 in frames without enough power
 	height []float64 // of the autocorrelation peak, likewise
@@ -41,18 +37,8 @@ type periods struct {
 func newPeriods() *periods {
 	w := dsp.PeriodicHann(periodFrame)
 	p := &periods{
-		spectrum: newLaneSpectrum(w, periodFFT), half: newLaneFFT(periodFFT / 2), even: make([]float64, 2*laneCount*(periodFFT/4+1)),
-		cosines: make([]float64, periodFFT), pad: make([]float64, periodFrame), frame: make([]float64, periodFrame), r: make([]float64, laneCount*(maxLag+2)),
-	}
-	for i := range p.cosines {
-		re, im := unitRoot(i, periodFFT)
-		p.cosines[i] = re
-		if i > 0 && i < periodFFT/4 {
-			p.fold = append(p.fold, -im, re)
-		}
-	}
-	for k := range maxLag + 2 {
-		p.correction = append(p.correction, dsp.Dot(w, w)/dsp.Dot(w[:len(w)-k], w[k:])/(periodFFT/2))
+		correlation: lanes.NewAutocorrelation(w, periodFFT, maxLag+1), window: w,
+		pad: make([]float64, periodFrame), frame: make([]float64, periodFrame),
 	}
 	for b, f := range periodBands {
 		p.edges[b] = int(f * periodFFT / rateHz)
@@ -67,7 +53,7 @@ func (p *periods) measure(x []float64) {
 	p.frames.reset(n)
 	p.bands.reset(len(periodBands)-1, n)
 	for t := range n {
-		dsp.Multiply(p.frame, frameAt(p.pad, x, t*hopLen), p.spectrum.window)
+		dsp.Multiply(p.frame, dsp.FrameAt(p.pad, x, t*hopLen), p.window)
 		p.frames.power[t] = dsp.Dot(p.frame, p.frame)
 	}
 	p.floor = p.frames.percentile95() * voicedShare
@@ -75,7 +61,7 @@ func (p *periods) measure(x []float64) {
 		p.pitch[t], p.height[t] = 0, 0
 		p.frames.on[t] = power > p.floor
 	}
-	for t := 0; t < n; t += laneCount {
+	for t := 0; t < n; t += lanes.Count {
 		if anyOf(p.frames.on, t) {
 			p.group(x, t)
 		}
@@ -88,73 +74,31 @@ func (p *periods) measure(x []float64) {
 // group measures those of four frames from t on that are on.
 func (p *periods) group(x []float64, t int) {
 	n := len(p.pitch)
-	p.spectrum.measure(x, t*hopLen, hopLen, n-t)
-	p.correlation()
-	top := laneHighest(p.r[laneCount*minLag:laneCount*maxLag], hasAVX2)
-	var sums [len(periodBands) - 1][laneCount]float64
+	p.correlation.Measure(x, t*hopLen, hopLen, n-t)
+	r := p.correlation.R
+	top := lanes.Highest(r[lanes.Count*minLag : lanes.Count*maxLag])
+	var sums [len(periodBands) - 1][lanes.Count]float64
 	for b := range sums {
-		sums[b] = laneSum(p.spectrum.bins(p.edges[b], p.edges[b+1]), hasAVX2)
+		sums[b] = lanes.Sum(p.correlation.Spectrum.Bins(p.edges[b], p.edges[b+1]))
 	}
-	for l := range min(laneCount, n-t) {
+	for l := range min(lanes.Count, n-t) {
 		if !p.frames.on[t+l] {
 			continue
 		}
 		lag := minLag
-		for p.r[laneCount*lag+l] < top[l] {
+		for r[lanes.Count*lag+l] < top[l] {
 			lag++
 		}
-		around := [3]float64{p.r[laneCount*(lag-1)+l], top[l], p.r[laneCount*(lag+1)+l]}
+		around := [3]float64{r[lanes.Count*(lag-1)+l], top[l], r[lanes.Count*(lag+1)+l]}
 		_, exact := dsp.PeakLag(around[:], 1, 2)
-		height := top[l] / p.r[l]
+		height := top[l] / r[l]
 		p.height[t+l], p.pitch[t+l] = height, math.Log2(rateHz/(float64(lag-1)+exact))
 		if height > voicedPeak {
 			for b, track := range p.bands.tracks {
-				track[t+l] = p.band(l, lag, b) / sums[b][l] * (p.correction[lag] * periodFFT / 2)
+				track[t+l] = p.correlation.Band(l, lag, p.edges[b], p.edges[b+1]) / sums[b][l]
 			}
 		}
 	}
-}
-
-// correlation sets r to the autocorrelation of the frames over that of the window, as
-// [dsp.Autocorrelation] does. With the power P[k], k = 0 … m, and a transform of 2m points,
-// the autocorrelation at the lag j is F[j]/m,
-//
-//	F[j] = ½·(P[0] + (−1)^j·P[m]) + Σ P[k]·cos(πjk/m)  for k = 1 … m−1.
-//
-// Of the transform Y of the real numbers
-// y[k] = ½·(P[k] + P[m−k]) − sin(πk/m)·(P[k] − P[m−k]), F[2j] is Re Y[j] and
-// F[2j+1] = F[2j−1] − Im Y[j] (W. Press et al., Numerical Recipes, 3rd ed., section 12.4.2).
-func (p *periods) correlation() {
-	power := p.spectrum.power
-	var odd [laneCount]float64 // F[1]
-	for l := range odd {
-		odd[l] = 0.5 * (power[l] - power[len(power)-laneCount+l])
-	}
-	laneFold(p.half.z, power, p.fold, &odd, hasAVX2)
-	p.half.coefficients(p.even)
-	laneUnfold(p.r, p.even, p.correction, &odd, hasAVX2)
-}
-
-// band is Σ P[k]·cos(2πk·lag/n) over the bins of band b of the spectrum of frame l, of a
-// transform of n points.
-func (p *periods) band(l, lag, b int) float64 {
-	var r [4]float64 // sums that do not depend on one another
-	lo, hi := p.edges[b], p.edges[b+1]
-	power, period := p.spectrum.power, (*[periodFFT]float64)(p.cosines)
-	at, k := lo*lag, lo
-	for ; k+4 <= hi; k += 4 {
-		q := (*[3*laneCount + 1]float64)(power[laneCount*k+l:])
-		r[0] += q[0] * period[at%periodFFT]
-		r[1] += q[laneCount] * period[(at+lag)%periodFFT]
-		r[2] += q[2*laneCount] * period[(at+2*lag)%periodFFT]
-		r[3] += q[3*laneCount] * period[(at+3*lag)%periodFFT]
-		at += 4 * lag
-	}
-	for ; k < hi; k++ {
-		r[0] += power[laneCount*k+l] * period[at%periodFFT]
-		at += lag
-	}
-	return (r[0] + r[1]) + (r[2] + r[3])
 }
 
 // leastPeriods is how many voiced frames pitch.* needs, 150 ms. Chosen: fewer

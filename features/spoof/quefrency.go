@@ -4,17 +4,18 @@ import (
 	"math"
 
 	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/dsp/lanes"
 )
 
 // The cepstra of the voiced frames. The long frame resolves the harmonics and
 // what lies between them; of 16, 32 and 64 ms its energies separated best: alone
 // AUC 0.71, 0.77 and 0.78 in cross-validation on the clips of DEEPFAKE.md.
 const (
-	harmonicFrame = 1024          // samples, 64 ms
-	textureFrame  = 512           // samples, 32 ms
-	textureLag    = laneCount / 2 // frames over which change is measured, 20 ms
-	quefrencyLow  = 125.0         // Hz, and
-	quefrencyMid  = 3500.0        // the upper end of the low band
+	harmonicFrame = 1024            // samples, 64 ms
+	textureFrame  = 512             // samples, 32 ms
+	textureLag    = lanes.Count / 2 // frames over which change is measured, 20 ms
+	quefrencyLow  = 125.0           // Hz, and
+	quefrencyMid  = 3500.0          // the upper end of the low band
 	quefrencyHigh = 7375.0
 	spectrumFloor = 1e-10 // power added to every bin, 30 dB below the dither
 
@@ -34,40 +35,40 @@ type quefrencies struct {
 
 	harmonic       table    // of each quefrency band, the log of the power cepstrum
 	harmonicFrames activity // on says whether the frame of 64 ms is active and voiced
-	long           laneSpectrum
-	cepstrum       *laneCepstrum
+	long           *lanes.Spectrum
+	cepstrum       *lanes.Cepstrum
 	power          []float64 // of a cepstrum
 
 	flatness      table    // of each band of textureBands, the log of geometric over arithmetic mean power
 	change        table    // of each quefrency band over 20 ms, of the whole spectrum and then of the low band
 	textureFrames activity // on says whether the frame of 32 ms is active and voiced
 	onChange      []bool   // whether it and the frame textureLag before are on
-	short         laneSpectrum
+	short         *lanes.Spectrum
 	logs          []float64 // of power of short
-	whole, low    *laneCepstrum
+	whole, low    *lanes.Cepstrum
 	now, before   [2]cepstra // of whole and low, of the latest four frames and the four before
 }
 
 // cepstra are those of four frames, and the power of each of their bands.
 type cepstra struct {
 	coefficients []float64
-	power        [numQuefrencies][laneCount]float64
+	power        [numQuefrencies][lanes.Count]float64
 }
 
 func newQuefrencies() *quefrencies {
 	q := &quefrencies{
-		long:  newLaneSpectrum(dsp.PeriodicHann(harmonicFrame), harmonicFrame),
-		power: make([]float64, laneCount*(harmonicFFT/2+1)),
-		short: newLaneSpectrum(dsp.PeriodicHann(textureFrame), textureFrame),
+		long:  lanes.NewSpectrum(dsp.PeriodicHann(harmonicFrame), harmonicFrame),
+		power: make([]float64, lanes.Count*(harmonicFFT/2+1)),
+		short: lanes.NewSpectrum(dsp.PeriodicHann(textureFrame), textureFrame),
 	}
-	bins := func(s *laneSpectrum, hi float64) int { return s.bin(hi) - s.bin(quefrencyLow) }
-	q.cepstrum = newLaneCepstrum(bins(&q.long, quefrencyHigh), harmonicFFT)
-	q.whole = newLaneCepstrum(bins(&q.short, quefrencyHigh), textureFFT)
-	q.low = newLaneCepstrum(bins(&q.short, quefrencyMid), textureFFT)
-	q.logs = make([]float64, len(q.short.power))
+	bins := func(s *lanes.Spectrum, hi float64) int { return s.Bin(hi, rateHz) - s.Bin(quefrencyLow, rateHz) }
+	q.cepstrum = lanes.NewCepstrum(bins(q.long, quefrencyHigh), harmonicFFT)
+	q.whole = lanes.NewCepstrum(bins(q.short, quefrencyHigh), textureFFT)
+	q.low = lanes.NewCepstrum(bins(q.short, quefrencyMid), textureFFT)
+	q.logs = make([]float64, len(q.short.Power))
 	for i := range q.now {
-		q.now[i].coefficients = make([]float64, 2*laneCount*(textureFFT/2+1))
-		q.before[i].coefficients = make([]float64, 2*laneCount*(textureFFT/2+1))
+		q.now[i].coefficients = make([]float64, 2*lanes.Count*(textureFFT/2+1))
+		q.before[i].coefficients = make([]float64, 2*lanes.Count*(textureFFT/2+1))
 	}
 	return q
 }
@@ -113,19 +114,18 @@ func (q *quefrencies) voicedFrames(a *activity, f0 []float64, size int) {
 func (q *quefrencies) harmonics(x []float64) {
 	frames := q.harmonicFrames.on
 	q.harmonic.reset(numQuefrencies, len(frames))
-	s := &q.long
-	lo, hi := s.bin(quefrencyLow), s.bin(quefrencyHigh)
+	s := q.long
+	lo, hi := s.Bin(quefrencyLow, rateHz), s.Bin(quefrencyHigh, rateHz)
 	edges := quefrencyEdges(harmonicFrame, harmonicFFT)
-	for t := 0; t < len(frames); t += laneCount {
+	for t := 0; t < len(frames); t += lanes.Count {
 		if !anyOf(frames, t) {
 			continue
 		}
-		s.measure(x, t*hopLen, hopLen, len(frames)-t)
-		band := dsp.AddConstant(s.bins(lo, hi), spectrumFloor)
-		q.cepstrum.load(dsp.Log(band, band))
-		q.cepstrum.fft.power(q.power)
+		s.Measure(x, t*hopLen, hopLen, len(frames)-t)
+		band := dsp.AddConstant(s.Bins(lo, hi), spectrumFloor)
+		q.cepstrum.Power(q.power, dsp.Log(band, band))
 		for b, track := range q.harmonic.tracks {
-			mean := laneSum(q.power[laneCount*edges[b]:laneCount*edges[b+1]], hasAVX2)
+			mean := lanes.Sum(q.power[lanes.Count*edges[b] : lanes.Count*edges[b+1]])
 			for l := range mean {
 				mean[l] /= float64(edges[b+1] - edges[b])
 			}
@@ -141,32 +141,30 @@ func (q *quefrencies) textures(x []float64) {
 	q.flatness.reset(len(textureBands)-1, len(frames))
 	q.change.reset(2*numQuefrencies, len(frames))
 	q.onChange = sized(q.onChange, len(frames))
-	s := &q.short
-	lo, mid, hi := s.bin(quefrencyLow), s.bin(quefrencyMid), s.bin(quefrencyHigh)
+	s := q.short
+	lo, mid, hi := s.Bin(quefrencyLow, rateHz), s.Bin(quefrencyMid, rateHz), s.Bin(quefrencyHigh, rateHz)
 	for t, on := range frames {
 		q.onChange[t] = on && t >= textureLag && frames[t-textureLag]
 	}
-	for t := 0; t < len(frames); t += laneCount {
+	for t := 0; t < len(frames); t += lanes.Count {
 		if !anyOf(frames, t) {
 			continue
 		}
-		s.measure(x, t*hopLen, hopLen, len(frames)-t)
-		dsp.AddConstant(s.power, spectrumFloor)
+		s.Measure(x, t*hopLen, hopLen, len(frames)-t)
+		dsp.AddConstant(s.Power, spectrumFloor)
 		logs := q.logs
-		dsp.Log(logs[laneCount*lo:laneCount*hi], s.bins(lo, hi))
+		dsp.Log(logs[lanes.Count*lo:lanes.Count*hi], s.Bins(lo, hi))
 		for b, track := range q.flatness.tracks {
-			k0, k1 := s.bin(textureBands[b]), s.bin(textureBands[b+1])
-			geometric, arithmetic := laneSum(logs[laneCount*k0:laneCount*k1], hasAVX2), laneSum(s.bins(k0, k1), hasAVX2)
+			k0, k1 := s.Bin(textureBands[b], rateHz), s.Bin(textureBands[b+1], rateHz)
+			geometric, arithmetic := lanes.Sum(logs[lanes.Count*k0:lanes.Count*k1]), lanes.Sum(s.Bins(k0, k1))
 			n := float64(k1 - k0)
-			for l := range min(laneCount, len(frames)-t) {
+			for l := range min(lanes.Count, len(frames)-t) {
 				track[t+l] = geometric[l]/n - math.Log(arithmetic[l]/n)
 			}
 		}
-		q.whole.load(logs[laneCount*lo : laneCount*hi])
-		q.low.load(logs[laneCount*lo : laneCount*mid])
 		q.now, q.before = q.before, q.now
-		q.whole.fft.coefficients(q.now[0].coefficients)
-		q.low.fft.coefficients(q.now[1].coefficients)
+		q.whole.Coefficients(q.now[0].coefficients, logs[lanes.Count*lo:lanes.Count*hi])
+		q.low.Coefficients(q.now[1].coefficients, logs[lanes.Count*lo:lanes.Count*mid])
 		q.changes(t)
 	}
 }
@@ -178,12 +176,12 @@ func (q *quefrencies) changes(t int) {
 	for i := range q.now {
 		now, before := &q.now[i], &q.before[i]
 		for b := range numQuefrencies {
-			lo, hi := 2*laneCount*edges[b], 2*laneCount*edges[b+1]
+			lo, hi := 2*lanes.Count*edges[b], 2*lanes.Count*edges[b+1]
 			c := now.coefficients[lo:hi]
-			now.power[b] = laneSquares(c, hasAVX2)
-			d := laneChange(c, before.coefficients[lo:hi], hasAVX2)
+			now.power[b] = lanes.Squares(c)
+			d := lanes.Change(c, before.coefficients[lo:hi])
 			p, old := &now.power[b], &before.power[b]
-			ratio := [laneCount]float64{d[0] / (p[0] + old[2]), d[1] / (p[1] + old[3]), d[2] / (p[2] + p[0]), d[3] / (p[3] + p[1])}
+			ratio := [lanes.Count]float64{d[0] / (p[0] + old[2]), d[1] / (p[1] + old[3]), d[2] / (p[2] + p[0]), d[3] / (p[3] + p[1])}
 			copy(q.change.tracks[i*numQuefrencies+b][t:], ratio[:])
 		}
 	}

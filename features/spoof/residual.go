@@ -44,7 +44,7 @@ func (r *residuals) measure(x []float64, e *excitations) {
 	r.active.reset(n)
 	e.begin(len(x))
 	for t := range n {
-		dsp.Multiply(r.frame, frameAt(r.pad, x, t*lpcHop), r.window)
+		dsp.Multiply(r.frame, dsp.FrameAt(r.pad, x, t*lpcHop), r.window)
 		r.active.power[t] = dsp.Dot(r.frame, r.frame)
 	}
 	r.active.decide()
@@ -52,7 +52,7 @@ func (r *residuals) measure(x []float64, e *excitations) {
 		if !on {
 			continue
 		}
-		if !r.lpc.Fit(frameAt(r.pad, x, t*lpcHop)) {
+		if !r.lpc.Fit(dsp.FrameAt(r.pad, x, t*lpcHop)) {
 			r.active.on[t] = false
 			continue
 		}

@@ -1,6 +1,6 @@
 #include "textflag.h"
 
-// The functions compute the same as the loops in lanes_loops.go, with the same operations in
+// The functions compute the same as the loops in loops.go, with the same operations in
 // the same order and without fused multiply-add, so that the results have the same bits. A
 // register holds one number of each of four frames. VSUBPD b, a, d is d = a − b.
 
@@ -10,8 +10,8 @@ GLOBL half<>(SB), RODATA|NOPTR, $8
 DATA quarter<>+0(SB)/8, $0.25
 GLOBL quarter<>(SB), RODATA|NOPTR, $8
 
-// func laneLoadAVX2(dst, a, b, c, d, window *float64, n int)
-TEXT ·laneLoadAVX2(SB), NOSPLIT, $0-56
+// func loadAVX2(dst, a, b, c, d, window *float64, n int)
+TEXT ·loadAVX2(SB), NOSPLIT, $0-56
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), R8
 	MOVQ b+16(FP), R9
@@ -46,8 +46,8 @@ load:
 	VZEROUPPER
 	RET
 
-// func laneUnloadAVX2(a, b, c, d, x *float64, n int)
-TEXT ·laneUnloadAVX2(SB), NOSPLIT, $0-48
+// func unloadAVX2(a, b, c, d, x *float64, n int)
+TEXT ·unloadAVX2(SB), NOSPLIT, $0-48
 	MOVQ a+0(FP), R8
 	MOVQ b+8(FP), R9
 	MOVQ c+16(FP), R10
@@ -111,8 +111,8 @@ unload:
 	VMULPD       Y2, im, Y6      \
 	VADDPD       Y6, Y5, Y5
 
-// func laneStageAVX2(z, w *float64, q, blocks int)
-TEXT ·laneStageAVX2(SB), NOSPLIT, $0-32
+// func stageAVX2(z, w *float64, q, blocks int)
+TEXT ·stageAVX2(SB), NOSPLIT, $0-32
 	MOVQ z+0(FP), SI
 	MOVQ q+16(FP), R8
 	MOVQ blocks+24(FP), BX
@@ -154,8 +154,8 @@ stage:
 	VZEROUPPER
 	RET
 
-// func laneLast4AVX2(z *float64, blocks int)
-TEXT ·laneLast4AVX2(SB), NOSPLIT, $0-16
+// func last4AVX2(z *float64, blocks int)
+TEXT ·last4AVX2(SB), NOSPLIT, $0-16
 	MOVQ z+0(FP), SI
 	MOVQ blocks+8(FP), CX
 
@@ -183,8 +183,8 @@ last4:
 	VZEROUPPER
 	RET
 
-// func laneLast2AVX2(z *float64, blocks int)
-TEXT ·laneLast2AVX2(SB), NOSPLIT, $0-16
+// func last2AVX2(z *float64, blocks int)
+TEXT ·last2AVX2(SB), NOSPLIT, $0-16
 	MOVQ z+0(FP), SI
 	MOVQ blocks+8(FP), CX
 
@@ -229,8 +229,8 @@ last2:
 	VADDPD       Y6, Y3, Y3          \
 	ADDQ         $32, DX
 
-// func lanePowerAVX2(low, high, z *float64, bins *laneBin, n int)
-TEXT ·lanePowerAVX2(SB), NOSPLIT, $0-40
+// func powersAVX2(low, high, z *float64, bins *bin, n int)
+TEXT ·powersAVX2(SB), NOSPLIT, $0-40
 	MOVQ         low+0(FP), DI
 	MOVQ         high+8(FP), R9
 	MOVQ         z+16(FP), SI
@@ -261,8 +261,8 @@ power:
 	VZEROUPPER
 	RET
 
-// func laneCoefficientsAVX2(low, high, z *float64, bins *laneBin, n int)
-TEXT ·laneCoefficientsAVX2(SB), NOSPLIT, $0-40
+// func coefficientsAVX2(low, high, z *float64, bins *bin, n int)
+TEXT ·coefficientsAVX2(SB), NOSPLIT, $0-40
 	MOVQ         low+0(FP), DI
 	MOVQ         high+8(FP), R9
 	MOVQ         z+16(FP), SI

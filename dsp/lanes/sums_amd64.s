@@ -1,12 +1,12 @@
 #include "textflag.h"
 
-// The loops of lanes_loops.go over the elements of four frames, like those in lanes_amd64.s.
+// The loops of loops.go over the elements of four frames, like those in lanes_amd64.s.
 
 DATA foldHalf<>+0(SB)/8, $0.5
 GLOBL foldHalf<>(SB), RODATA|NOPTR, $8
 
-// func laneSumAVX2(sum *[laneCount]float64, x *float64, n int)
-TEXT ·laneSumAVX2(SB), NOSPLIT, $0-24
+// func sumAVX2(sum *[Count]float64, x *float64, n int)
+TEXT ·sumAVX2(SB), NOSPLIT, $0-24
 	MOVQ   sum+0(FP), DI
 	MOVQ   x+8(FP), SI
 	MOVQ   n+16(FP), CX
@@ -21,8 +21,8 @@ sum:
 	VZEROUPPER
 	RET
 
-// func laneDotAVX2(sum *[laneCount]float64, x, w *float64, n int)
-TEXT ·laneDotAVX2(SB), NOSPLIT, $0-32
+// func dotAVX2(sum *[Count]float64, x, w *float64, n int)
+TEXT ·dotAVX2(SB), NOSPLIT, $0-32
 	MOVQ   sum+0(FP), DI
 	MOVQ   x+8(FP), SI
 	MOVQ   w+16(FP), DX
@@ -41,8 +41,8 @@ dot:
 	VZEROUPPER
 	RET
 
-// func laneTaperAVX2(y, x, taper *float64, mean *[laneCount]float64, n int)
-TEXT ·laneTaperAVX2(SB), NOSPLIT, $0-40
+// func taperAVX2(y, x, taper *float64, mean *[Count]float64, n int)
+TEXT ·taperAVX2(SB), NOSPLIT, $0-40
 	MOVQ    y+0(FP), DI
 	MOVQ    x+8(FP), SI
 	MOVQ    taper+16(FP), DX
@@ -64,8 +64,8 @@ taper:
 	VZEROUPPER
 	RET
 
-// func laneSquaresAVX2(sum *[laneCount]float64, x *float64, n int)
-TEXT ·laneSquaresAVX2(SB), NOSPLIT, $0-24
+// func squaresAVX2(sum *[Count]float64, x *float64, n int)
+TEXT ·squaresAVX2(SB), NOSPLIT, $0-24
 	MOVQ   sum+0(FP), DI
 	MOVQ   x+8(FP), SI
 	MOVQ   n+16(FP), CX
@@ -82,8 +82,8 @@ squares:
 	VZEROUPPER
 	RET
 
-// func laneChangeAVX2(sum *[laneCount]float64, x, before *float64, n int)
-TEXT ·laneChangeAVX2(SB), NOSPLIT, $0-32
+// func changeAVX2(sum *[Count]float64, x, before *float64, n int)
+TEXT ·changeAVX2(SB), NOSPLIT, $0-32
 	MOVQ   sum+0(FP), DI
 	MOVQ   x+8(FP), SI
 	MOVQ   before+16(FP), DX
@@ -105,8 +105,8 @@ change:
 	VZEROUPPER
 	RET
 
-// func laneHighestAVX2(top *[laneCount]float64, x *float64, n int)
-TEXT ·laneHighestAVX2(SB), NOSPLIT, $0-24
+// func highestAVX2(top *[Count]float64, x *float64, n int)
+TEXT ·highestAVX2(SB), NOSPLIT, $0-24
 	MOVQ    top+0(FP), DI
 	MOVQ    x+8(FP), SI
 	MOVQ    n+16(FP), CX
@@ -122,8 +122,8 @@ highest:
 	VZEROUPPER
 	RET
 
-// func laneUnfoldAVX2(x, y, factors *float64, odd *[laneCount]float64, n int)
-TEXT ·laneUnfoldAVX2(SB), NOSPLIT, $0-40
+// func unfoldAVX2(x, y, factors *float64, odd *[Count]float64, n int)
+TEXT ·unfoldAVX2(SB), NOSPLIT, $0-40
 	MOVQ    x+0(FP), DI
 	MOVQ    y+8(FP), SI
 	MOVQ    factors+16(FP), DX
@@ -148,8 +148,8 @@ unfold:
 	VZEROUPPER
 	RET
 
-// func laneFoldAVX2(yLow, yHigh, xLow, xHigh, factors *float64, sum *[laneCount]float64, n int)
-TEXT ·laneFoldAVX2(SB), NOSPLIT, $0-56
+// func foldAVX2(yLow, yHigh, xLow, xHigh, factors *float64, sum *[Count]float64, n int)
+TEXT ·foldAVX2(SB), NOSPLIT, $0-56
 	MOVQ         yLow+0(FP), DI
 	MOVQ         yHigh+8(FP), R9
 	MOVQ         xLow+16(FP), SI
