@@ -71,6 +71,20 @@ func (h *history) mayTake(p *player, s *expected) bool {
 	return slices.Contains(h.wanted, s.account) || h.tooOld(s)
 }
 
+// isBehind says whether the account of a session wants no notices and has one that is due
+// before that of the session and is not too old: an engine looks no further in the account.
+func (h *history) isBehind(s *expected) bool {
+	if slices.Contains(h.wanted, s.account) {
+		return false
+	}
+	for _, t := range h.sessions {
+		if t.account == s.account && !t.notify.IsZero() && t.notify.Before(s.notify) && !h.tooOld(t) {
+			return true
+		}
+	}
+	return false
+}
+
 func (h *history) tooOld(s *expected) bool { return h.time().Sub(s.updated) > worldNoticeAge }
 
 // noticed checks that a notice was the one to be taken, or that there was none,
@@ -78,7 +92,7 @@ func (h *history) tooOld(s *expected) bool { return h.time().Sub(s.updated) > wo
 func (h *history) noticed(got *store.Session, err error) {
 	n, now := h.sending[len(h.sending)-1], h.time()
 	longest := h.earliest(func(s *expected) time.Time {
-		if !h.mayTake(n.p, s) {
+		if !h.mayTake(n.p, s) || h.isBehind(s) {
 			return time.Time{}
 		}
 		return s.notify
