@@ -55,6 +55,7 @@ var order = map[string][]string{
 	"internal/proof/agreement": {"dsp", "dsp/wav", "features", "features/egemaps"}, // features/egemaps against another program
 	"internal/proof/chromium":  {"internal/proof/cost"},                            // pages in a browser
 	"internal/proof/cost":      {},                                                 // bounds on what an input may cost, for fuzz targets
+	"internal/proof/fused":     {},                                                 // how exactly assembly equals Go code
 	"internal/proof/diskfault": {},                                                 // power failures and failing calls
 	"internal/proof/testflag":  {},                                                 // defaults of flags of tests
 	"internal/proof/s3server":  {},                                                 // an S3 server of a test

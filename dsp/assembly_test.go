@@ -8,6 +8,8 @@ import (
 
 	godsp "github.com/mjibson/go-dsp/fft"
 	"gonum.org/v1/gonum/dsp/fourier"
+
+	"github.com/voicescreen/voicescreen/internal/proof/fused"
 )
 
 // The assembly has the operations of the pure Go code in the same order, so that the
@@ -22,7 +24,7 @@ func TestFFTAssemblyEqualsGo(t *testing.T) {
 		asm, pure := NewFFT(n), NewFFT(n)
 		asm.avx, pure.avx = true, false
 		tol := 0.0
-		if fusesMultiplyAdd() {
+		if fused.MultiplyAdd() {
 			tol = 4e-15 * norm(x) // as for the FFT against its definition
 		}
 		a, b := asm.Coefficients(nil, x), pure.Coefficients(nil, x)
@@ -58,21 +60,13 @@ func TestFFTAssemblyEqualsGo(t *testing.T) {
 	}
 }
 
-// fusesMultiplyAdd reports whether the compiler fuses x·y + z.
-func fusesMultiplyAdd() bool {
-	return multiplyAdd(1+0x1p-30, 1+0x1p-30, -(1+0x1p-29)) != 0
-}
-
 // fusedTolerance is tol where the compiler fuses, and otherwise 0.
 func fusedTolerance(tol float64) float64 {
-	if fusesMultiplyAdd() {
+	if fused.MultiplyAdd() {
 		return tol
 	}
 	return 0
 }
-
-//go:noinline
-func multiplyAdd(x, y, z float64) float64 { return x*y + z }
 
 // TestResamplerAssemblyEqualsGo: see TestFFTAssemblyEqualsGo.
 func TestResamplerAssemblyEqualsGo(t *testing.T) {
@@ -80,7 +74,7 @@ func TestResamplerAssemblyEqualsGo(t *testing.T) {
 		t.Skip("needs AVX")
 	}
 	tol := 0.0
-	if fusesMultiplyAdd() {
+	if fused.MultiplyAdd() {
 		tol = 1e-14
 	}
 	for _, rates := range [][2]int{{8000, 44100}, {48000, 44100}, {44100, 11000}, {192000, 44100}, {22050, 44100}, {44100, 44099}} {
@@ -104,7 +98,7 @@ func TestFrameAssemblyEqualsGo(t *testing.T) {
 		t.Skip("needs AVX")
 	}
 	tol := 0.0
-	if fusesMultiplyAdd() {
+	if fused.MultiplyAdd() {
 		tol = 1e-12
 	}
 	for _, n := range []int{4, 8, 12, 64, 1024} {

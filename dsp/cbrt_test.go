@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/voicescreen/voicescreen/internal/proof/fused"
 )
 
 // The cubic root against package math's over all positive normal numbers, in assembly and
@@ -24,7 +26,7 @@ func TestCbrts(t *testing.T) {
 		if d := math.Abs(y[i] - want); d > 2*ulp*want {
 			t.Errorf("root of %v: got %v, want %v", v, y[i], want)
 		}
-		if y[i] != z[i] && !(fusesMultiplyAdd() && math.Abs(y[i]-z[i]) <= 2*ulp*want) {
+		if y[i] != z[i] && !(fused.MultiplyAdd() && math.Abs(y[i]-z[i]) <= 2*ulp*want) {
 			t.Errorf("root of %v: got %v in assembly, %v in Go", v, y[i], z[i])
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/voicescreen/voicescreen/internal/proof/fused"
 )
 
 // TestSumsAssemblyEqualsGo: see TestFFTAssemblyEqualsGo.
@@ -13,7 +15,7 @@ func TestSumsAssemblyEqualsGo(t *testing.T) {
 		t.Skip("needs AVX")
 	}
 	tol := 0.0
-	if fusesMultiplyAdd() {
+	if fused.MultiplyAdd() {
 		tol = 1e-12
 	}
 	for _, n := range []int{0, 1, 3, 4, 7, 8, 9, 31, 32, 33, 100, 513} {

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/voicescreen/voicescreen/internal/proof/fused"
 )
 
 // TestVectorAssemblyEqualsGo: see TestFFTAssemblyEqualsGo.
@@ -13,7 +15,7 @@ func TestVectorAssemblyEqualsGo(t *testing.T) {
 		t.Skip("needs AVX")
 	}
 	tol := 0.0
-	if fusesMultiplyAdd() {
+	if fused.MultiplyAdd() {
 		tol = 1e-12
 	}
 	for _, n := range []int{0, 1, 3, 4, 7, 8, 9, 15, 16, 17, 23, 24, 27, 31, 32, 100, 1103} {
@@ -122,7 +124,7 @@ func TestLogs(t *testing.T) {
 		if d := math.Abs(y[i] - want); d > 2*ulp*math.Abs(want) {
 			t.Errorf("ln %v: got %v, want %v", v, y[i], want)
 		}
-		if y[i] != z[i] && !(fusesMultiplyAdd() && math.Abs(y[i]-z[i]) <= 2*ulp*math.Abs(want)) {
+		if y[i] != z[i] && !(fused.MultiplyAdd() && math.Abs(y[i]-z[i]) <= 2*ulp*math.Abs(want)) {
 			t.Errorf("ln %v: got %v in assembly, %v in Go", v, y[i], z[i])
 		}
 	}

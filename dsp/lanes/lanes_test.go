@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/internal/proof/fused"
 )
 
 // randoms are n numbers of a normal distribution.
@@ -19,14 +20,6 @@ func randoms(n int) []float64 {
 	}
 	return x
 }
-
-// fusesMultiplyAdd says whether the compiler fuses multiplication and addition.
-func fusesMultiplyAdd() bool {
-	return multiplyAdd(1+0x1p-30, 1+0x1p-30, -(1+0x1p-29)) != 0
-}
-
-//go:noinline
-func multiplyAdd(x, y, z float64) float64 { return x*y + z }
 
 // The transforms of four frames are those of [dsp.FFT], which is compared with the
 // definition in its package.
@@ -75,10 +68,10 @@ func TestAssemblyEqualsGo(t *testing.T) {
 	if !hasAVX2 {
 		t.Skip("needs AVX2")
 	}
-	const fused = 1e-9
+	const rounded = 1e-9
 	equal := func(a, b float64) bool { return a == b }
-	if fusesMultiplyAdd() {
-		equal = func(a, b float64) bool { return math.Abs(a-b) <= fused*(1+math.Abs(b)) }
+	if fused.MultiplyAdd() {
+		equal = func(a, b float64) bool { return math.Abs(a-b) <= rounded*(1+math.Abs(b)) }
 	}
 	for _, n := range []int{4, 8, 20, 64} {
 		x, y := randoms(8*(n+1)), randoms(8*(n+2))

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/voicescreen/voicescreen/internal/proof/fused"
 )
 
 func randoms(n int) []float64 {
@@ -23,11 +25,11 @@ func TestCascadesInAssembly(t *testing.T) {
 	if !hasAVX2 {
 		t.Skip("needs AVX2")
 	}
-	const fused = 1e-9
-	near := func(a, b float64) bool { return math.Abs(a-b) <= fused*(1+math.Abs(b)) }
+	const rounded = 1e-9
+	near := func(a, b float64) bool { return math.Abs(a-b) <= rounded*(1+math.Abs(b)) }
 	same := func(a, b float64) bool { return a == b }
 	equal := same
-	if fusesMultiplyAdd() {
+	if fused.MultiplyAdd() {
 		equal = near
 	}
 	bands := newCoherences().cascades
@@ -52,14 +54,6 @@ func TestCascadesInAssembly(t *testing.T) {
 		}
 	}
 }
-
-// fusesMultiplyAdd reports whether the compiler fuses x·y + z.
-func fusesMultiplyAdd() bool {
-	return multiplyAdd(1+0x1p-30, 1+0x1p-30, -(1+0x1p-29)) != 0
-}
-
-//go:noinline
-func multiplyAdd(x, y, z float64) float64 { return x*y + z }
 
 // The level of a tone behind the filters is that of their transfer function.
 func TestCascadesHaveTheirGain(t *testing.T) {
