@@ -13,12 +13,16 @@ const maxRootSteps = 40
 //
 // Laguerre's method (Press et al., Numerical Recipes, 3rd edition, section
 // 9.5.1) on the polynomial deflated by the real quadratic or linear factor of
-// each root found, then two Newton steps on a itself.
+// each root found, and of the last two by the formula for a quadratic; then a Newton
+// step on a itself, from an error of the deflations' rounding, which it squares.
 func upperRoots(dst [][2]float64, a []float64) [][2]float64 {
 	var q [lpcTerms]float64
 	n := copy(q[:], a) - 1
 	for n >= 2 {
-		x, y := laguerre(q[:n+1])
+		x, y := -0.5*q[1], math.Sqrt(q[2]-0.25*q[1]*q[1]) // NaN: two real roots
+		if n > 2 {
+			x, y = laguerre(q[:n+1])
+		}
 		if n > 2 && math.Abs(y) < 1e-9 { // real to rounding: no resonance
 			for i := 1; i < n; i++ {
 				q[i] += x * q[i-1]
@@ -35,10 +39,9 @@ func upperRoots(dst [][2]float64, a []float64) [][2]float64 {
 			q[i] += r*q[i-1] - s*q[i-2]
 		}
 		n -= 2
-		if y < 1e-9 {
+		if !(y >= 1e-9) {
 			continue
 		}
-		x, y = newton(a, x, y)
 		x, y = newton(a, x, y)
 		if y > 0 {
 			dst = append(dst, [2]float64{x, y})
