@@ -35,20 +35,6 @@ func TestArithmeticEqualsDefinition(t *testing.T) {
 			}
 		}
 	}
-	a, b := noise(7, 19), noise(8, 480)
-	dst := dsp.Correlate(make([]float64, 462), a, b)
-	for k, got := range dst {
-		var want float64
-		for j, v := range a {
-			want += v * b[j+k]
-		}
-		if math.Abs(got-want) > rounding {
-			t.Errorf("got correlation %v at %d, want %v", got, k, want)
-		}
-	}
-	if got := dsp.Correlate([]float64{1, 1}, nil, b); got[0] != 0 || got[1] != 0 {
-		t.Errorf("got %v of no samples, want 0", got)
-	}
 }
 
 func TestLogisticIsExactAtBothEnds(t *testing.T) {
@@ -64,39 +50,6 @@ func TestLogisticIsExactAtBothEnds(t *testing.T) {
 	}
 }
 
-// The deltas of a line are its slope where no end is within reach, and those of
-// a track are HTK's sums.
-func TestDeltasEqualDefinition(t *testing.T) {
-	line := make([]float64, 9)
-	for i := range line {
-		line[i] = 3 + 0.5*float64(i)
-	}
-	for i, v := range dsp.Deltas(nil, line, 2)[2:7] {
-		if !near(v, 0.5, rounding) {
-			t.Errorf("line at %d: got %v, want 0.5", i+2, v)
-		}
-	}
-	c := normal(15, 12)
-	for _, reach := range []int{1, 2, 3} {
-		for i, v := range dsp.Deltas(nil, c, reach) {
-			var num, den float64
-			for th := -reach; th <= reach; th++ {
-				num += float64(th) * c[min(max(i+th, 0), len(c)-1)]
-				den += float64(th * th)
-			}
-			if !near(v, num/den, rounding) {
-				t.Errorf("reach %d at %d: got %v, want %v", reach, i, v, num/den)
-			}
-		}
-	}
-	if d := dsp.Deltas(nil, nil, 2); len(d) != 0 {
-		t.Errorf("got %d deltas of none, want 0", len(d))
-	}
-	if d := dsp.Deltas(nil, []float64{4}, 2); d[0] != 0 {
-		t.Errorf("got the delta %v of one value, want 0", d[0])
-	}
-}
-
 // What a wrong length does is promised: a panic, not a result.
 func TestPrimitivesPanic(t *testing.T) {
 	x := make([]float64, 8)
@@ -105,9 +58,6 @@ func TestPrimitivesPanic(t *testing.T) {
 		"dot":                    func() { dsp.Dot(x, x[:7]) },
 		"logarithm":              func() { dsp.Log(x[:7], x) },
 		"product":                func() { dsp.Multiply(nil, x, x[:7]) },
-		"correlation":            func() { dsp.Correlate(x, x, make([]float64, 14)) },
-		"deltas":                 func() { dsp.Deltas(x[:7], x, 2) },
-		"deltas without reach":   func() { dsp.Deltas(nil, x, 0) },
 		"Levinson of none":       func() { dsp.Levinson(nil, nil, nil) },
 		"Levinson of two orders": func() { dsp.Levinson(x, x, x) },
 		"step up":                func() { dsp.StepUp(x, x) },

@@ -5,7 +5,7 @@
 // [Pulses], [MeasureJitter], [MeasureShimmer], [HNR], [CPPS], [FormantTracker],
 // [Spectral], [MFCC]. Below them are the primitives that other packages share: [FFT],
 // [Resampler], [LPC] and [Levinson], [Deltas], windows, sums and statistics. Package
-// lanes has spectra, cepstra, LFCC and autocorrelations of four frames at once.
+// lanes has spectra, cepstra and autocorrelations of four frames at once.
 //
 // # Conventions
 //

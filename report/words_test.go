@@ -61,7 +61,7 @@ func TestMeasuresInWords(t *testing.T) {
 		{"pause.sd_s", -1.2, "pauses vary less than usual"},
 		{"pause.sd_s", 0.3, "pauses vary more than usual, by little"},
 		{"speech.rate_syl_s", -2.5, "the person speaks slower than usual, by far"},
-		{"quefrency.band11.low_change", 1, "the ripples of the lower spectrum change more from moment to moment than usual"},
+		{"quefrency.band11.sd_log", 1, "the ripples of the spectrum vary more than usual"},
 		{"pause.sd_s", 0, "pause.sd_s"}, // not known
 		{"pause.sd_s", screen.SD(math.NaN()), "pause.sd_s"},
 		{"dam.depression", 1, "dam.depression"},

@@ -1,5 +1,5 @@
 // Package lanes measures four frames of a signal at once, one in each lane of the
-// processor's registers: spectra, cepstra, LFCC and autocorrelations. What is the same in
+// processor's registers: spectra, cepstra and autocorrelations. What is the same in
 // every frame, as windows and the factors of a transform, is read once for the four, and no
 // operation needs numbers of two lanes.
 //

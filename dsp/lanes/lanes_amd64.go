@@ -36,16 +36,7 @@ func coefficientsAVX2(low, high, z *float64, bins *bin, n int)
 func sumAVX2(sum *[Count]float64, x *float64, n int)
 
 //go:noescape
-func dotAVX2(sum *[Count]float64, x, w *float64, n int)
-
-//go:noescape
 func taperAVX2(y, x, taper *float64, mean *[Count]float64, n int)
-
-//go:noescape
-func squaresAVX2(sum *[Count]float64, x *float64, n int)
-
-//go:noescape
-func changeAVX2(sum *[Count]float64, x, before *float64, n int)
 
 //go:noescape
 func highestAVX2(top *[Count]float64, x *float64, n int)

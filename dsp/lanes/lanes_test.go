@@ -92,7 +92,6 @@ func TestAssemblyEqualsGo(t *testing.T) {
 			"power":        func(dst []float64, avx2 bool) { powers(dst, slices.Repeat(x, 4), bins, avx2) },
 			"coefficients": func(dst []float64, avx2 bool) { coefficients(dst, slices.Repeat(x, 4), bins, avx2) },
 			"sum":          func(dst []float64, avx2 bool) { *(*[Count]float64)(dst) = sum(x, avx2) },
-			"dot":          func(dst []float64, avx2 bool) { *(*[Count]float64)(dst) = dot(x, y[:n], avx2) },
 			"taper": func(dst []float64, avx2 bool) {
 				taper(dst, x, y[:n], (*[Count]float64)(y), avx2)
 			},
@@ -101,8 +100,6 @@ func TestAssemblyEqualsGo(t *testing.T) {
 				odd := [Count]float64(y)
 				unfold(dst, x, y[:n], &odd, avx2)
 			},
-			"squares": func(dst []float64, avx2 bool) { *(*[Count]float64)(dst) = squares(x, avx2) },
-			"change":  func(dst []float64, avx2 bool) { *(*[Count]float64)(dst) = change(x, y, avx2) },
 			"fold": func(dst []float64, avx2 bool) {
 				fold(dst[Count:], x, y[:n-2], (*[Count]float64)(dst), avx2)
 			},

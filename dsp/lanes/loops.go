@@ -162,21 +162,6 @@ func sum(x []float64, avx2 bool) (sum [Count]float64) {
 	return sum
 }
 
-// dot is Σ w[i]·x[i] of each lane.
-func dot(x, w []float64, avx2 bool) (sum [Count]float64) {
-	x = x[:Count*len(w)]
-	if avx2 && len(w) > 0 {
-		dotAVX2(&sum, &x[0], &w[0], len(w))
-		return sum
-	}
-	for i, w := range w {
-		for l := range sum {
-			sum[l] += w * x[Count*i+l]
-		}
-	}
-	return sum
-}
-
 // taper sets y to (x − mean)·window.
 func taper(y, x, window []float64, mean *[Count]float64, avx2 bool) {
 	x, y = x[:Count*len(window)], y[:Count*len(window)]
@@ -189,38 +174,6 @@ func taper(y, x, window []float64, mean *[Count]float64, avx2 bool) {
 			y[Count*i+l] = (x[Count*i+l] - mean[l]) * h
 		}
 	}
-}
-
-// squares is Σ x[i]² of each lane.
-func squares(x []float64, avx2 bool) (sum [Count]float64) {
-	if avx2 && len(x) > 0 {
-		squaresAVX2(&sum, &x[0], len(x)/Count)
-		return sum
-	}
-	for ; len(x) > 0; x = x[Count:] {
-		for l := range sum {
-			sum[l] += x[l] * x[l]
-		}
-	}
-	return sum
-}
-
-// change is Σ (x[i] − b[i])² of each lane, where b are the numbers of the frames two
-// before: the last two of before, and the first two of x.
-func change(x, before []float64, avx2 bool) (sum [Count]float64) {
-	before = before[:len(x)]
-	if avx2 && len(x) > 0 {
-		changeAVX2(&sum, &x[0], &before[0], len(x)/Count)
-		return sum
-	}
-	for i := 0; i < len(x); i += Count {
-		old := [Count]float64{before[i+2], before[i+3], x[i], x[i+1]}
-		for l := range sum {
-			d := x[i+l] - old[l]
-			sum[l] += d * d
-		}
-	}
-	return sum
 }
 
 // highest is the largest x[i] of each lane, of at least one.

@@ -52,7 +52,7 @@ func (s *Spectrum) Bin(f, sr float64) int {
 	return int(math.Ceil(f * float64(len(s.Power)/Count-1) * 2 / sr))
 }
 
-// A Cepstrum transforms a band of four log spectra into quefrency: the strength of a
+// A Cepstrum transforms bands of four log spectra into quefrency: the strength of a
 // spectrum's ripples by their width. Coefficient j is that of the quefrency j/(m·Δf) seconds,
 // with Δf the distance of the bins in Hz and m the size of the transform. The cepstrum is
 // that of B. Bogert, M. Healy and J. Tukey, "The quefrency alanysis of time series for
@@ -79,25 +79,14 @@ func NewCepstrum(n, m int) *Cepstrum {
 	return &Cepstrum{NewFFT(m), dsp.PeriodicHann(n)}
 }
 
-// Coefficients computes C[0] … C[m/2] of four log spectra, a group of lanes for each of the n
-// bins, into dst: of each four real and then four imaginary parts, in the unit of logs. logs
-// is not changed.
-func (c *Cepstrum) Coefficients(dst, logs []float64) {
-	c.load(logs)
-	c.fft.Coefficients(dst)
-}
-
-// Power computes |C[0]|² … |C[m/2]|² of four log spectra, as [Cepstrum.Coefficients] does.
+// Power computes |C[0]|² … |C[m/2]|² of four log spectra into dst, a group of lanes for each.
+// logs has one for each of the n bins, and is not changed.
 func (c *Cepstrum) Power(dst, logs []float64) {
-	c.load(logs)
-	c.fft.Power(dst)
-}
-
-func (c *Cepstrum) load(logs []float64) {
 	mean := sum(logs, c.fft.avx2)
 	for l := range mean {
 		mean[l] /= float64(len(c.taper))
 	}
 	taper(c.fft.z, logs, c.taper, &mean, c.fft.avx2)
 	clear(c.fft.z[Count*len(c.taper):])
+	c.fft.Power(dst)
 }

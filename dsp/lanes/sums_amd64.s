@@ -21,26 +21,6 @@ sum:
 	VZEROUPPER
 	RET
 
-// func dotAVX2(sum *[Count]float64, x, w *float64, n int)
-TEXT ·dotAVX2(SB), NOSPLIT, $0-32
-	MOVQ   sum+0(FP), DI
-	MOVQ   x+8(FP), SI
-	MOVQ   w+16(FP), DX
-	MOVQ   n+24(FP), CX
-	VXORPD Y0, Y0, Y0
-
-dot:
-	VBROADCASTSD (DX), Y1
-	VMULPD       (SI), Y1, Y1
-	VADDPD       Y1, Y0, Y0
-	ADDQ         $8, DX
-	ADDQ         $32, SI
-	DECQ         CX
-	JNE          dot
-	VMOVUPD      Y0, (DI)
-	VZEROUPPER
-	RET
-
 // func taperAVX2(y, x, taper *float64, mean *[Count]float64, n int)
 TEXT ·taperAVX2(SB), NOSPLIT, $0-40
 	MOVQ    y+0(FP), DI
@@ -61,47 +41,6 @@ taper:
 	ADDQ         $32, DI
 	DECQ         CX
 	JNE          taper
-	VZEROUPPER
-	RET
-
-// func squaresAVX2(sum *[Count]float64, x *float64, n int)
-TEXT ·squaresAVX2(SB), NOSPLIT, $0-24
-	MOVQ   sum+0(FP), DI
-	MOVQ   x+8(FP), SI
-	MOVQ   n+16(FP), CX
-	VXORPD Y0, Y0, Y0
-
-squares:
-	VMOVUPD (SI), Y1
-	VMULPD  Y1, Y1, Y1
-	VADDPD  Y1, Y0, Y0
-	ADDQ    $32, SI
-	DECQ    CX
-	JNE     squares
-	VMOVUPD Y0, (DI)
-	VZEROUPPER
-	RET
-
-// func changeAVX2(sum *[Count]float64, x, before *float64, n int)
-TEXT ·changeAVX2(SB), NOSPLIT, $0-32
-	MOVQ   sum+0(FP), DI
-	MOVQ   x+8(FP), SI
-	MOVQ   before+16(FP), DX
-	MOVQ   n+24(FP), CX
-	VXORPD Y0, Y0, Y0
-
-change:
-	VMOVUPD     16(DX), X2         // the last two frames before
-	VINSERTF128 $1, (SI), Y2, Y2
-	VMOVUPD     (SI), Y1
-	VSUBPD      Y2, Y1, Y1
-	VMULPD      Y1, Y1, Y1
-	VADDPD      Y1, Y0, Y0
-	ADDQ        $32, SI
-	ADDQ        $32, DX
-	DECQ        CX
-	JNE         change
-	VMOVUPD     Y0, (DI)
 	VZEROUPPER
 	RET
 

@@ -63,62 +63,66 @@ func (v *vector) envelope(e *envelopes) {
 	lo, hi := v.frames(len(e.voiced), envelopeHop, envelopeFrame)
 	voiced, unvoiced := e.voiced[lo:hi], e.unvoiced[lo:hi]
 	v.from("envelope.unvoiced.band1.step_skew")
+	v.inside = inside(v.inside, unvoiced, 1)
 	for _, track := range e.bands.tracks {
-		v.steps = steps(v.steps[:0], track[lo:hi], unvoiced)
+		v.steps = steps(v.steps[:0], track[lo:hi], v.inside)
 		v.put(skewness(v.steps))
 	}
+	v.inside = inside(v.inside, voiced, envelopeLag)
 	for _, track := range e.bands.tracks {
-		v.bends = bends(v.bends[:0], track[lo:hi], voiced)
+		v.bends = bends(v.bends[:0], track[lo:hi], v.inside)
 		v.put(skewness(v.bends))
 	}
+	v.inside = inside(v.inside, voiced, envelopeSlow)
 	for _, track := range e.bands.tracks {
-		v.put(slopeCorrelation(track[lo:hi], voiced))
+		v.put(slopeCorrelation(track[lo:hi], v.inside))
 	}
+	v.inside = inside(v.inside, voiced, 1)
 	for _, track := range e.bands.tracks {
-		v.steps = steps(v.steps[:0], track[lo:hi], voiced)
+		v.steps = steps(v.steps[:0], track[lo:hi], v.inside)
 		v.put(math.Log(deviation(v.steps)))
 	}
 }
 
-// steps appends to x the steps of y within stretches where on holds.
-func steps(x, y []float64, on []bool) []float64 {
-	for t := 1; t+1 < len(y); t++ {
-		if on[t-1] && on[t] && on[t+1] {
-			x = append(x, y[t+1]-y[t])
+// inside sets at to the frames t for which on holds at t − l, t and t + l.
+func inside(at []int, on []bool, l int) []int {
+	at = at[:0]
+	for t := l; t+l < len(on); t++ {
+		if on[t-l] && on[t] && on[t+l] {
+			at = append(at, t)
 		}
+	}
+	return at
+}
+
+// steps appends to x the steps y[t+1] − y[t] of the frames at.
+func steps(x, y []float64, at []int) []float64 {
+	for _, t := range at {
+		x = append(x, y[t+1]-y[t])
 	}
 	return x
 }
 
-// bends appends to x the values 2·y[t] − y[t−l] − y[t+l], l = envelopeLag, for
-// which on holds at all three.
-func bends(x, y []float64, on []bool) []float64 {
-	const l = envelopeLag
-	for t := l; t+l < len(y); t++ {
-		if on[t-l] && on[t] && on[t+l] {
-			x = append(x, 2*y[t]-y[t-l]-y[t+l])
-		}
+// bends appends to x the values 2·y[t] − y[t−l] − y[t+l], l = envelopeLag, of the frames at.
+func bends(x, y []float64, at []int) []float64 {
+	for _, t := range at {
+		x = append(x, 2*y[t]-y[t-envelopeLag]-y[t+envelopeLag])
 	}
 	return x
 }
 
 // slopeCorrelation is Σ d[t]·d[t−l] / Σ d[t]² of the differences
-// d[t] = y[t+l] − y[t], l = envelopeSlow, where on holds; NaN for fewer than
-// leastEnvelope values.
-func slopeCorrelation(y []float64, on []bool) float64 {
-	const l = envelopeSlow
-	var product, square float64
-	count := 0
-	for t := l; t+l < len(y); t++ {
-		if on[t-l] && on[t] && on[t+l] {
-			d := y[t+l] - y[t]
-			product += d * (y[t] - y[t-l])
-			square += d * d
-			count++
-		}
-	}
-	if count < leastEnvelope {
+// d[t] = y[t+l] − y[t], l = envelopeSlow, of the frames at; NaN for fewer than
+// leastEnvelope.
+func slopeCorrelation(y []float64, at []int) float64 {
+	if len(at) < leastEnvelope {
 		return math.NaN()
+	}
+	var product, square float64
+	for _, t := range at {
+		d := y[t+envelopeSlow] - y[t]
+		product += d * (y[t] - y[t-envelopeSlow])
+		square += d * d
 	}
 	return product / square
 }

@@ -7,20 +7,18 @@ import (
 	"github.com/voicescreen/voicescreen/features"
 )
 
-// An Extractor measures the features of schema spoof/3, of one recording after
+// An Extractor measures the features of schema spoof/4, of one recording after
 // another. It owns its scratch memory. After a recording of some length and rate,
 // a shorter one at the same rate allocates nothing but the results for which the
 // caller gives no memory. It is not safe for concurrent use.
 type Extractor struct {
 	front     *front
-	filters   *filters
 	periods   *periods
 	residual  *residuals
 	fine      *fineSums
 	voice     *voicing
 	quefrency *quefrencies
 	envelope  *envelopes
-	pulse     excitations
 	coherence *coherences
 	vector    vector
 
@@ -32,7 +30,7 @@ type Extractor struct {
 // NewExtractor returns an Extractor.
 func NewExtractor() *Extractor {
 	return &Extractor{
-		front: newFront(), filters: newFilters(), periods: newPeriods(), residual: newResiduals(),
+		front: newFront(), periods: newPeriods(), residual: newResiduals(),
 		fine: newFineSums(), voice: newVoicing(), quefrency: newQuefrencies(), envelope: newEnvelopes(), coherence: newCoherences(),
 	}
 }
@@ -53,14 +51,12 @@ func (e *Extractor) Track(x []float64, rate int) {
 	if len(e.x) == 0 {
 		return
 	}
-	e.filters.measure(e.x)
 	e.periods.measure(e.x)
-	e.residual.measure(e.x, &e.pulse)
+	e.residual.measure(e.x)
 	e.fine.measure(e.x)
 	e.voice.measure(e.x)
 	e.quefrency.measure(e.x, e.voice.f0)
 	e.envelope.measure(e.x, e.voice.f0)
-	e.pulse.measure(e.voice.pulses)
 	e.coherence.measure(e.x, e.voice.f0)
 }
 
@@ -93,17 +89,14 @@ func (e *Extractor) Vector(dst []float64, from, to float64) features.Vector {
 	if v.lo == v.hi {
 		return out
 	}
-	v.cepstrum(e.filters)
-	v.modulation(e.filters)
 	v.pitch(e.periods)
 	v.residual(e.residual, e.voice.f0)
 	v.fine(e.fine)
-	v.perturbation(e.x, e.voice)
+	v.perturbation(e.voice)
 	v.quefrency(e.quefrency)
 	v.envelope(e.envelope)
 	v.predictor(e.residual)
 	v.floor(e.fine)
-	v.excitation(&e.pulse, e.voice.pulses)
 	v.coherence(e.coherence)
 	v.out = nil
 	for i, value := range dst {

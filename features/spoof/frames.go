@@ -67,19 +67,6 @@ func (a *activity) percentile95() float64 {
 // anyOf says whether one of the frames from t on that are measured at once is on.
 func anyOf(on []bool, t int) bool { return slices.Contains(on[t:min(t+lanes.Count, len(on))], true) }
 
-// A spectrum computes the power spectra of Hann-windowed frames.
-type spectrum struct {
-	fft    *dsp.FFT
-	window []float64
-	frame  []float64
-	power  []float64
-}
-
-// newSpectrum returns a spectrum of frames of n samples, a power of two.
-func newSpectrum(n int) spectrum {
-	return spectrum{dsp.NewFFT(n), dsp.PeriodicHann(n), make([]float64, n), make([]float64, n/2+1)}
-}
-
 // meanSD returns mean and sample standard deviation: NaN of too few values.
 func meanSD(x []float64) (mean, dev float64) {
 	mean, m2, _, _ := dsp.CentralMoments(x)

@@ -64,11 +64,11 @@ func (f *front) prepare(x []float64, rate int) []float64 {
 	for len(f.dither) < len(f.y) {
 		f.dither = append(f.dither, frontDither*f.next.NormFloat64())
 	}
-	gain := frontLevel / rms
-	for i, d := range f.dither[:len(f.y)] {
-		f.y[i] = f.y[i]*gain + d
+	gain, y := frontLevel/rms, f.y
+	for i, d := range f.dither[:len(y)] {
+		y[i] = y[i]*gain + d
 	}
-	return f.y
+	return y
 }
 
 // bounded returns x if all its samples are numbers within ±frontLimit, else a

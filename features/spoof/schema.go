@@ -7,34 +7,15 @@ import (
 	"github.com/voicescreen/voicescreen/features"
 )
 
-// Schema returns "spoof/3", the schema of [Extractor]. Names, units and order are
+// Schema returns "spoof/4", the schema of [Extractor]. Names, units and order are
 // fixed; a change of any of them, or of the definition of a feature, is a new
 // schema. It is safe for concurrent use.
 func Schema() *features.Schema { return schema }
 
-var schema = features.NewSchema("spoof/3", slices.Concat(
-	lfccFeatures(), pitchFeatures, periodicityFeatures(), residualFeatures(), fineFeatures(), modulationFeatures(),
-	perturbationFeatures, quefrencyFeatures(), envelopeFeatures(),
-	predictorFeatures(), wholeFeatures(), excitationFeatures, coherenceFeatures(),
+var schema = features.NewSchema("spoof/4", slices.Concat(
+	pitchFeatures, periodicityFeatures(), residualFeatures(), fineFeatures(), perturbationFeatures, quefrencyFeatures(),
+	envelopeFeatures(), predictorFeatures(), wholeFeatures(), coherenceFeatures(),
 ))
-
-// numLFCC is the number of linear-frequency cepstral coefficients, c0
-// included, as in the baseline of ASVspoof 2019.
-const numLFCC = 20
-
-// lfccFeatures lists the dynamics of the coefficients. Their means are left
-// out, because they are the average spectrum, that is the microphone; second
-// deltas, skewness and kurtosis because cross-validation by source, system and
-// speaker was better without them (AUC 0.80 with them, 0.83 without).
-func lfccFeatures() [][2]string {
-	var f [][2]string
-	for _, stat := range []string{"sd", "delta_sd"} {
-		for k := range numLFCC {
-			f = append(f, [2]string{fmt.Sprintf("lfcc.%d.%s", k, stat), ""})
-		}
-	}
-	return f
-}
 
 // Differences are from one frame to the next, 10 ms on, within voiced
 // stretches.
@@ -104,26 +85,6 @@ func fineFeatures() [][2]string {
 	return f
 }
 
-// modulationEdges are the edges in Hz of the bands of modulation frequency,
-// modulationGroup how many neighbouring filters of the LFCC bank share one
-// modulation spectrum.
-var modulationEdges = [modulationBands + 1]float64{1, 3, 6, 10, 16, 25, 35, 50}
-
-const (
-	modulationBands = 7
-	modulationGroup = 4
-)
-
-func modulationFeatures() [][2]string {
-	var f [][2]string
-	for m := range len(modulationEdges) - 1 {
-		for g := range numLFCC / modulationGroup {
-			f = append(f, [2]string{fmt.Sprintf("modulation.%d.band%d_log", m+1, g+1), ""})
-		}
-	}
-	return f
-}
-
 // Logarithms of dsp.Jitter and dsp.Shimmer and of ratios within them.
 var perturbationFeatures = [][2]string{
 	{"perturbation.jitter_local_log", ""},
@@ -137,11 +98,6 @@ var perturbationFeatures = [][2]string{
 	{"perturbation.shimmer_apq11_log", ""},       //
 	{"perturbation.shimmer_apq3_local_log", ""},  // APQ3 over local
 	{"perturbation.shimmer_apq11_local_log", ""}, // APQ11 over local
-	{"perturbation.hnr_mean_db", "dB"},
-	{"perturbation.hnr_sd_db", "dB"},
-	{"perturbation.hnr_p10_db", "dB"},
-	{"perturbation.hnr_p90_db", "dB"},
-	{"perturbation.cpps_db", "dB"},
 }
 
 // quefrencyBands are the edges in ms of the bands of quefrency: ripples of the
@@ -152,9 +108,7 @@ var quefrencyBands = [...]float64{0.25, 0.5, 0.75, 1, 1.5, 2, 2.5, 3, 4, 5, 7, 1
 var textureBands = [...]float64{125, 1000, 2000, 3500, 5000, 7312.5}
 
 // quefrencyFeatures lists, of voiced frames, the power cepstrum of 64 ms by
-// bands of quefrency, the flatness of 32 ms by bands of frequency, and how much
-// the cepstrum of 32 ms changes in 20 ms, of the whole spectrum and of that
-// below 3.5 kHz.
+// bands of quefrency, and the flatness of 32 ms by bands of frequency.
 func quefrencyFeatures() [][2]string {
 	var f [][2]string
 	for b := range len(quefrencyBands) - 1 {
@@ -165,11 +119,6 @@ func quefrencyFeatures() [][2]string {
 	for b := range len(textureBands) - 1 {
 		for _, stat := range []string{"mean", "sd"} {
 			f = append(f, [2]string{fmt.Sprintf("texture.band%d.flatness_%s", b+1, stat), ""})
-		}
-	}
-	for _, part := range []string{"change", "low_change"} {
-		for b := range len(quefrencyBands) - 1 {
-			f = append(f, [2]string{fmt.Sprintf("quefrency.band%d.%s", b+1, part), ""})
 		}
 	}
 	return f
@@ -214,20 +163,6 @@ func wholeFeatures() [][2]string {
 		}
 	}
 	return f
-}
-
-// excitationFeatures are of the residual within half a period of each pulse, whose
-// peak is put in the middle.
-var excitationFeatures = [][2]string{
-	{"pulse.peak_log.mean", ""}, {"pulse.peak_log.sd", ""}, // the peak's share of the energy
-	{"pulse.core.mean", ""}, {"pulse.core.sd", ""}, // the share within 0.5 ms of the peak
-	{"pulse.asymmetry.mean", ""}, {"pulse.asymmetry.sd", ""}, // (after − before) / (after + before)
-	{"pulse.kurtosis_log.mean", ""}, {"pulse.kurtosis_log.sd", ""}, //
-	{"pulse.polarity", ""},                                       // |mean| of the signs of the peaks
-	{"pulse.correlation.mean", ""}, {"pulse.correlation.sd", ""}, // with the pulse before
-	{"pulse.low_correlation.mean", ""}, {"pulse.low_correlation.sd", ""}, // below 1.4 kHz
-	{"pulse.rest_correlation.mean", ""}, {"pulse.rest_correlation.sd", ""}, // above
-	{"pulse.step_mean_log", ""}, {"pulse.step_median_log", ""}, // of the level of the peak
 }
 
 func coherenceFeatures() [][2]string {

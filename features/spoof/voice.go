@@ -10,31 +10,27 @@ import (
 // are not the measures of voice/1, which are of the recording as it came and
 // depend on its band.
 type voicing struct {
-	pitch     *dsp.Pitch
-	finder    *dsp.Pulses
-	harmonics *dsp.HNR
-	cepstral  *dsp.CPPS
+	pitch  *dsp.Pitch
+	finder *dsp.Pulses
 
 	f0     []float64 // Hz, every dsp.Hop, 0 where unvoiced
-	hnr    []float64 // dB, likewise, NaN where unvoiced
 	pulses []float64 // s
 }
 
 func newVoicing() *voicing {
-	return &voicing{pitch: dsp.NewPitch(rateHz, &dsp.PitchOptions{Strict: true}), finder: dsp.NewPulses(rateHz), harmonics: dsp.NewHNR(rateHz), cepstral: dsp.NewCPPS(rateHz)}
+	return &voicing{pitch: dsp.NewPitch(rateHz, &dsp.PitchOptions{Strict: true}), finder: dsp.NewPulses(rateHz)}
 }
 
 // measure computes the tracks of x.
 func (w *voicing) measure(x []float64) {
 	w.f0 = w.pitch.Track(w.f0, x)
 	w.pulses = w.finder.Find(w.pulses, x, w.f0)
-	w.hnr = w.harmonics.Track(w.hnr, x, w.f0)
 }
 
 // perturbation fills perturbation.*. Jitter and shimmer are logarithms, because
 // they vary by factors. The ratios say how the perturbation is spread over longer
 // stretches, independently of its size.
-func (v *vector) perturbation(x []float64, w *voicing) {
+func (v *vector) perturbation(w *voicing) {
 	a, b := 0, len(w.pulses)
 	for a < b && w.pulses[a]*rateHz < float64(v.lo) {
 		a++
@@ -47,15 +43,4 @@ func (v *vector) perturbation(x []float64, w *voicing) {
 	v.put(math.Log(j.Local), math.Log(j.RAP), math.Log(j.PPQ5), math.Log(j.RAP/j.Local), math.Log(j.PPQ5/j.RAP),
 		math.Log(s.LocalDB), math.Log(s.APQ3), math.Log(s.APQ5), math.Log(s.APQ11),
 		math.Log(s.APQ3/s.Local), math.Log(s.APQ11/s.Local))
-	lo, hi := v.frames(len(w.hnr), hopLen, 0)
-	v.ratio = v.ratio[:0]
-	for _, r := range w.hnr[lo:hi] {
-		if dsp.Finite(r) {
-			v.ratio = append(v.ratio, r)
-		}
-	}
-	v.put(meanSD(v.ratio))
-	v.put(dsp.PercentileInPlace(v.ratio, 10), dsp.PercentileInPlace(v.ratio, 90))
-	part := x[min(lo*hopLen, len(x)):min(hi*hopLen, len(x))]
-	v.put(w.cepstral.Measure(part, w.f0[lo:hi]))
 }

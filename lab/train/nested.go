@@ -51,10 +51,10 @@ func (r *recipe) takes(feature string) bool {
 
 // recipes are the designs of the deepfake task.
 var recipes = []recipe{
-	{"without modulation", []string{"modulation.*"}, penalty, false},
-	{"without modulation, weighed by relevance", []string{"modulation.*"}, penalty, true},
-	{"without modulation and bends of envelopes", []string{"modulation.*", "envelope.*.bend_skew"}, penalty, false},
-	{"without modulation and bends of envelopes, weighed by relevance", []string{"modulation.*", "envelope.*.bend_skew"}, penalty, true},
+	{"all measures", nil, penalty, false},
+	{"all measures, weighed by relevance", nil, penalty, true},
+	{"without bends of envelopes", []string{"envelope.*.bend_skew"}, penalty, false},
+	{"without bends of envelopes, weighed by relevance", []string{"envelope.*.bend_skew"}, penalty, true},
 }
 
 // A held is what a nested cross-validation says of one row: scores by models that

@@ -82,7 +82,7 @@ var copies = []func(x []float64, rate int, rng *rand.Rand) []float64{augment.Cha
 // measured figures: a logistic regression, and for the deepfake task a support
 // vector machine besides, summed. Rows with use "train" or "" are
 // trained on; rows with any other use are scored by the finished model and
-// reported apart. The deepfake model is fitted on schema spoof/3 and on each
+// reported apart. The deepfake model is fitted on schema spoof/4 and on each
 // training recording also through a random channel, a codec and Opus and, if it is bona fide, on
 // synthetic voices made of it, depression and anxiety on
 // schema voice/1.
