@@ -103,8 +103,8 @@ func total(x []float64, avx bool) float64 {
 	return s
 }
 
-// correlate computes dst[k] = Σ a[j]·b[k+j] over all j, each sum in the order
-// of j. b has at least len(a)+len(dst)−1 points, and dst is not part of a or b.
+// correlate computes dst[k] = Σ a[j]·b[k+j] over all j, each sum in the order of eights. b
+// has at least len(a)+len(dst)−1 points, and dst is not part of a or b.
 func correlate(dst, a, b []float64, avx bool) {
 	m, n := len(a), len(dst)
 	if m == 0 {
@@ -140,32 +140,39 @@ func correlate(dst, a, b []float64, avx bool) {
 	}
 }
 
-// correlateGo is correlate without assembly: four outputs at a time, so that
-// each point of b is loaded once for them.
+// correlateGo is correlate without assembly: four outputs at a time, so that each point
+// of a is loaded once for them.
 func correlateGo(dst, a, b []float64) {
 	n := len(dst)
 	if n < 4 {
 		for k := range dst {
-			var s float64
-			part := b[k : k+len(a)]
-			for j, v := range a {
-				s += v * part[j]
-			}
-			dst[k] = s
+			dst[k] = eights(a, b[k:])
 		}
 		return
 	}
 	for k := 0; ; {
-		b0, b1, b2 := b[k], b[k+1], b[k+2]
-		next := b[k+3:][:len(a)]
 		var s0, s1, s2, s3 float64
-		for j, v := range a {
-			b3 := next[j]
-			s0 += v * b0
-			s1 += v * b1
-			s2 += v * b2
-			s3 += v * b3
-			b0, b1, b2 = b1, b2, b3
+		j := 0
+		for ; j+8 <= len(a); j += 8 {
+			x, y := (*[8]float64)(a[j:]), (*[11]float64)(b[k+j:])
+			for i := range 4 {
+				v, w := x[i], x[i+4]
+				s0 += v * y[i]
+				s0 += w * y[i+4]
+				s1 += v * y[i+1]
+				s1 += w * y[i+5]
+				s2 += v * y[i+2]
+				s2 += w * y[i+6]
+				s3 += v * y[i+3]
+				s3 += w * y[i+7]
+			}
+		}
+		for ; j < len(a); j++ {
+			v, y := a[j], (*[4]float64)(b[k+j:])
+			s0 += v * y[0]
+			s1 += v * y[1]
+			s2 += v * y[2]
+			s3 += v * y[3]
 		}
 		dst[k], dst[k+1], dst[k+2], dst[k+3] = s0, s1, s2, s3
 		if k == n-4 {
@@ -173,6 +180,22 @@ func correlateGo(dst, a, b []float64) {
 		}
 		k = min(k+4, n-4)
 	}
+}
+
+// eights is Σ a[j]·b[j], of eight products at a time in the order 0, 4, 1, 5, 2, 6, 3, 7 and
+// then of those left over.
+func eights(a, b []float64) (s float64) {
+	j := 0
+	for ; j+8 <= len(a); j += 8 {
+		for i := j; i < j+4; i++ {
+			s += a[i] * b[i]
+			s += a[i+4] * b[i+4]
+		}
+	}
+	for ; j < len(a); j++ {
+		s += a[j] * b[j]
+	}
+	return s
 }
 
 // autocorrelate computes r[k] = Σ x[j]·x[j+k], at most 16 lags.
