@@ -3,6 +3,7 @@ package console_test
 import (
 	"bytes"
 	"math"
+	"net/http"
 	"os"
 	"testing"
 	"time"
@@ -90,28 +91,37 @@ func TestRecordingInTheBrowser(t *testing.T) {
 	}
 }
 
-// TestUploadBreaksOff cuts the connection during the upload: the page says so, and sends
-// the recording again.
+// TestUploadBreaksOff cuts the connection during the upload, and lets it stall: the page
+// says so, and sends the recording again.
 func TestUploadBreaksOff(t *testing.T) {
-	t.Parallel()
-	b := newBrowser(t, chromium.Desktop)
-	b.signIn(b.s.key)
-	b.consent("patient-17")
-	b.record(time.Second)
-	b.Do("finish", chromedp.Click(chromedp.CSS("#stop")), chromedp.WaitVisible(chromedp.CSS("#playback[src]")))
-	b.tap.setCut(true)
-	b.Do("send", chromedp.Click(chromedp.CSS("#send")))
-	b.WaitFor("that the upload broke off", `document.getElementById("advice").textContent.startsWith("The connection broke off")`)
-	b.Check("broken-off")
-	if !chromium.Value(b.Window, "focus", chromedp.Evaluate[bool](`document.activeElement.matches("#send")`)) {
-		t.Error("after the failure the focus is not on the button to send")
-	}
-	b.tap.setCut(false)
-	b.Do("send again", chromedp.WaitVisible(chromedp.CSS("#send")), chromedp.Click(chromedp.CSS("#send")))
-	b.WaitFor("thanks", `location.pathname.endsWith("/thanks") && document.readyState == "complete"`)
-	kept := chromium.Value(b.Window, "what stays in the browser", chromedp.Evaluate[string](`(async () => JSON.stringify([localStorage.length, sessionStorage.length, (await indexedDB.databases()).length, (await caches.keys()).length]))()`, chromedp.EvalAwaitPromise))
-	if kept != "[0,0,0,0]" {
-		t.Errorf("storage of the browser has %s entries, want none", kept)
+	for name, fault := range map[string]func(*http.Request){"cut": cut, "stalled": silence} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBrowser(t, chromium.Desktop)
+			b.signIn(b.s.key)
+			b.consent("patient-17")
+			chromium.Value(b.Window, "a minute that takes a second", chromedp.Evaluate[bool](`(() => {
+				const later = window.setTimeout;
+				window.setTimeout = (run, ms) => later(run, ms === 60000 ? 1000 : ms);
+				return true;
+			})()`))
+			b.record(time.Second)
+			b.Do("finish", chromedp.Click(chromedp.CSS("#stop")), chromedp.WaitVisible(chromedp.CSS("#playback[src]")))
+			b.tap.setFault(fault)
+			b.Do("send", chromedp.Click(chromedp.CSS("#send")))
+			b.WaitFor("that the upload broke off", `document.getElementById("advice").textContent.startsWith("The connection broke off")`)
+			b.Check("broken-off")
+			if !chromium.Value(b.Window, "focus", chromedp.Evaluate[bool](`document.activeElement.matches("#send")`)) {
+				t.Error("after the failure the focus is not on the button to send")
+			}
+			b.tap.setFault(nil)
+			b.Do("send again", chromedp.WaitVisible(chromedp.CSS("#send")), chromedp.Click(chromedp.CSS("#send")))
+			b.WaitFor("thanks", `location.pathname.endsWith("/thanks") && document.readyState == "complete"`)
+			kept := chromium.Value(b.Window, "what stays in the browser", chromedp.Evaluate[string](`(async () => JSON.stringify([localStorage.length, sessionStorage.length, (await indexedDB.databases()).length, (await caches.keys()).length]))()`, chromedp.EvalAwaitPromise))
+			if kept != "[0,0,0,0]" {
+				t.Errorf("storage of the browser has %s entries, want none", kept)
+			}
+		})
 	}
 }
 

@@ -29,12 +29,12 @@ type browser struct {
 }
 
 // A tap stands between a browser and a service: it keeps the recordings that are sent,
-// and can cut the connection while one is sent.
+// and can let the connection fail while one is sent.
 type tap struct {
 	inside http.Handler
 
 	mu         sync.Mutex
-	cut        bool // while it is set; Chromium itself tries once more
+	fault      func(r *http.Request) // of requests with a recording, while it is set; Chromium itself tries once more
 	recordings [][]byte
 }
 
@@ -44,10 +44,10 @@ func (p *tap) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.mu.Lock()
-	cut := p.cut
+	fault := p.fault
 	p.mu.Unlock()
-	if cut {
-		io.CopyN(io.Discard, r.Body, 64<<10)
+	if fault != nil {
+		fault(r)
 		panic(http.ErrAbortHandler)
 	}
 	body, err := io.ReadAll(r.Body)
@@ -68,10 +68,19 @@ func (p *tap) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.inside.ServeHTTP(w, r)
 }
 
-func (p *tap) setCut(cut bool) {
+func (p *tap) setFault(fault func(r *http.Request)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.cut = cut
+	p.fault = fault
+}
+
+// cut takes the beginning of a recording; then the connection ends.
+func cut(r *http.Request) { io.CopyN(io.Discard, r.Body, 64<<10) }
+
+// silence takes a recording and says nothing until the browser gives up.
+func silence(r *http.Request) {
+	io.Copy(io.Discard, r.Body)
+	<-r.Context().Done()
 }
 
 // newBrowser starts a service, and Chromium with a microphone that hears spokenFile.

@@ -219,6 +219,9 @@ function discard() {
   letGo();
 }
 
+/** Time in ms without progress after which a connection counts as broken off. The service waits half as long. */
+const STALL = 60_000;
+
 /** Sends the recording as the form would send a file. */
 function send() {
   if (!recording) return;
@@ -228,7 +231,15 @@ function send() {
   request.open("POST", form.action);
   request.setRequestHeader("Accept", "application/json");
   request.responseType = "json";
+  /** @type {number | undefined} */
+  let stall;
+  const wait = () => {
+    clearTimeout(stall);
+    stall = setTimeout(() => request.abort(), STALL);
+  };
+  request.onloadend = () => clearTimeout(stall);
   request.upload.onprogress = (event) => {
+    wait();
     if (event.lengthComputable) sent.value = event.loaded / event.total;
   };
   request.onload = () => {
@@ -248,6 +259,7 @@ function send() {
   sent.value = 0;
   say(advice, "");
   go("sending");
+  wait();
   request.send(data);
 }
 
