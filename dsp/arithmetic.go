@@ -84,3 +84,21 @@ func Logistic(x float64) float64 {
 	}
 	return 1 / (1 + math.Exp(-x))
 }
+
+// Correlate computes dst[k] = Σ_j a[j]·b[j+k] for every k of dst and returns dst; it
+// is 0 if a is empty. dst must not overlap a or b, which are not changed. Correlate
+// panics if b is too short: if it has fewer than len(a) + len(dst) − 1 samples.
+func Correlate(dst, a, b []float64) []float64 {
+	if len(dst) == 0 {
+		return dst
+	}
+	if len(b) < len(a)+len(dst)-1 {
+		panic("dsp: correlation reaches beyond the samples")
+	}
+	if len(a) == 0 {
+		clear(dst)
+		return dst
+	}
+	correlate(dst, a, b, hasAVX)
+	return dst
+}

@@ -35,6 +35,20 @@ func TestArithmeticEqualsDefinition(t *testing.T) {
 			}
 		}
 	}
+	a, b := noise(7, 19), noise(8, 480)
+	dst := dsp.Correlate(make([]float64, 462), a, b)
+	for k, got := range dst {
+		var want float64
+		for j, v := range a {
+			want += v * b[j+k]
+		}
+		if math.Abs(got-want) > rounding {
+			t.Errorf("got correlation %v at %d, want %v", got, k, want)
+		}
+	}
+	if got := dsp.Correlate([]float64{1, 1}, nil, b); got[0] != 0 || got[1] != 0 {
+		t.Errorf("got %v of no samples, want 0", got)
+	}
 }
 
 func TestLogisticIsExactAtBothEnds(t *testing.T) {
@@ -58,6 +72,7 @@ func TestPrimitivesPanic(t *testing.T) {
 		"dot":                    func() { dsp.Dot(x, x[:7]) },
 		"logarithm":              func() { dsp.Log(x[:7], x) },
 		"product":                func() { dsp.Multiply(nil, x, x[:7]) },
+		"correlation":            func() { dsp.Correlate(x, x, make([]float64, 14)) },
 		"Levinson of none":       func() { dsp.Levinson(nil, nil, nil) },
 		"Levinson of two orders": func() { dsp.Levinson(x, x, x) },
 		"step up":                func() { dsp.StepUp(x, x) },

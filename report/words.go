@@ -78,9 +78,12 @@ var wordsOf = map[string]measureWords{
 	"lpc.a#.mean":       {"the colour of the voice is", "higher in one of its coefficients", "lower in one of its coefficients"},
 	"lpc.a#.sd":         {"the colour of the voice varies", "more", "less"},
 
-	"coherence.band#.mean": {"the noise of the voice follows its pulses", "more strictly", "less strictly"},
-	"coherence.band#.sd":   {"how strictly the noise follows the pulses varies", "more", "less"},
-	"coherence.band#.p#":   {"the noise of the voice follows its pulses", "more strictly at its loosest", "less strictly at its loosest"},
+	"pulse.polarity":        {"the pulses of the voice point one way", "more often", "less often"},
+	"pulse.step_mean_log":   {"the height of the pulses moves", "more from cycle to cycle", "less from cycle to cycle"},
+	"pulse.step_median_log": {"the height of the pulses moves", "more from cycle to cycle", "less from cycle to cycle"},
+	"coherence.band#.mean":  {"the noise of the voice follows its pulses", "more strictly", "less strictly"},
+	"coherence.band#.sd":    {"how strictly the noise follows the pulses varies", "more", "less"},
+	"coherence.band#.p#":    {"the noise of the voice follows its pulses", "more strictly at its loosest", "less strictly at its loosest"},
 
 	"fine.whole.band#.sd":         {"the average spectrum is", "more uneven", "more even"},
 	"fine.whole.band#.max":        {"the average spectrum has", "a higher peak", "a lower peak"},

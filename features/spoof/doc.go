@@ -11,6 +11,8 @@
 //   - periodicity.band*: normalised autocorrelation of five bands at that lag
 //   - lpc.*: statistics of the residual of linear prediction of order 18
 //     ([dsp.LPC]), and of some coefficients of the predictor (lpc.a*)
+//   - pulse.*: the peak of the residual at each glottal pulse ([dsp.Pulses]): its
+//     sign, and how its level moves from pulse to pulse
 //   - coherence.*: how strictly the envelopes of bands follow the pitch
 //   - fine.*: the long-term log spectrum less its running median: tones and
 //     checkerboards that upsampling leaves; of blocks, of the whole (fine.whole.*),

@@ -19,6 +19,7 @@ type Extractor struct {
 	voice     *voicing
 	quefrency *quefrencies
 	envelope  *envelopes
+	pulse     excitations
 	coherence *coherences
 	vector    vector
 
@@ -52,11 +53,12 @@ func (e *Extractor) Track(x []float64, rate int) {
 		return
 	}
 	e.periods.measure(e.x)
-	e.residual.measure(e.x)
+	e.residual.measure(e.x, &e.pulse)
 	e.fine.measure(e.x)
 	e.voice.measure(e.x)
 	e.quefrency.measure(e.x, e.voice.f0)
 	e.envelope.measure(e.x, e.voice.f0)
+	e.pulse.measure(e.voice.pulses)
 	e.coherence.measure(e.x, e.voice.f0)
 }
 
@@ -97,6 +99,7 @@ func (e *Extractor) Vector(dst []float64, from, to float64) features.Vector {
 	v.envelope(e.envelope)
 	v.predictor(e.residual)
 	v.floor(e.fine)
+	v.excitation(&e.pulse, e.voice.pulses)
 	v.coherence(e.coherence)
 	v.out = nil
 	for i, value := range dst {

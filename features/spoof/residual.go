@@ -36,12 +36,13 @@ func newResiduals() *residuals {
 	}
 }
 
-// measure measures the active frames of x.
-func (r *residuals) measure(x []float64) {
+// measure measures the active frames of x, and gives their residual to e.
+func (r *residuals) measure(x []float64, e *excitations) {
 	n := frameCount(len(x), lpcHop, lpcFrame)
 	r.measures.reset(len(residualMeasures), n)
 	r.taps.reset(len(predictorTaps)+1, n)
 	r.active.reset(n)
+	e.begin(len(x))
 	for t := range n {
 		dsp.Multiply(r.frame, dsp.FrameAt(r.pad, x, t*lpcHop), r.window)
 		r.active.power[t] = dsp.Dot(r.frame, r.frame)
@@ -63,6 +64,7 @@ func (r *residuals) measure(x []float64) {
 			r.taps.tracks[i][t] = -a[k]
 		}
 		r.taps.tracks[len(predictorTaps)][t] = r.skew
+		e.add(x, t*lpcHop, a)
 	}
 }
 

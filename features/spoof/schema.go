@@ -14,7 +14,7 @@ func Schema() *features.Schema { return schema }
 
 var schema = features.NewSchema("spoof/4", slices.Concat(
 	pitchFeatures, periodicityFeatures(), residualFeatures(), fineFeatures(), perturbationFeatures, quefrencyFeatures(),
-	envelopeFeatures(), predictorFeatures(), wholeFeatures(), coherenceFeatures(),
+	envelopeFeatures(), predictorFeatures(), wholeFeatures(), excitationFeatures, coherenceFeatures(),
 ))
 
 // Differences are from one frame to the next, 10 ms on, within voiced
@@ -163,6 +163,12 @@ func wholeFeatures() [][2]string {
 		}
 	}
 	return f
+}
+
+// excitationFeatures are of the peaks of the residual at the pulses.
+var excitationFeatures = [][2]string{
+	{"pulse.polarity", ""},                                     // |mean| of the signs
+	{"pulse.step_mean_log", ""}, {"pulse.step_median_log", ""}, // of the level
 }
 
 func coherenceFeatures() [][2]string {

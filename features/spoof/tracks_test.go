@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/features"
 )
 
 // track returns an Extractor that measured x.
@@ -199,6 +200,81 @@ func TestSpoofVoiceDoesNotDependOnTheDuration(t *testing.T) {
 	} {
 		if a, b := short.Get(name), long.Get(name); !(math.Abs(a-b) < 0.15*math.Abs(b)) {
 			t.Errorf("%s: got %v of 2 s, %v of 20 s", name, a, b)
+		}
+	}
+}
+
+// TestPeaksOfTheResidual measures trains of pulses through a resonance, which linear
+// prediction takes away: all peaks point one way, whatever the polarity, and the level of
+// each is that of the pulse.
+func TestPeaksOfTheResidual(t *testing.T) {
+	const louder = 1.3
+	x := pulses(2, func(int) float64 { return 100 })
+	steady := extract(x, rateHz)
+	uneven := make([]float64, len(x)) // every second pulse is louder: as many waveforms of 200 samples, added
+	two := pulses(2, func(int) float64 { return 200 })
+	for i := range uneven {
+		uneven[i] = two[i]
+		if i >= 100 {
+			uneven[i] += louder * two[i-100]
+		}
+	}
+	for name, train := range map[string]features.Vector{"even": steady, "uneven": extract(uneven, rateHz)} {
+		if got := train.Get("pulse.polarity"); !(got > 0.95) {
+			t.Errorf("%s: got the polarity %v, want nearly 1", name, got)
+		}
+	}
+	if got := math.Exp(steady.Get("pulse.step_median_log")); !(got < 0.05) {
+		t.Errorf("even pulses: got a step of %v, want nearly 0", got)
+	}
+	if got, want := math.Exp(extract(uneven, rateHz).Get("pulse.step_median_log")), 2*math.Log(louder); math.Abs(got/want-1) > 0.1 {
+		t.Errorf("uneven pulses: got a step of %v, want %v", got, want)
+	}
+	rng := rand.New(rand.NewPCG(2, 1))
+	for i := range x {
+		x[i] = -x[i] - 0.15*rng.NormFloat64()
+	}
+	turned := extract(x, rateHz)
+	for i := range x {
+		x[i] = -x[i]
+	}
+	noisy := extract(x, rateHz)
+	for _, f := range excitationFeatures {
+		a, b := turned.Get(f[0]), noisy.Get(f[0])
+		if math.Abs(a-b) > 0.1*max(math.Abs(b), 1) { // the dither is not turned
+			t.Errorf("%s: got %v with the other polarity, want %v", f[0], a, b)
+		}
+	}
+	if a, b := noisy.Get("pulse.step_mean_log"), steady.Get("pulse.step_mean_log"); !(a > b+0.1) {
+		t.Errorf("got steps of %v with noise and %v without, want more", a, b)
+	}
+}
+
+// TestResidualOfTheRecording compares the residual of a whole recording with the
+// definition.
+func TestResidualOfTheRecording(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 3))
+	x := make([]float64, 2000)
+	for i := range x {
+		x[i] = rng.NormFloat64()
+	}
+	a := make([]float64, lpcOrder+1)
+	for k := range a {
+		a[k] = rng.NormFloat64()
+	}
+	var e excitations
+	e.begin(len(x))
+	const start = 2 * lpcHop
+	e.add(x, start, a)
+	for n, got := range e.residual {
+		var want float64
+		if n >= start+lpcHop/2 && n < start+lpcHop/2+lpcHop {
+			for k, v := range a {
+				want += v * x[n-k]
+			}
+		}
+		if math.Abs(got-want) > 1e-12 {
+			t.Fatalf("sample %d: got %v, want %v", n, got, want)
 		}
 	}
 }
