@@ -4,7 +4,7 @@
 // [Analyzer] measures a whole recording. Each measure is also there alone: [Pitch],
 // [Pulses], [MeasureJitter], [MeasureShimmer], [HNR], [CPPS], [FormantTracker],
 // [Spectral], [MFCC]. Below them are the primitives that other packages share: [FFT],
-// [Resampler], [LPC] and [Levinson], [Deltas], windows, sums and statistics. Package
+// [Resampler], [LPC] and [Levinson], windows, sums and statistics. Package
 // lanes has spectra, cepstra and autocorrelations of four frames at once.
 //
 // # Conventions

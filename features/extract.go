@@ -28,7 +28,8 @@ import (
 //   - spectral.slope_0_500, slope_500_1500, alpha_db, hammarberg_db: mean over
 //     the voiced frames, as the "V" functionals of GeMAPS (Eyben et al. 2016)
 //   - mfcc.*: mean and standard deviation over the speech frames, and the
-//     standard deviation of the delta there; see [dsp.Deltas]
+//     standard deviation of the delta there (HTK's regression over two frames on either
+//     side)
 func Extract(a *dsp.Analysis) Vector {
 	var e extraction
 	e.begin(a)
@@ -182,7 +183,11 @@ func (e *extraction) frame(i int, f *dsp.Frame) {
 }
 
 // addDeltas takes the deltas of frame t of a recording whose last frame is given, by the
-// formula of [dsp.Deltas].
+// regression of HTK (Young et al., The HTK Book, version 3.4, eq. 5.16),
+//
+//	d[t] = Σθ θ·(c[t+θ] − c[t−θ]) / 2·Σθ θ²,  θ = 1 … deltaWindow,
+//
+// with the first and the last value of c repeated beyond its ends.
 func (e *extraction) addDeltas(t, last int) {
 	const den = 2 * (1*1 + 2*2)
 	p1, m1 := &e.ring[min(t+1, last)%deltaRing], &e.ring[max(t-1, 0)%deltaRing]
@@ -291,7 +296,7 @@ func (e *extraction) spectrum() {
 	}
 }
 
-// deltaWindow is the half-width Θ of the regression in [dsp.Deltas]: the default of
+// deltaWindow is the half-width of the regression in addDeltas: the default of
 // HTK's DELTAWINDOW. deltaRing is how many frames it spans.
 const (
 	deltaWindow = 2

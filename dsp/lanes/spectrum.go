@@ -52,7 +52,7 @@ func (s *Spectrum) Bin(f, sr float64) int {
 	return int(math.Ceil(f * float64(len(s.Power)/Count-1) * 2 / sr))
 }
 
-// A Cepstrum transforms bands of four log spectra into quefrency: the strength of a
+// A Cepstrum transforms a band of four log spectra into quefrency: the strength of a
 // spectrum's ripples by their width. Coefficient j is that of the quefrency j/(m·Δf) seconds,
 // with Δf the distance of the bins in Hz and m the size of the transform. The cepstrum is
 // that of B. Bogert, M. Healy and J. Tukey, "The quefrency alanysis of time series for
