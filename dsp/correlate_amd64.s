@@ -24,13 +24,31 @@
 	VMULPD Y10, Y9, Y12 \
 	VADDPD Y12, y, y
 
+// STEP adds to y the product with the first sample, and to before, the output four back, that
+// with the second.
+#define STEP(off, y, before) \
+	NOW(off, y) \
+	AFTER(before)
+
 #define LAST(off, y) \
 	VMULPD off(DX), Y9, Y12 \
 	VADDPD Y12, y, y
 
 #define ALONE(off, y) \
-	VMULPD off(DX), Y8, Y9 \
+	VMULPD (off)(DX), Y8, Y9 \
 	VADDPD Y9, y, y
+
+#define ALONE4(off, y0, y1, y2, y3) \
+	ALONE(off, y0)      \
+	ALONE(off+32, y1)   \
+	ALONE(off+64, y2)   \
+	ALONE(off+96, y3)
+
+#define STORE4(off, y0, y1, y2, y3) \
+	VMOVUPD y0, off(DI)      \
+	VMOVUPD y1, (off+32)(DI) \
+	VMOVUPD y2, (off+64)(DI) \
+	VMOVUPD y3, (off+96)(DI)
 
 #define NEXT \
 	ADDQ $8, SI \
@@ -53,8 +71,7 @@ eight:
 eightpair:
 	SAMPLES
 	NOW(0, Y0)
-	NOW(32, Y1)
-	AFTER(Y0)
+	STEP(32, Y1, Y0)
 	LAST(64, Y1)
 	NEXT
 	DECQ BX
@@ -98,12 +115,9 @@ sixteen:
 sixteenpair:
 	SAMPLES
 	NOW(0, Y0)
-	NOW(32, Y1)
-	AFTER(Y0)
-	NOW(64, Y2)
-	AFTER(Y1)
-	NOW(96, Y3)
-	AFTER(Y2)
+	STEP(32, Y1, Y0)
+	STEP(64, Y2, Y1)
+	STEP(96, Y3, Y2)
 	LAST(128, Y3)
 	NEXT
 	DECQ BX
@@ -119,19 +133,13 @@ sixteenrest:
 
 sixteenone:
 	VBROADCASTSD (SI), Y8
-	ALONE(0, Y0)
-	ALONE(32, Y1)
-	ALONE(64, Y2)
-	ALONE(96, Y3)
+	ALONE4(0, Y0, Y1, Y2, Y3)
 	NEXT
 	DECQ CX
 	JNE  sixteenone
 
 sixteendone:
-	VMOVUPD Y0, (DI)
-	VMOVUPD Y1, 32(DI)
-	VMOVUPD Y2, 64(DI)
-	VMOVUPD Y3, 96(DI)
+	STORE4(0, Y0, Y1, Y2, Y3)
 	VZEROUPPER
 	RET
 
@@ -152,20 +160,13 @@ thirtytwo:
 thirtytwopair:
 	SAMPLES
 	NOW(0, Y0)
-	NOW(32, Y1)
-	AFTER(Y0)
-	NOW(64, Y2)
-	AFTER(Y1)
-	NOW(96, Y3)
-	AFTER(Y2)
-	NOW(128, Y4)
-	AFTER(Y3)
-	NOW(160, Y5)
-	AFTER(Y4)
-	NOW(192, Y6)
-	AFTER(Y5)
-	NOW(224, Y7)
-	AFTER(Y6)
+	STEP(32, Y1, Y0)
+	STEP(64, Y2, Y1)
+	STEP(96, Y3, Y2)
+	STEP(128, Y4, Y3)
+	STEP(160, Y5, Y4)
+	STEP(192, Y6, Y5)
+	STEP(224, Y7, Y6)
 	LAST(256, Y7)
 	NEXT
 	DECQ BX
@@ -181,26 +182,14 @@ thirtytworest:
 
 thirtytwoone:
 	VBROADCASTSD (SI), Y8
-	ALONE(0, Y0)
-	ALONE(32, Y1)
-	ALONE(64, Y2)
-	ALONE(96, Y3)
-	ALONE(128, Y4)
-	ALONE(160, Y5)
-	ALONE(192, Y6)
-	ALONE(224, Y7)
+	ALONE4(0, Y0, Y1, Y2, Y3)
+	ALONE4(128, Y4, Y5, Y6, Y7)
 	NEXT
 	DECQ CX
 	JNE  thirtytwoone
 
 thirtytwodone:
-	VMOVUPD Y0, (DI)
-	VMOVUPD Y1, 32(DI)
-	VMOVUPD Y2, 64(DI)
-	VMOVUPD Y3, 96(DI)
-	VMOVUPD Y4, 128(DI)
-	VMOVUPD Y5, 160(DI)
-	VMOVUPD Y6, 192(DI)
-	VMOVUPD Y7, 224(DI)
+	STORE4(0, Y0, Y1, Y2, Y3)
+	STORE4(128, Y4, Y5, Y6, Y7)
 	VZEROUPPER
 	RET

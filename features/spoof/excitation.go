@@ -96,23 +96,24 @@ func (e *excitations) pulse(i, near int, period float64) {
 // excitation fills pulse.*. The sign of a peak is the polarity of the microphone:
 // of it only counts how far all peaks agree.
 func (v *vector) excitation(e *excitations, pulses []float64) {
+	a, b := v.pulses(pulses)
 	v.from("pulse.polarity")
-	if sign := v.within(e.sign, pulses); len(sign) >= leastPulses {
+	if sign := v.measured(e.sign[a:b]); len(sign) >= leastPulses {
 		v.put(math.Abs(dsp.Mean(sign)))
 	} else {
 		v.next++
 	}
-	if step := v.within(e.step, pulses); len(step) >= leastPulses {
+	if step := v.measured(e.step[a:b]); len(step) >= leastPulses {
 		v.put(math.Log(dsp.Mean(step)), math.Log(dsp.PercentileInPlace(step, 50)))
 	}
 }
 
-// within returns the values of a track, one for each of the pulses, that were measured and
-// lie in the part. They are valid until the next call.
-func (v *vector) within(track, pulses []float64) []float64 {
+// measured returns the values of a track that are not NaN. They are valid until the next
+// call.
+func (v *vector) measured(track []float64) []float64 {
 	v.picked = v.picked[:0]
-	for i, value := range track {
-		if at := pulses[i] * rateHz; at >= float64(v.lo) && at < float64(v.hi) && !math.IsNaN(value) {
+	for _, value := range track {
+		if !math.IsNaN(value) {
 			v.picked = append(v.picked, value)
 		}
 	}

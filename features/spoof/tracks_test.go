@@ -219,7 +219,8 @@ func TestPeaksOfTheResidual(t *testing.T) {
 			uneven[i] += louder * two[i-100]
 		}
 	}
-	for name, train := range map[string]features.Vector{"even": steady, "uneven": extract(uneven, rateHz)} {
+	alternating := extract(uneven, rateHz)
+	for name, train := range map[string]features.Vector{"even": steady, "uneven": alternating} {
 		if got := train.Get("pulse.polarity"); !(got > 0.95) {
 			t.Errorf("%s: got the polarity %v, want nearly 1", name, got)
 		}
@@ -227,7 +228,7 @@ func TestPeaksOfTheResidual(t *testing.T) {
 	if got := math.Exp(steady.Get("pulse.step_median_log")); !(got < 0.05) {
 		t.Errorf("even pulses: got a step of %v, want nearly 0", got)
 	}
-	if got, want := math.Exp(extract(uneven, rateHz).Get("pulse.step_median_log")), 2*math.Log(louder); math.Abs(got/want-1) > 0.1 {
+	if got, want := math.Exp(alternating.Get("pulse.step_median_log")), 2*math.Log(louder); math.Abs(got/want-1) > 0.1 {
 		t.Errorf("uneven pulses: got a step of %v, want %v", got, want)
 	}
 	rng := rand.New(rand.NewPCG(2, 1))

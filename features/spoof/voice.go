@@ -31,16 +31,23 @@ func (w *voicing) measure(x []float64) {
 // they vary by factors. The ratios say how the perturbation is spread over longer
 // stretches, independently of its size.
 func (v *vector) perturbation(w *voicing) {
-	a, b := 0, len(w.pulses)
-	for a < b && w.pulses[a]*rateHz < float64(v.lo) {
-		a++
-	}
-	for b > a && w.pulses[b-1]*rateHz >= float64(v.hi) {
-		b--
-	}
+	a, b := v.pulses(w.pulses)
 	j, s := dsp.MeasureJitter(w.pulses[a:b]), dsp.MeasureShimmer(w.pulses[a:b], w.finder.Amplitudes()[a:b])
 	v.from("perturbation.jitter_local_log")
 	v.put(math.Log(j.Local), math.Log(j.RAP), math.Log(j.PPQ5), math.Log(j.RAP/j.Local), math.Log(j.PPQ5/j.RAP),
 		math.Log(s.LocalDB), math.Log(s.APQ3), math.Log(s.APQ5), math.Log(s.APQ11),
 		math.Log(s.APQ3/s.Local), math.Log(s.APQ11/s.Local))
+}
+
+// pulses returns the range a ≤ i < b of the pulses, at ascending times in seconds, that lie in
+// the part.
+func (v *vector) pulses(times []float64) (a, b int) {
+	b = len(times)
+	for a < b && times[a]*rateHz < float64(v.lo) {
+		a++
+	}
+	for b > a && times[b-1]*rateHz >= float64(v.hi) {
+		b--
+	}
+	return a, b
 }
