@@ -119,6 +119,21 @@ func (f *File) checkFeatures() error {
 		return &FileError{"features", "are empty"}
 	}
 	seen := map[string]bool{}
+	for i, x := range f.Covariates {
+		path := fmt.Sprintf("covariates[%d]", i)
+		if err := checkName(schema, path, x.Name, x.Unit); err != nil {
+			return err
+		}
+		switch {
+		case seen[x.Name]:
+			return &FileError{path + ".name", x.Name + " is there twice"}
+		case !dsp.Finite(x.Center):
+			return &FileError{path + ".center", "is not finite"}
+		case !dsp.Finite(x.Scale) || x.Scale <= 0:
+			return &FileError{path + ".scale", "want a finite number > 0"}
+		}
+		seen[x.Name] = true
+	}
 	for i, x := range f.Features {
 		path := fmt.Sprintf("features[%d]", i)
 		if err := checkName(schema, path, x.Name, x.Unit); err != nil {
@@ -135,6 +150,10 @@ func (f *File) checkFeatures() error {
 			return &FileError{path + ".weight", "is not finite"}
 		case !dsp.Finite(x.WeightSD) || x.WeightSD < 0:
 			return &FileError{path + ".weight_sd", "want a finite number ≥ 0"}
+		case len(x.Slopes) != 2*len(f.Covariates):
+			return &FileError{path + ".slopes", fmt.Sprintf("got %d, want two for each of %d covariates", len(x.Slopes), len(f.Covariates))}
+		case slices.ContainsFunc(x.Slopes, func(s float64) bool { return !dsp.Finite(s) }):
+			return &FileError{path + ".slopes", "are not finite"}
 		case !dsp.Finite(x.Low) || !dsp.Finite(x.High) || x.Low > x.High:
 			return &FileError{path, "want a finite low ≤ high"}
 		}

@@ -42,9 +42,10 @@ func (e *FileError) Is(target error) bool { return target == ErrModel }
 
 // File is the file of a [Linear] model: a linear predictor over named features,
 //
-//	η = intercept + Σ weight·z,  z = (x − center)/scale clipped to ±clip,
+//	η = intercept + Σ weight·z,  z = (x − center − Σ slope·u)/scale clipped to ±clip,
 //
-// plus an optional Kernel. η is calibrated to a·η + b, and a link maps that to a
+// plus an optional Kernel. u are the covariates and their squares: what a person of
+// this pitch has is center + Σ slope·u. η is calibrated to a·η + b, and a link maps that to a
 // probability. A feature that was not measured adds nothing. Files are JSON; a
 // member that is missing, unknown, repeated or out of range makes [Load] refuse
 // the file.
@@ -73,7 +74,20 @@ type File struct {
 	// to 1, of a recording without the caution Unfamiliar. With 0 no recording has it.
 	Outside float64 `json:"outside,omitempty"`
 
+	// Covariates are what the center of a feature depends on, such as the pitch. They
+	// are no terms of the predictor themselves.
+	Covariates []Covariate `json:"covariates,omitempty"`
+
 	Features []Feature `json:"features"`
+}
+
+// A Covariate is a feature x as u = (x − center)/scale clipped to ±clip, 0 where it was
+// not measured.
+type Covariate struct {
+	Name   string  `json:"name"`
+	Unit   string  `json:"unit"`
+	Center float64 `json:"center"` // in Unit
+	Scale  float64 `json:"scale"`  // in Unit, > 0
 }
 
 // Link is how a linear predictor η becomes probabilities.
@@ -147,6 +161,10 @@ type Feature struct {
 	Scale    float64 `json:"scale"`  // in Unit, > 0
 	Weight   float64 `json:"weight"` // logits per Scale
 	WeightSD float64 `json:"weight_sd"`
+
+	// Slopes are what Center grows by with u and u² of each covariate, in Unit: two for
+	// each, in their order.
+	Slopes []float64 `json:"slopes,omitempty"`
 
 	// Low to High is the range of the feature over the training recordings, in Unit; see
 	// File.Outside. A bound that is missing in a file is 0.

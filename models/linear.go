@@ -30,6 +30,7 @@ type Linear struct {
 	file   *File
 	schema *features.Schema
 	index  []int               // of each of the file's features in the schema
+	given  []int               // of each of its covariates
 	idle   chan *segmentScorer // those that no call of Score uses
 }
 
@@ -45,6 +46,9 @@ func NewLinear(f *File) (*Linear, error) {
 	}
 	for i, x := range f.Features {
 		l.index[i] = l.schema.Index(x.Name)
+	}
+	for _, x := range f.Covariates {
+		l.given = append(l.given, l.schema.Index(x.Name))
 	}
 	return l, nil
 }
@@ -99,7 +103,7 @@ func (l *Linear) ScoreVector(v features.Vector) screen.Score {
 
 // A workspace is the scratch memory of predict and finish.
 type workspace struct {
-	z      []float64
+	u      []float64 // of the covariates, and their squares
 	kernel kernelScratch
 	parts  []screen.Contribution
 }
@@ -110,6 +114,7 @@ type prediction struct {
 	coverage      float64
 	outside       float64   // share of the measured features outside their ranges; see File.Outside
 	value         []float64 // of each of the file's features, NaN if not measured
+	z             []float64 // of each of them, 0 if not measured
 	part          []float64 // contribution of each to eta
 }
 
@@ -120,11 +125,12 @@ func (l *Linear) predict(p *prediction, v features.Vector, w *workspace) {
 	}
 	f := l.file
 	n := len(f.Features)
-	w.z, p.value, p.part = sized(w.z, n), sized(p.value, n), sized(p.part, n)
-	clear(w.z)
+	w.u = Given(w.u, f.Covariates, f.Clip, func(k int) float64 { return v.Values[l.given[k]] })
+	p.z, p.value, p.part = sized(p.z, n), sized(p.value, n), sized(p.part, n)
+	clear(p.z)
 	clear(p.part)
 	p.eta, p.variance, p.coverage, p.outside = f.Intercept, f.LogitSD*f.LogitSD, 1, 0
-	z := w.z
+	z := p.z
 	var there, all, measured float64
 	for i, x := range f.Features {
 		p.value[i] = v.Values[l.index[i]]
@@ -134,7 +140,7 @@ func (l *Linear) predict(p *prediction, v features.Vector, w *workspace) {
 			p.variance += x.Weight*x.Weight + x.WeightSD*x.WeightSD
 			continue
 		}
-		z[i] = min(max((p.value[i]-x.Center)/x.Scale, -f.Clip), f.Clip)
+		z[i] = x.Z(p.value[i], w.u, f.Clip)
 		p.part[i] = z[i] * x.Weight
 		p.eta += p.part[i]
 		p.variance += z[i] * x.WeightSD * z[i] * x.WeightSD
@@ -167,8 +173,7 @@ func (l *Linear) finish(p *prediction, w *workspace) screen.Score {
 	}
 	for i, x := range f.Features {
 		if dsp.Finite(p.value[i]) && (x.Weight != 0 || f.Kernel != nil) {
-			z := min(max((p.value[i]-x.Center)/x.Scale, -f.Clip), f.Clip)
-			parts = append(parts, screen.Contribution{Feature: x.Name, Value: p.value[i], Unit: x.Unit, Logits: factor * p.part[i], Deviation: screen.SD(z)})
+			parts = append(parts, screen.Contribution{Feature: x.Name, Value: p.value[i], Unit: x.Unit, Logits: factor * p.part[i], Deviation: screen.SD(p.z[i])})
 		}
 	}
 	slices.SortStableFunc(parts, func(a, b screen.Contribution) int { return cmp.Compare(math.Abs(b.Logits), math.Abs(a.Logits)) })

@@ -139,8 +139,8 @@ func (r *segmentReader) next(lo, hi int) ([]float64, error) {
 }
 
 // average sets p to the mean of the predictions whose coverage is at least the
-// given one, of which there must be one. A feature's value is the mean over the
-// predictions that have it. It reuses the memory of p.
+// given one, of which there must be one. A feature's value and deviation are
+// the means over the predictions that have it. It reuses the memory of p.
 func (p *prediction) average(list []prediction, coverage float64) {
 	var n float64
 	for i := range list {
@@ -149,7 +149,7 @@ func (p *prediction) average(list []prediction, coverage float64) {
 		}
 	}
 	count := len(list[0].part)
-	*p = prediction{value: sized(p.value, count), part: sized(p.part, count)}
+	*p = prediction{value: sized(p.value, count), z: sized(p.z, count), part: sized(p.part, count)}
 	clear(p.part)
 	for i := range list {
 		q := &list[i]
@@ -166,13 +166,15 @@ func (p *prediction) average(list []prediction, coverage float64) {
 	}
 	p.coverage /= n // of the sum: the mean of shares up to 1 is then never above 1 by rounding
 	for i := range p.value {
-		var sum, count float64
+		var sum, deviation, count float64
 		for j := range list {
 			if q := &list[j]; q.coverage >= coverage && !math.IsNaN(q.value[i]) {
 				sum += q.value[i]
+				deviation += q.z[i]
 				count++
 			}
 		}
 		p.value[i] = sum / count // 0/0 is NaN
+		p.z[i] = deviation / max(count, 1)
 	}
 }
