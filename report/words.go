@@ -38,7 +38,7 @@ var wordsOf = map[string]measureWords{
 	"mfcc.delta_spread":       {"the sound of the voice changes", "more from moment to moment", "less from moment to moment"},
 	"mfcc.#.delta_sd":         {"the sound of the voice changes", "more from moment to moment", "less from moment to moment"},
 
-	// Deepfake: schema spoof/4.
+	// Deepfake: schema spoof/5.
 	"pitch.sd_oct":           {"the pitch varies", "more", "less"},
 	"pitch.range_oct":        {"the pitch covers", "a wider range", "a narrower range"},
 	"pitch.step_mean_oct":    {"the pitch moves", "more from moment to moment", "less from moment to moment"},

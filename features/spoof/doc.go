@@ -1,4 +1,4 @@
-// Package spoof measures the features of schema spoof/4 (see [Schema]), which the
+// Package spoof measures the features of schema spoof/5 (see [Schema]), which the
 // deepfake scorer reads. They were chosen because synthetic and recorded speech
 // differ in them also for systems and speakers that were not in the training
 // data.

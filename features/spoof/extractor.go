@@ -7,7 +7,7 @@ import (
 	"github.com/voicescreen/voicescreen/features"
 )
 
-// An Extractor measures the features of schema spoof/4, of one recording after
+// An Extractor measures the features of schema spoof/5, of one recording after
 // another. It owns its scratch memory. After a recording of some length and rate,
 // a shorter one at the same rate allocates nothing but the results for which the
 // caller gives no memory. It is not safe for concurrent use.
@@ -101,6 +101,7 @@ func (e *Extractor) Vector(dst []float64, from, to float64) features.Vector {
 	v.floor(e.fine)
 	v.excitation(&e.pulse, e.voice.pulses)
 	v.coherence(e.coherence)
+	v.voice(e.voice)
 	v.out = nil
 	for i, value := range dst {
 		if !dsp.Finite(value) {

@@ -7,14 +7,14 @@ import (
 	"github.com/voicescreen/voicescreen/features"
 )
 
-// Schema returns "spoof/4", the schema of [Extractor]. Names, units and order are
+// Schema returns "spoof/5", the schema of [Extractor]. Names, units and order are
 // fixed; a change of any of them, or of the definition of a feature, is a new
 // schema. It is safe for concurrent use.
 func Schema() *features.Schema { return schema }
 
-var schema = features.NewSchema("spoof/4", slices.Concat(
+var schema = features.NewSchema("spoof/5", slices.Concat(
 	pitchFeatures, periodicityFeatures(), residualFeatures(), fineFeatures(), perturbationFeatures, quefrencyFeatures(),
-	envelopeFeatures(), predictorFeatures(), wholeFeatures(), excitationFeatures, coherenceFeatures(),
+	envelopeFeatures(), predictorFeatures(), wholeFeatures(), excitationFeatures, coherenceFeatures(), voiceFeatures,
 ))
 
 // Differences are from one frame to the next, 10 ms on, within voiced
@@ -179,4 +179,11 @@ func coherenceFeatures() [][2]string {
 		}
 	}
 	return f
+}
+
+// voiceFeatures say nothing of whether a voice is synthetic. They are covariates: what
+// other measures are of a person depends on them.
+var voiceFeatures = [][2]string{
+	{"voice.pitch_oct", "oct"}, // log2 of the median F0 in Hz
+	{"voice.length_log", ""},   // ln of the length in s
 }

@@ -39,6 +39,23 @@ func (v *vector) perturbation(w *voicing) {
 		math.Log(s.APQ3/s.Local), math.Log(s.APQ11/s.Local))
 }
 
+// voice fills voice.*.
+func (v *vector) voice(w *voicing) {
+	lo, hi := v.frames(len(w.f0), hopLen, 0)
+	v.level = v.level[:0]
+	for _, f := range w.f0[lo:hi] {
+		if f > 0 {
+			v.level = append(v.level, f)
+		}
+	}
+	v.from("voice.pitch_oct")
+	v.put(math.NaN(), math.Log(float64(v.hi-v.lo)/rateHz))
+	if len(v.level) > 0 {
+		v.from("voice.pitch_oct")
+		v.put(math.Log2(dsp.PercentileInPlace(v.level, 50)))
+	}
+}
+
 // pulses returns the range a ≤ i < b of the pulses, at ascending times in seconds, that lie in
 // the part.
 func (v *vector) pulses(times []float64) (a, b int) {

@@ -89,8 +89,8 @@ func isDetector(s models.Scorer) bool {
 
 // margins are the quantiles of the distance between the logit of the shipped deepfake
 // score and 0, by the share of recordings that are nearer, in steps of 0.05. Measured
-// with version 3.4.0 on the 289 clips of validation of its card, on 2026-11-23.
-var margins = []float64{0, 0.21, 0.42, 0.64, 0.82, 1.12, 1.43, 1.71, 1.96, 2.16, 2.36, 2.57, 2.78, 3.05, 3.28, 3.51, 3.86, 4.15, 4.78, 5.35}
+// with version 3.5.0 on the 289 clips of validation of its card, on 2026-11-23.
+var margins = []float64{0, 0.19, 0.36, 0.71, 1.01, 1.34, 1.63, 1.87, 2.12, 2.47, 2.7, 2.97, 3.16, 3.33, 3.63, 3.81, 4.2, 4.46, 5.02, 5.73}
 
 // marginStep is the share between two margins.
 const marginStep = 0.05

@@ -28,7 +28,7 @@ func (n *nest) bench(r *recipe) *bench {
 // decoder that is tested. It is fitRows, but for the centres and scales, which are
 // those of the bench. A machine that does not converge leaves the regression alone.
 func (b *bench) fit(index []int, tested decoderSet, kernel bool) *predictor {
-	m := &predictor{Design: b.weighed(b.design, b.recipe, index)}
+	m := &predictor{Design: b.weighed(b.conditioned(b.design, index), b.recipe, index)}
 	x, y, w := b.examples(m, index, tested)
 	m.linear = fastLogistic(x, y, w, b.recipe.penalty)
 	if !kernel || m.addKernel(x, y, w, 1) != nil {

@@ -12,11 +12,15 @@ import (
 )
 
 // Design is rows of features made ready for a regression: each feature less
-// its centre over its scale, held within ±clip, 0 where it was not measured.
+// its centre over its scale, held within ±clip, 0 where it was not measured. The
+// centre may depend on covariates; see conditioned.
 type Design struct {
-	features []models.Feature // with Center and Scale
+	features []models.Feature // with Center, Scale and Slopes
 	columns  []int            // of the features in the schema
 	clip     float64
+
+	covariates []models.Covariate
+	given      []int // columns of the covariates in the schema
 }
 
 // rangeTail is the share of the training vectors below the range of a feature, in
@@ -57,13 +61,18 @@ func NewDesign(schema *features.Schema, vectors []features.Vector, clip float64)
 
 // Row is the design of one vector.
 func (d *Design) Row(v features.Vector) []float64 {
-	z := make([]float64, len(d.features))
-	for i, f := range d.features {
+	z, u := make([]float64, len(d.features)), d.terms(v)
+	for i := range d.features {
 		if x := v.Values[d.columns[i]]; !math.IsNaN(x) {
-			z[i] = min(max((x-f.Center)/f.Scale, -d.clip), d.clip)
+			z[i] = d.features[i].Z(x, u, d.clip)
 		}
 	}
 	return z
+}
+
+// terms are those of the covariates; see [models.Given].
+func (d *Design) terms(v features.Vector) []float64 {
+	return models.Given(nil, d.covariates, d.clip, func(k int) float64 { return v.Values[d.given[k]] })
 }
 
 // rowWeights balances the classes, and within each the clusters of one source

@@ -57,7 +57,7 @@ func (t *trainer) file(ctx context.Context) (*models.File, error) {
 		Link:        models.Link{Kind: models.Logit}, Intercept: stats.Significant(final.linear.Intercept, 5), LogitSD: stats.Significant(deviation, 5), Clip: clip,
 		Calibration: &models.Calibration{A: stats.Significant(cal.a, 5), B: stats.Significant(cal.b, 5)},
 		Prior:       0.5, IsCalibrated: true, CalibratedOn: cmp.Or(o.Data, "the manifest") + "; " + on,
-		Licence: cmp.Or(o.Licence, "MIT"), TrainedOn: t.origins(), Features: final.features,
+		Licence: cmp.Or(o.Licence, "MIT"), TrainedOn: t.origins(), Covariates: final.covariates, Features: final.features,
 	}
 	for i := range f.Features {
 		f.Features[i].Weight = stats.Significant(final.linear.Weights[i], 5)

@@ -53,8 +53,6 @@ func (r *recipe) takes(feature string) bool {
 var recipes = []recipe{
 	{"all measures", nil, penalty, false},
 	{"all measures, weighed by relevance", nil, penalty, true},
-	{"without bends of envelopes", []string{"envelope.*.bend_skew"}, penalty, false},
-	{"without bends of envelopes, weighed by relevance", []string{"envelope.*.bend_skew"}, penalty, true},
 }
 
 // A held is what a nested cross-validation says of one row: scores by models that

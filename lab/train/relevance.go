@@ -29,11 +29,12 @@ func (t *trainer) weighed(d *Design, r *recipe, index []int) *Design {
 	}
 	relevance := t.relevance(d, index)
 	typical := dsp.Percentile(relevance, 50)
-	out := &Design{features: slices.Clone(d.features), columns: d.columns, clip: d.clip}
+	out := *d
+	out.features = slices.Clone(d.features)
 	for k := range out.features {
 		out.features[k].Scale = stats.Significant(d.features[k].Scale/math.Pow(relevance[k]/typical, relevancePower), 5)
 	}
-	return out
+	return &out
 }
 
 // relevance says of each feature of a design how steadily it tells synthetic voices

@@ -82,7 +82,7 @@ var copies = []func(x []float64, rate int, rng *rand.Rand) []float64{augment.Cha
 // measured figures: a logistic regression, and for the deepfake task a support
 // vector machine besides, summed. Rows with use "train" or "" are
 // trained on; rows with any other use are scored by the finished model and
-// reported apart. The deepfake model is fitted on schema spoof/4 and on each
+// reported apart. The deepfake model is fitted on schema spoof/5 and on each
 // training recording also through a random channel, a codec and Opus and, if it is bona fide, on
 // synthetic voices made of it, depression and anxiety on
 // schema voice/1.
@@ -186,7 +186,7 @@ func (t *trainer) workers() int {
 
 // fitRows fits the training rows with the given indices, which may repeat.
 func (t *trainer) fitRows(index []int) (*predictor, error) {
-	m := &predictor{Design: t.weighed(t.design(index, t.recipe), t.recipe, index)}
+	m := &predictor{Design: t.weighed(t.conditioned(t.design(index, t.recipe), index), t.recipe, index)}
 	if len(m.features) == 0 {
 		return nil, fmt.Errorf("%w: no feature varies", learn.ErrFit)
 	}
@@ -208,7 +208,8 @@ func (t *trainer) design(index []int, r *recipe) *Design {
 		}
 	}
 	d := NewDesign(t.schema, vectors, clip)
-	part := &Design{clip: d.clip}
+	d.split()
+	part := &Design{clip: d.clip, covariates: d.covariates, given: d.given}
 	for k, f := range d.features {
 		if r.takes(f.Name) {
 			part.features, part.columns = append(part.features, f), append(part.columns, d.columns[k])
