@@ -33,6 +33,7 @@ func (f *File) Check() error {
 		{dsp.Finite(f.Clip) && f.Clip > 0, "clip", "want a finite number > 0"},
 		{f.Calibration == nil || dsp.Finite(f.Calibration.A) && f.Calibration.A > 0, "calibration.a", "want a finite number > 0"},
 		{f.Calibration == nil || dsp.Finite(f.Calibration.B), "calibration.b", "is not finite"},
+		{f.Calibration == nil || f.Calibration.Half == 0 || dsp.Finite(f.Calibration.Half) && f.Calibration.Half > 0 && f.Link.Kind == Logit, "calibration.half", "want a finite number ≥ 0, and 0 but for the link logit"},
 		{f.Prior >= 0 && f.Prior < 1, "prior", "want 0 or more and less than 1"},
 		{f.Indeterminate.Low >= 0, "indeterminate.low", "want 0 to 1"},
 		{f.Indeterminate.High <= 1, "indeterminate.high", "want 0 to 1"},

@@ -45,8 +45,8 @@ func (e *FileError) Is(target error) bool { return target == ErrModel }
 //	η = intercept + Σ weight·z,  z = (x − center − Σ slope·u)/scale clipped to ±clip,
 //
 // plus an optional Kernel. u are the covariates and their squares: what a person of
-// this pitch has is center + Σ slope·u. η is calibrated to a·η + b, and a link maps that to a
-// probability. A feature that was not measured adds nothing. Files are JSON; a
+// this pitch has is center + Σ slope·u. η is calibrated, see [Calibration], and a link maps
+// that to a probability. A feature that was not measured adds nothing. Files are JSON; a
 // member that is missing, unknown, repeated or out of range makes [Load] refuse
 // the file.
 type File struct {
@@ -123,12 +123,6 @@ var linkKinds = screen.NewEnum[LinkKind]("link", "logit", "ordinal")
 func (k LinkKind) String() string                { return linkKinds.String(k) }
 func (k LinkKind) MarshalText() ([]byte, error)  { return linkKinds.MarshalText(k) }
 func (k *LinkKind) UnmarshalText(b []byte) error { return linkKinds.Unmarshal(k, b) }
-
-// Calibration maps η to A·η + B before the link (Platt 1999). A is positive.
-type Calibration struct {
-	A float64 `json:"a"`
-	B float64 `json:"b"`
-}
 
 // Band is the indeterminate band of a model file, in terms of the probability. It is
 // applied as [screen.Band.Of] says.

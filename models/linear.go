@@ -191,8 +191,9 @@ func (l *Linear) finish(p *prediction, w *workspace) screen.Score {
 // probability is one half if that is lower.
 func (l *Linear) decide(s *screen.Score, eta, half float64) {
 	f := l.file
+	low, high := eta-half, eta+half
 	if c := f.Calibration; c != nil {
-		eta, half = c.A*eta+c.B, c.A*half
+		low, eta, high = c.Of(low), c.Of(eta), c.Of(high)
 	}
 	shift := 0.0
 	if f.Link.Kind == Ordinal {
@@ -206,6 +207,6 @@ func (l *Linear) decide(s *screen.Score, eta, half float64) {
 		s.Severity = f.Category.Severities()[class]
 	}
 	s.Probability = dsp.Logistic(eta - shift)
-	s.Low, s.High = dsp.Logistic(eta-shift-half), dsp.Logistic(eta-shift+half)
+	s.Low, s.High = dsp.Logistic(low-shift), dsp.Logistic(high-shift)
 	s.Decide(f.Indeterminate.Of(f.Category))
 }

@@ -1,0 +1,35 @@
+package models
+
+// bendWidth is how far below 0, and above Calibration.Half, logits are bent. Chosen: with
+// 0.5 the calibration errors of the deepfake model, nested, through a channel and of
+// systems since 2023, are 0.044, 0.042 and 0.056, with 1 0.040, 0.039 and 0.070; see the
+// model card.
+const bendWidth = 0.5
+
+// Calibration maps η to x = A·η + B before the link (Platt 1999), and with a Half above 0
+// bends x so that it is 0 at Half:
+//
+//	x                      for x ≤ −w and x ≥ Half + w, w = 0.5,
+//	w·(x − Half)/(Half + w) between −w and Half,
+//	(Half + w)·(x − Half)/w between Half and Half + w.
+//
+// A probability of one half then needs the evidence Half, such as few false alarms ask
+// for, and the probabilities further away keep their meaning.
+type Calibration struct {
+	A    float64 `json:"a"` // > 0
+	B    float64 `json:"b"`
+	Half float64 `json:"half,omitempty"` // ≥ 0
+}
+
+// Of is the calibrated η. It grows with η.
+func (c Calibration) Of(eta float64) float64 {
+	x := c.A*eta + c.B
+	switch {
+	case c.Half == 0 || x <= -bendWidth || x >= c.Half+bendWidth:
+		return x
+	case x < c.Half:
+		return bendWidth * (x - c.Half) / (c.Half + bendWidth)
+	default:
+		return (c.Half + bendWidth) * (x - c.Half) / bendWidth
+	}
+}
