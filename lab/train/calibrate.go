@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/models/learn"
 )
 
@@ -21,15 +22,10 @@ const (
 	calibrationFolds, calibrationParts = 5, 3
 )
 
-// A calibration makes of a score the logit a·score + b.
-type calibration struct{ a, b float64 }
-
-func (c calibration) of(score float64) float64 { return c.a*score + c.b }
-
 // calibrated is the calibration of a model of the rows of index, on held-out scores
 // of those rows, as recorded and through a channel, by cells that have not heard their
 // decoders, nor those that are tested.
-func (n *nest) calibrated(b *bench, index []int, tested decoderSet) (calibration, error) {
+func (n *nest) calibrated(b *bench, index []int, tested decoderSet) (models.Calibration, error) {
 	return n.heldOut(n.crossed(b, n.subset(index, calibrationFolds, calibrationParts), tested, true, 2)...).cautious()
 }
 
@@ -40,19 +36,19 @@ type heldOut struct {
 }
 
 // platt is Platt's calibration.
-func (h *heldOut) platt() (calibration, error) {
+func (h *heldOut) platt() (models.Calibration, error) {
 	a, b, err := learn.Platt(h.score, h.positive, h.weight)
-	return calibration{a, b}, err
+	return models.Calibration{A: a, B: b}, err
 }
 
-// cautious is Platt's calibration, with the logits lowered until at most falseAlarms
-// of the recordings of people have 0 or more. Logits that are low enough by
-// themselves stay, and so do those of scores that do not rank synthetic recordings
-// higher.
-func (h *heldOut) cautious() (calibration, error) {
+// cautious is Platt's calibration, bent so that at most falseAlarms of the recordings of
+// people have a logit of 0 or more; see [models.Calibration.Half]. Logits that are low
+// enough by themselves stay, and so do those of scores that do not rank synthetic
+// recordings higher.
+func (h *heldOut) cautious() (models.Calibration, error) {
 	c, err := h.platt()
-	if most := h.alarmScore(); err == nil && c.a > 0 && c.of(most) >= 0 {
-		c.b = math.Nextafter(-c.a*most, math.Inf(-1))
+	if most := c.Of(h.alarmScore()); err == nil && c.A > 0 && most >= 0 {
+		c.Half = math.Nextafter(most, math.Inf(1))
 	}
 	return c, err
 }
@@ -78,7 +74,7 @@ func (h *heldOut) alarmScore() float64 {
 }
 
 // heldOut are held-out scores with both classes of the same weight, of each copy of the
-// rows. Each source counts once within its class.
+// rows. Each source counts once within its class, however many cells tested it.
 func (n *nest) heldOut(copies ...scoredRows) *heldOut {
 	h := &heldOut{}
 	for _, s := range copies {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/voicescreen/voicescreen/internal/stats"
 	"github.com/voicescreen/voicescreen/lab/manifest"
+	"github.com/voicescreen/voicescreen/models"
 )
 
 // scoresOf are scores of a normal distribution in each class, the means so far apart
@@ -24,10 +25,10 @@ func scoresOf(apart float64) *heldOut {
 }
 
 // alarms is the share of the negatives with a logit of 0 or more.
-func (h *heldOut) alarms(c calibration) float64 {
+func (h *heldOut) alarms(c models.Calibration) float64 {
 	logit := make([]float64, len(h.score))
 	for i, s := range h.score {
-		logit[i] = c.of(s)
+		logit[i] = c.Of(s)
 	}
 	return shareAbove(logit, h.positive, h.weight, false)
 }
@@ -49,8 +50,8 @@ func TestCautiousKeepsFalseAlarms(t *testing.T) {
 	if got := h.alarms(c); !(got <= falseAlarms && got > falseAlarms-one) {
 		t.Errorf("got false alarms of %.4f, want at most %v and no fewer than that needs", got, falseAlarms)
 	}
-	if c.a != plain.a {
-		t.Errorf("got the slope %v, want that of Platt, %v", c.a, plain.a)
+	if c.Half <= 0 || c.A != plain.A || c.B != plain.B {
+		t.Errorf("got %+v, want Platt's %+v with a bend", c, plain)
 	}
 }
 
@@ -108,7 +109,7 @@ func TestCalibrationIsOfUnknownDecodersAndChannels(t *testing.T) {
 		t.Fatal(err)
 	}
 	if plain, err := h.platt(); err != nil || plain == want {
-		t.Fatalf("Platt's calibration: got %+v and %v, want a set that needs it lowered", plain, err)
+		t.Fatalf("Platt's calibration: got %+v and %v, want a set that needs a bend", plain, err)
 	}
 	if other, err := recorded.cautious(); err != nil || other == want {
 		t.Fatalf("as recorded: got %+v and %v, want a set whose channels matter", other, err)

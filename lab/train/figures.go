@@ -36,13 +36,13 @@ func (t *trainer) file(ctx context.Context) (*models.File, error) {
 	calibrate := known.platt
 	if n != nil {
 		known = n.heldOut(n.scored(func(h held) float64 { return h.raw.clean }), n.scored(func(h held) float64 { return h.raw.heard }))
-		calibrate, on = known.cautious, "nested held-out scores of the training rows, as recorded and through a random channel; lowered until one half has at most 10 % false alarms among them"
+		calibrate, on = known.cautious, "nested held-out scores of the training rows, as recorded and through a random channel; bent until one half has at most 10 % false alarms among them"
 	}
 	cal, err := calibrate()
 	if err != nil {
 		return nil, err
 	}
-	if cal.a <= 0 {
+	if cal.A <= 0 {
 		return nil, fmt.Errorf("%w: the scores say nothing about held-out rows", learn.ErrFit)
 	}
 	deviation, err := t.spread(ctx)
@@ -55,7 +55,7 @@ func (t *trainer) file(ctx context.Context) (*models.File, error) {
 		Category: t.task, Schema: t.schema.Name(),
 		Description: "Logistic regression. The probability supposes that half of the recordings are positive. A screening signal, not proof.",
 		Link:        models.Link{Kind: models.Logit}, Intercept: stats.Significant(final.linear.Intercept, 5), LogitSD: stats.Significant(deviation, 5), Clip: clip,
-		Calibration: &models.Calibration{A: stats.Significant(cal.a, 5), B: stats.Significant(cal.b, 5)},
+		Calibration: &models.Calibration{A: stats.Significant(cal.A, 5), B: stats.Significant(cal.B, 5), Half: stats.Significant(cal.Half, 5)},
 		Prior:       0.5, IsCalibrated: true, CalibratedOn: cmp.Or(o.Data, "the manifest") + "; " + on,
 		Licence: cmp.Or(o.Licence, "MIT"), TrainedOn: t.origins(), Covariates: final.covariates, Features: final.features,
 	}
@@ -69,7 +69,7 @@ func (t *trainer) file(ctx context.Context) (*models.File, error) {
 	}
 	f.Indeterminate = known.undecidedBand(cal)
 	if n != nil {
-		f.Description += " It is lowered so that one half has few false alarms."
+		f.Description += " It is bent so that one half has few false alarms."
 		if f.Metrics, err = n.figures(ctx); err != nil {
 			return nil, err
 		}
@@ -136,7 +136,7 @@ func (t *trainer) crossValidate(ctx context.Context) (clean, heard []float64, er
 
 // undecidedBand holds a tenth of the balanced cross-validated recordings on
 // either side of the threshold of equal error rates, in probability.
-func (h *heldOut) undecidedBand(c calibration) models.Band {
+func (h *heldOut) undecidedBand(c models.Calibration) models.Band {
 	_, threshold := evaluate.EER(h.score, h.positive)
 	order := stats.Indices(len(h.score))
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(h.score[i], h.score[j]) })
@@ -151,10 +151,10 @@ func (h *heldOut) undecidedBand(c calibration) models.Band {
 		var sum float64
 		for _, i := range order {
 			if sum += h.weight[i]; sum >= share*total {
-				return dsp.Logistic(c.of(h.score[i]))
+				return dsp.Logistic(c.Of(h.score[i]))
 			}
 		}
-		return dsp.Logistic(c.of(threshold))
+		return dsp.Logistic(c.Of(threshold))
 	}
 	return models.Band{Low: stats.Significant(at(below/total-learn.Undecided/2), 5), High: stats.Significant(at(below/total+learn.Undecided/2), 5)}
 }

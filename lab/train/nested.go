@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"path"
@@ -55,12 +56,12 @@ var recipes = []recipe{
 	{"all measures, weighed by relevance", nil, penalty, true},
 }
 
-// A held is what a nested cross-validation says of one row: scores by models that
-// saw neither its source nor its speaker nor its decoder, and that were designed and
-// calibrated without them. Rows that no cell tests are NaN.
+// A held is what one cell of a nested cross-validation says of a row: the score of a model
+// that saw neither its source nor its speaker nor its decoder, and that was designed and
+// calibrated without them.
 type held struct {
+	row        int
 	raw, logit heldScore // the sum of regression and machine, and calibrated
-	cells      float64   // how many cells tested it
 }
 
 // A heldScore is the score of a row as it is, and through a random channel.
@@ -74,7 +75,7 @@ type nest struct {
 	*trainer
 	units  []string
 	weight []float64 // of each row in the figures
-	rows   []held    // what run returned
+	tested []held    // what run returned
 	counts []int     // how many cells chose each recipe
 	chosen int       // the recipe that all rows choose
 	step   func()    // reports progress
@@ -225,7 +226,8 @@ func (n *nest) later(b *bench, latest []manifest.Cell, tested decoderSet) (s sco
 	return s
 }
 
-// scoredRows are held-out scores of rows, in order of row.
+// scoredRows are held-out scores of rows. A row that several models scored is there as
+// often.
 type scoredRows struct {
 	index []int
 	score []float64
@@ -238,24 +240,15 @@ func (n *nest) inner(b *bench, index []int, tested decoderSet) scoredRows {
 
 // crossed scores the test rows of cells by models of their training rows: as they
 // are, and with copies of 2 through their first channel too. A row in several cells
-// has the mean of its scores. The rows are in ascending order. The models hear no
-// voice made like the decoders of tested.
+// is there several times, once for each model, cell by cell. The models hear no voice
+// made like the decoders of tested.
 func (n *nest) crossed(b *bench, cells []manifest.Cell, tested decoderSet, kernel bool, copies int) []scoredRows {
-	sum, count := make([][2]float64, len(n.train)), make([]float64, len(n.train))
+	out := make([]scoredRows, copies)
 	for _, c := range cells {
 		f := b.fit(c.Train, tested.with(n.train, c.Test), kernel)
 		for _, i := range c.Test {
 			for copy := range copies {
-				sum[i][copy] += b.row(f, i, copy)
-			}
-			count[i]++
-		}
-	}
-	out := make([]scoredRows, copies)
-	for i := range n.train {
-		for copy := range copies {
-			if count[i] > 0 {
-				out[copy].add(i, sum[i][copy]/count[i])
+				out[copy].add(i, b.row(f, i, copy))
 			}
 		}
 	}
@@ -269,9 +262,22 @@ func (s *scoredRows) add(row int, score float64) {
 // pick returns labels, weights and pages of rows.
 func (n *nest) pick(index []int) (y []bool, w []float64, page []string) {
 	for _, i := range index {
-		y, w, page = append(y, n.train[i].Positive), append(w, n.weight[i]), append(page, n.train[i].Source)
+		y, page = append(y, n.train[i].Positive), append(page, n.train[i].Source)
 	}
-	return y, w, page
+	return y, divided(index, n.weight), page
+}
+
+// divided are the weights of rows, each divided by how often the row is there.
+func divided(index []int, weight []float64) []float64 {
+	times := map[int]float64{}
+	for _, i := range index {
+		times[i]++
+	}
+	w := make([]float64, len(index))
+	for k, i := range index {
+		w[k] = weight[i] / times[i]
+	}
+	return w
 }
 
 // rank is the AUC with each source counting once, and that within sources.
@@ -293,77 +299,52 @@ func balanced(y []bool, w []float64) []float64 {
 	return out
 }
 
-// run scores every training row: the recipe, the calibration and both models are
-// those of the other rows of its cell. It also counts how often each recipe was
-// chosen.
+// run scores every training row, by the model of each cell that tests it: the recipe, the
+// calibration and both models are those of the other rows of the cell. It also counts how
+// often each recipe was chosen.
 func (n *nest) run(ctx context.Context) ([]held, []int, error) {
 	cells := n.usable(manifest.Crossed(n.train, outerFolds, outerParts, n.opts.Seed))
 	benches := n.benches(len(recipes))
 	chosen := make([]int, len(cells))
 	n.parallel(ctx, len(cells), func(c int) { chosen[c] = n.choose(benches, cells[c].Train, decoderSet{}.with(n.train, cells[c].Test)) })
 	n.step()
-	rows := make([]held, len(n.train))
-	var mu sync.Mutex // protects rows and failed
-	var failed error
+	scored, failed := make([][]held, len(cells)), make([]error, len(cells))
 	n.parallel(ctx, len(cells), func(c int) {
 		b, tested := benches[chosen[c]], decoderSet{}.with(n.train, cells[c].Test)
 		cal, err := n.calibrated(b, cells[c].Train, tested)
-		f := b.fit(cells[c].Train, tested, true)
-		mu.Lock()
-		defer mu.Unlock()
-		if err != nil {
-			failed = fmt.Errorf("train: nested cross-validation: %w", err)
+		if failed[c] = err; err != nil {
 			return
 		}
+		f := b.fit(cells[c].Train, tested, true)
 		for _, i := range cells[c].Test {
-			rows[i].add(heldScore{b.row(f, i, 0), b.row(f, i, 1)}, cal)
+			raw := heldScore{b.row(f, i, 0), b.row(f, i, 1)}
+			scored[c] = append(scored[c], held{i, raw, heldScore{cal.Of(raw.clean), cal.Of(raw.heard)}})
 		}
 	})
-	for i := range rows {
-		rows[i].finish()
-	}
 	count := make([]int, len(recipes))
 	for _, k := range chosen {
 		count[k]++
 	}
-	if failed == nil {
-		failed = ctx.Err()
+	if err := errors.Join(failed...); err != nil {
+		return nil, nil, fmt.Errorf("train: nested cross-validation: %w", err)
 	}
-	return rows, count, failed
+	return slices.Concat(scored...), count, ctx.Err()
 }
 
-// add adds the scores of one cell, and what its calibration makes of them.
-func (h *held) add(s heldScore, c calibration) {
-	h.raw.add(s)
-	h.logit.add(heldScore{c.of(s.clean), c.of(s.heard)})
-	h.cells++
-}
-
-func (s *heldScore) add(t heldScore) {
-	s.clean += t.clean
-	s.heard += t.heard
-}
-
-// finish makes means of the sums: NaN where no cell tested the row.
-func (h *held) finish() {
-	for _, s := range []*heldScore{&h.raw, &h.logit} {
-		s.clean /= h.cells
-		s.heard /= h.cells
-	}
-}
-
-// single scores the test rows of cells by one recipe, without a calibration, and
-// returns of each cell its rows.
-func (n *nest) single(ctx context.Context, k int, cells []manifest.Cell) []scoredRows {
+// single scores the test rows of cells by one recipe, without a calibration.
+func (n *nest) single(ctx context.Context, k int, cells []manifest.Cell) (s scoredRows) {
 	b := n.bench(&recipes[k])
 	out := make([]scoredRows, len(cells))
 	n.parallel(ctx, len(cells), func(c int) {
 		f := b.fit(cells[c].Train, decoderSet{}.with(n.train, cells[c].Test), true)
 		for _, i := range cells[c].Test {
-			out[c].index, out[c].score = append(out[c].index, i), append(out[c].score, b.row(f, i, 0))
+			out[c].add(i, b.row(f, i, 0))
 		}
 	})
-	return out
+	for _, part := range out {
+		s.index, s.score = append(s.index, part.index...), append(s.score, part.score...)
+	}
+	return s
 }
 
 // parallel calls f for 0 to before count, by as many goroutines as the trainer

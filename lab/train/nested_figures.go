@@ -45,7 +45,7 @@ func Nested(ctx context.Context, rows []manifest.Row, opts *Options) ([]models.M
 
 // settle runs the nested cross-validation and chooses the recipe by all rows.
 func (n *nest) settle(ctx context.Context) (err error) {
-	if n.rows, n.counts, err = n.run(ctx); err != nil {
+	if n.tested, n.counts, err = n.run(ctx); err != nil {
 		return err
 	}
 	n.chosen = n.choose(n.benches(len(recipes)), stats.Indices(len(n.train)), nil)
@@ -55,7 +55,7 @@ func (n *nest) settle(ctx context.Context) (err error) {
 
 // figures measures the held-out scores, then those of the two harder hold-outs.
 func (n *nest) figures(ctx context.Context) ([]models.Metric, error) {
-	split := fmt.Sprintf("nested, %d folds of sources and speakers by %d parts of decoders; each decoder and each source counts once; %s",
+	split := fmt.Sprintf("nested, %d folds of sources and speakers by %d parts of decoders; each decoder and each source counts once, a recording by each model that tests it; %s",
 		outerFolds, outerParts, n.choices())
 	all := n.scored(func(h held) float64 { return h.logit.clean })
 	out := n.measureAll(all, n.weight, split)
@@ -71,7 +71,7 @@ func (n *nest) figures(ctx context.Context) ([]models.Metric, error) {
 	out = append(out, n.situations(all, "nested")...)
 	out = append(out, n.situations(heard, "nested, each recording through one random channel")...)
 
-	kinds := n.joined(n.single(ctx, n.chosen, n.usable(manifest.ByKind(n.train, outerFolds, n.opts.Seed))))
+	kinds := n.single(ctx, n.chosen, n.usable(manifest.ByKind(n.train, outerFolds, n.opts.Seed)))
 	out = append(out, n.ranks(kinds, n.weight, "whole kinds held out, besides sources and speakers")...)
 	n.step()
 	since, err := n.since(ctx)
@@ -95,29 +95,10 @@ func (n *nest) usable(cells []manifest.Cell) []manifest.Cell {
 	return slices.DeleteFunc(cells, func(c manifest.Cell) bool { return !n.bothClasses(c.Train) || !n.bothClasses(c.Test) })
 }
 
-// scored are the rows that have the score.
+// scored are one score of each row by each model that tested it.
 func (n *nest) scored(of func(held) float64) (s scoredRows) {
-	for i, h := range n.rows {
-		if v := of(h); !math.IsNaN(v) {
-			s.index, s.score = append(s.index, i), append(s.score, v)
-		}
-	}
-	return s
-}
-
-// joined are the rows of several cells, each with the mean of its scores.
-func (n *nest) joined(parts []scoredRows) (s scoredRows) {
-	sum, count := make([]float64, len(n.train)), make([]float64, len(n.train))
-	for _, p := range parts {
-		for k, i := range p.index {
-			sum[i] += p.score[k]
-			count[i]++
-		}
-	}
-	for i := range sum {
-		if count[i] > 0 {
-			s.index, s.score = append(s.index, i), append(s.score, sum[i]/count[i])
-		}
+	for _, h := range n.tested {
+		s.add(h.row, of(h))
 	}
 	return s
 }
@@ -139,7 +120,7 @@ func (n *nest) since(ctx context.Context) ([]models.Metric, error) {
 	f := b.fit(c.Train, nil, true)
 	var s scoredRows
 	for _, i := range c.Test {
-		s.add(i, cal.of(b.row(f, i, 0)))
+		s.add(i, cal.Of(b.row(f, i, 0)))
 	}
 	once := slices.Repeat([]float64{1}, len(n.train))
 	return n.measureAll(s, once, fmt.Sprintf("trained on systems of before %d, tested on those since; each recording counts once, voices of more than a tenth of the rows are left out; chosen before %d: %s", sinceYear, sinceYear, recipes[chosen].name)), nil
@@ -196,9 +177,9 @@ func (n *nest) ranks(s scoredRows, weight []float64, split string) []models.Metr
 // measureBy returns those of the figures that are defined, with their intervals.
 func (n *nest) measureBy(s scoredRows, weight []float64, split string, figures []figure) []models.Metric {
 	y, _, page := n.pick(s.index)
-	w, cluster := make([]float64, len(s.index)), make([]string, len(s.index))
+	w, cluster, rows := divided(s.index, weight), make([]string, len(s.index)), map[int]bool{}
 	for k, i := range s.index {
-		w[k], cluster[k] = weight[i], n.units[i]
+		rows[i], cluster[k] = true, n.units[i]
 		if y[k] {
 			cluster[k] += "\x00" + n.train[i].Family()
 		}
@@ -220,7 +201,7 @@ func (n *nest) measureBy(s scoredRows, weight []float64, split string, figures [
 		}
 		out = append(out, models.Metric{
 			Name: f.name, Value: stats.Decimals(value, 4), Low: stats.Decimals(min(ci.Low, value), 4), High: stats.Decimals(max(ci.High, value), 4),
-			Interval: "95 %, bootstrap by source and decoder", Data: cmp.Or(n.opts.Data, "the manifest"), Split: split, N: len(s.index),
+			Interval: "95 %, bootstrap by source and decoder", Data: cmp.Or(n.opts.Data, "the manifest"), Split: split, N: len(rows),
 		})
 	}
 	return out

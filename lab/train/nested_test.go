@@ -330,3 +330,28 @@ func TestSituations(t *testing.T) {
 		t.Errorf("got no situation of %v", want)
 	}
 }
+
+// A row that several models scored counts as one.
+func TestRowsOfSeveralCellsCountOnce(t *testing.T) {
+	w := divided([]int{0, 1, 0, 2, 0}, []float64{6, 5, 4})
+	if want := []float64{2, 5, 2, 4, 2}; !slices.Equal(w, want) {
+		t.Errorf("got %v, want %v", w, want)
+	}
+	tr := nestedTrainer(morePages, func(*manifest.Row, []float64, *rand.Rand) {})
+	n := newNest(tr)
+	once, often := scoredRows{}, scoredRows{}
+	rng := rand.New(rand.NewPCG(5, 5))
+	for i := range tr.train {
+		score := rng.NormFloat64()
+		once.add(i, score)
+		for range 1 + i%3 {
+			often.add(i, score)
+		}
+	}
+	a, b := n.measureAll(once, n.weight, "once"), n.measureAll(often, n.weight, "often")
+	for k := range a {
+		if a[k].N != b[k].N || a[k].Name != "within_source_auc" && math.Abs(a[k].Value-b[k].Value) > 2e-4 {
+			t.Errorf("%s: got %v of %d rows, want %v of %d", a[k].Name, b[k].Value, b[k].N, a[k].Value, a[k].N)
+		}
+	}
+}

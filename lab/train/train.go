@@ -45,7 +45,7 @@ type Options struct {
 
 	// Nested measures and calibrates the deepfake model by nested
 	// cross-validation, and chooses its recipe by the inner cells; see [Nested]. The
-	// probability is lowered until one half has at most 10 % false alarms on
+	// probability is bent until one half has at most 10 % false alarms on
 	// held-out recordings of people, half of them through a random channel.
 	Nested bool
 }
