@@ -11,7 +11,7 @@ import (
 func TestCalibrationBendsOneHalf(t *testing.T) {
 	c := models.Calibration{A: 2, B: 1, Half: 0.7}
 	for _, k := range []struct{ logit, want float64 }{
-		{-3, -3}, {-0.5, -0.5}, {0.1, -0.25}, {0.7, 0}, {0.95, 0.6}, {1.2, 1.2}, {4, 4},
+		{-3, -3}, {-0.25, -0.25}, {0.225, -0.125}, {0.7, 0}, {0.825, 0.475}, {0.95, 0.95}, {4, 4},
 	} {
 		if got := c.Of((k.logit - c.B) / c.A); math.Abs(got-k.want) > 1e-12 {
 			t.Errorf("logit %v: got %v, want %v", k.logit, got, k.want)

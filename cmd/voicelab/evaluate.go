@@ -21,13 +21,13 @@ import (
 
 // evaluateOptions are the flags of "evaluate".
 type evaluateOptions struct {
-	task, manifest, model, share, against, scores, use, report string
-	json, gate, nested                                         bool
-	threshold                                                  float64
-	corpus                                                     corpusOptions
-	prior                                                      float64
-	scoring                                                    command.ScoringFlags
-	program                                                    command.ScorerFlags
+	task, manifest, model, share, against, scores, use, report, through string
+	json, gate, nested                                                  bool
+	threshold                                                           float64
+	corpus                                                              corpusOptions
+	prior                                                               float64
+	scoring                                                             command.ScoringFlags
+	program                                                             command.ScorerFlags
 }
 
 // evaluateHelp is the long help of "evaluate".
@@ -64,7 +64,9 @@ and how long each took.
 --nested, for deepfake, measures no model but how the design of the shipped one does
 on systems that it never heard: it trains many models on the rows with use train,
 each without the source, the speaker and the decoder of what it is tested on.
-Besides, it holds out whole kinds of synthesis, and systems from 2023 on.
+Besides, it holds out whole kinds of synthesis, and systems from 2023 on. With
+--through it also scores the recordings of another folder, with the same paths as in
+the manifest, each after a channel that another program made: a telephone, a codec.
 
 --scores writes the scores as CSV, in the order of the manifest. The columns are
 path, label and score, the probability of the positive class from 0 to 1. Where
@@ -107,6 +109,7 @@ func newEvaluate() *cobra.Command {
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the figures as JSON")
 	cmd.Flags().BoolVar(&o.gate, "gate", false, "leave out recordings that the quality gate refuses")
 	cmd.Flags().BoolVar(&o.nested, "nested", false, "deepfake: measure the design by nested cross-validation")
+	cmd.Flags().StringVar(&o.through, "through", "", "with --nested: a folder of the same recordings, each through a channel")
 	command.AddPrior(cmd, &o.prior)
 	o.scoring.Add(cmd)
 	cmd.Flags().Float64Var(&o.threshold, "threshold", 0, "probability from which a recording counts as positive without the band (default: the class of the model, or 0.5 if it has none)")
@@ -134,6 +137,9 @@ func (o *evaluateOptions) check(cmd *cobra.Command) (screen.Category, error) {
 	}
 	if err := checkNested(o.nested, task, o.corpus.name); err != nil {
 		return 0, err
+	}
+	if o.through != "" && !o.nested {
+		return 0, command.Usagef("--through is for --nested")
 	}
 	if o.against == shippedModel && o.model == "" && !o.program.Given() && !o.nested {
 		return 0, command.Usagef("--against shipped compares the shipped model with itself, want --model or another file")

@@ -34,7 +34,11 @@ func evaluateNested(cmd *cobra.Command, o evaluateOptions) error {
 	}
 	bar := &trainingBar{cmd: cmd}
 	defer bar.finish()
-	metrics, err := train.Nested(cmd.Context(), m.Rows, bar.options(m))
+	opts := bar.options(m)
+	if o.through != "" {
+		opts.Through = bar.decode(&manifest.File{Dir: o.through})
+	}
+	metrics, err := train.Nested(cmd.Context(), m.Rows, opts)
 	bar.finish()
 	if err != nil {
 		return err
@@ -62,22 +66,27 @@ func (b *trainingBar) finish() {
 	b.bar.Finish()
 }
 
+// decode reads the recordings of a manifest; warnings go above the bar.
+func (b *trainingBar) decode(m *manifest.File) func(path string) ([]float64, int, error) {
+	return func(path string) ([]float64, int, error) {
+		c, err := command.ReadFile(b.cmd.Context(), m.Path(path), nil, 0)
+		if err != nil {
+			return nil, 0, err
+		}
+		for _, w := range command.Warnings(c) {
+			b.mu.Lock()
+			b.bar.Hide()
+			fmt.Fprintf(b.cmd.ErrOrStderr(), "%s: warning: %s: %s\n", b.cmd.Root().Name(), path, w)
+			b.mu.Unlock()
+		}
+		return c.Samples, c.Rate, nil
+	}
+}
+
 // options read the recordings of a manifest and report to the bar.
 func (b *trainingBar) options(m *manifest.File) *train.Options {
 	return &train.Options{
-		Decode: func(path string) ([]float64, int, error) {
-			c, err := command.ReadFile(b.cmd.Context(), m.Path(path), nil, 0)
-			if err != nil {
-				return nil, 0, err
-			}
-			for _, w := range command.Warnings(c) {
-				b.mu.Lock()
-				b.bar.Hide()
-				fmt.Fprintf(b.cmd.ErrOrStderr(), "%s: warning: %s: %s\n", b.cmd.Root().Name(), path, w)
-				b.mu.Unlock()
-			}
-			return c.Samples, c.Rate, nil
-		},
+		Decode: b.decode(m),
 		Progress: func(done, total int) {
 			b.mu.Lock()
 			defer b.mu.Unlock()

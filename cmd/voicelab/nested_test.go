@@ -6,6 +6,15 @@ import (
 	"testing"
 )
 
+// --through needs --nested, and reads the recording of each row.
+func TestThroughRefusesWhatHasNoMeaning(t *testing.T) {
+	rows := labelled(t, 4, "bonafide", "spoof")
+	o := cli(t, "evaluate", "--task", "deepfake", "--manifest", rows, "--through", t.TempDir())
+	if o.code == 0 || !strings.Contains(o.stderr, "--through is for --nested") {
+		t.Errorf("got code %d and %q", o.code, o.stderr)
+	}
+}
+
 func TestNestedRefusesWhatHasNoMeaning(t *testing.T) {
 	rows := labelled(t, 4, "bonafide", "spoof")
 	out := filepath.Join(t.TempDir(), "m.json")

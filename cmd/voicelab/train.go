@@ -27,9 +27,8 @@ func newTrain() *cobra.Command {
 		Use:   "train --task TASK --manifest FILE.csv --out MODEL.json",
 		Short: "Fit a model to labelled recordings",
 		Long: `Fit a model to the recordings of a manifest and write its file: a logistic
-regression and, for deepfake, a kernel machine. The figures are from
-cross-validation in which no source, system or speaker is on both sides. Equal
-manifests, recordings and seeds give equal files.
+regression. The figures are from cross-validation in which no source, system or
+speaker is on both sides. Equal manifests, recordings and seeds give equal files.
 
 ` + manifestHelp + `
 Rows whose use is train or empty are trained on. All others are only measured.

@@ -1,4 +1,4 @@
-// Package spoof measures the features of schema spoof/5 (see [Schema]), which the
+// Package spoof measures the features of schema spoof/6 (see [Schema]), which the
 // deepfake scorer reads. They were chosen because synthetic and recorded speech
 // differ in them also for systems and speakers that were not in the training
 // data.
@@ -8,20 +8,24 @@
 //
 //   - pitch.*, amplitude.*, periodicity.*: dynamics of the autocorrelation
 //     pitch of 40 ms frames ([lanes.Autocorrelation]), and of the peak's height
-//   - periodicity.band*: normalised autocorrelation of five bands at that lag
+//   - periodicity.band*: normalised autocorrelation of five bands at that lag, and how
+//     those of two bands, and their changes, go together
 //   - lpc.*: statistics of the residual of linear prediction of order 18
-//     ([dsp.LPC]), and of some coefficients of the predictor (lpc.a*)
+//     ([dsp.LPC]) in voiced and in unvoiced sounds, and of some coefficients of the
+//     predictor (lpc.a*)
 //   - pulse.*: the peak of the residual at each glottal pulse ([dsp.Pulses]): its
 //     sign, and how its level moves from pulse to pulse
 //   - coherence.*: how strictly the envelopes of bands follow the pitch
 //   - fine.*: the long-term log spectrum less its running median: tones and
-//     checkerboards that upsampling leaves; of blocks, of the whole (fine.whole.*),
-//     and of the 10th percentile over time (fine.floor.*)
+//     checkerboards that upsampling leaves; of the whole (fine.whole.*), and of the
+//     10th percentile over time (fine.floor.*)
 //   - perturbation.*: jitter and shimmer, by [dsp.MeasureJitter] and
-//     [dsp.MeasureShimmer] of the pulses of [dsp.Pulses]
-//   - quefrency.*, texture.*: the power cepstrum of the voiced frames in bands of
-//     quefrency ([lanes.Cepstrum]), and the flatness of bands
-//   - envelope.*: skewness of the steps and bends of the envelopes of bands
+//     [dsp.MeasureShimmer] of the pulses of [dsp.Pulses], and how the changes of period
+//     and amplitude go together and follow each other
+//   - quefrency.*: the power cepstrum of the voiced frames in bands of quefrency
+//     ([lanes.Cepstrum])
+//   - envelope.*: skewness of the steps and bends of the envelopes of bands, and how the
+//     envelopes of two bands, and of a band and of all, go together
 //
 // A frame is active if its power is within 32 dB of the 95th percentile.
 package spoof

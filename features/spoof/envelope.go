@@ -20,6 +20,7 @@ const (
 type envelopes struct {
 	spectrum         *lanes.Spectrum
 	bands            table
+	loudness         []float64 // log of the energy of all bands together
 	active           activity
 	voiced, unvoiced []bool // active frames
 }
@@ -48,6 +49,7 @@ func (e *envelopes) measure(x, f0 []float64) {
 		copy(e.active.power[t:], power[:])
 	}
 	dsp.Log(e.bands.values, e.bands.values)
+	e.loudness = dsp.Log(sized(e.loudness, n), e.active.power)
 	e.active.decide()
 	for t, on := range e.active.on {
 		e.voiced[t] = on && voicedAt(f0, t*envelopeHop+envelopeFrame/2)

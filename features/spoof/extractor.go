@@ -7,7 +7,7 @@ import (
 	"github.com/voicescreen/voicescreen/features"
 )
 
-// An Extractor measures the features of schema spoof/5, of one recording after
+// An Extractor measures the features of schema spoof/6, of one recording after
 // another. It owns its scratch memory. After a recording of some length and rate,
 // a shorter one at the same rate allocates nothing but the results for which the
 // caller gives no memory. It is not safe for concurrent use.
@@ -93,10 +93,11 @@ func (e *Extractor) Vector(dst []float64, from, to float64) features.Vector {
 	}
 	v.pitch(e.periods)
 	v.residual(e.residual, e.voice.f0)
-	v.fine(e.fine)
+	v.voicedResiduals(e.residual, e.voice.f0)
 	v.perturbation(e.voice)
 	v.quefrency(e.quefrency)
 	v.envelope(e.envelope)
+	v.bands(e.envelope)
 	v.predictor(e.residual)
 	v.floor(e.fine)
 	v.excitation(&e.pulse, e.voice.pulses)

@@ -13,7 +13,7 @@ const (
 	fineBins  = fineFrame/2 + 1
 	fineHop   = 512
 	fineChunk = 16    // frames of one sum, 0.5 s; a multiple of lanes.Count
-	fineBlock = 3     // chunks of one mean, 1.5 s
+	fineBlock = 3     // chunks of one percentile, 1.5 s
 	fineFloor = 1e-12 // added to every bin: far below the dither
 	fineTrend = 31    // bins of the running median, 242 Hz
 	fineTop   = 8     // bins whose mean is the feature top8
@@ -68,46 +68,6 @@ func (f *fineSums) measure(x []float64) {
 		f.frames[t/fineChunk] += float64(len(there))
 		for l, power := range there {
 			f.floors.add(power, t+l, n)
-		}
-	}
-}
-
-// fine fills fine.*: of the mean log power spectrum of blocks of fineBlock
-// chunks less its running median, per band: standard deviation, maximum, mean
-// of the eight highest bins and skewness, averaged over the blocks. Blocks
-// have one length because a mean over more frames is smoother: otherwise the
-// measures would depend on the duration.
-func (v *vector) fine(f *fineSums) {
-	lo, hi := v.frames(len(f.frames), fineChunk*fineHop, fineChunk*fineHop)
-	var sum [len(fineBands) - 1][4]float64
-	blocks := 0.0
-	for start := lo; start == lo || start+fineBlock <= hi; start += fineBlock {
-		clear(f.mean)
-		n := 0.0
-		for c := start; c < min(start+fineBlock, hi); c++ {
-			for k, s := range f.sums.tracks[c] {
-				f.mean[k] += s
-			}
-			n += f.frames[c]
-		}
-		if n == 0 || start > lo && n < fineBlock*fineChunk {
-			break
-		}
-		for k := range f.mean {
-			f.mean[k] /= n
-		}
-		detrend(f.flat, f.mean)
-		for b := range sum {
-			for i, s := range f.band(b) {
-				sum[b][i] += s
-			}
-		}
-		blocks++
-	}
-	v.from("fine.band1.sd")
-	for _, stats := range sum {
-		for _, s := range stats {
-			v.put(s / blocks)
 		}
 	}
 }

@@ -41,9 +41,9 @@ func (f *floors) add(power []float64, t, n int) {
 	}
 }
 
-// floor fills fine.whole.* and fine.floor.*: the measures of fine.*, of the mean
-// log power spectrum of the whole part, and of the mean of the blocks' 10th
-// percentiles.
+// floor fills fine.whole.* and fine.floor.*: per band standard deviation, maximum, mean
+// of the eight highest bins and skewness, of the mean log power spectrum of the whole part
+// and of the mean of the blocks' 10th percentiles, each less its running median.
 func (v *vector) floor(f *fineSums) {
 	lo, hi := v.frames(len(f.frames), fineChunk*fineHop, fineChunk*fineHop)
 	clear(f.mean)

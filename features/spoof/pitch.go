@@ -121,10 +121,9 @@ func (v *vector) pitch(p *periods) {
 	v.pitchDynamics(p, lo, hi)
 	v.from("periodicity.band1.mean")
 	for _, track := range p.bands.tracks {
-		g := v.where(track[lo:hi], voiced)
-		v.put(meanSD(g))
-		v.put(dsp.PercentileInPlace(g, 10))
+		v.put(meanSD(v.where(track[lo:hi], voiced)))
 	}
+	v.periodicities(p, lo, hi)
 }
 
 // pitchDynamics fills the features of pitchFeatures in their order, of the

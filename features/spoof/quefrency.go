@@ -12,7 +12,6 @@ import (
 // AUC 0.71, 0.77 and 0.78 in cross-validation on the clips of DEEPFAKE.md.
 const (
 	harmonicFrame = 1024 // samples, 64 ms
-	textureFrame  = 512  // samples, 32 ms
 	quefrencyHop  = 320  // samples, 20 ms: every 10 ms separated no better
 	quefrencyLow  = 125.0
 	quefrencyHigh = 7375.0
@@ -23,32 +22,25 @@ const (
 	squareBlock = 32 // samples: of these, hops and frames are whole numbers
 )
 
-// quefrencies holds the tracks of quefrency.* and texture.*. A value is
-// defined where its frame is on.
+// quefrencies holds the tracks of quefrency.*. A value is defined where its frame is
+// on.
 type quefrencies struct {
 	samples int       // of the recording
 	sums    []float64 // of the squares before each block of squareBlock samples, and of all
 
-	harmonic       table    // of each quefrency band, the log of the power cepstrum
-	harmonicFrames activity // on says whether the frame of 64 ms is active and voiced
-	long           *lanes.Spectrum
-	cepstrum       *lanes.Cepstrum
-	power          []float64 // of a cepstrum
-
-	flatness      table    // of each band of textureBands, the log of geometric over arithmetic mean power
-	textureFrames activity // on says whether the frame of 32 ms is active and voiced
-	short         *lanes.Spectrum
-	logs          []float64 // of power of short
+	harmonic table    // of each quefrency band, the log of the power cepstrum
+	frames   activity // on says whether the frame is active and voiced
+	spectrum *lanes.Spectrum
+	cepstrum *lanes.Cepstrum
+	power    []float64 // of a cepstrum
 }
 
 func newQuefrencies() *quefrencies {
 	q := &quefrencies{
-		long:  lanes.NewSpectrum(dsp.PeriodicHann(harmonicFrame), harmonicFrame),
-		power: make([]float64, lanes.Count*(harmonicFFT/2+1)),
-		short: lanes.NewSpectrum(dsp.PeriodicHann(textureFrame), textureFrame),
+		spectrum: lanes.NewSpectrum(dsp.PeriodicHann(harmonicFrame), harmonicFrame),
+		power:    make([]float64, lanes.Count*(harmonicFFT/2+1)),
 	}
-	q.cepstrum = lanes.NewCepstrum(q.long.Bin(quefrencyHigh, rateHz)-q.long.Bin(quefrencyLow, rateHz), harmonicFFT)
-	q.logs = make([]float64, len(q.short.Power))
+	q.cepstrum = lanes.NewCepstrum(q.spectrum.Bin(quefrencyHigh, rateHz)-q.spectrum.Bin(quefrencyLow, rateHz), harmonicFFT)
 	return q
 }
 
@@ -69,16 +61,15 @@ func (q *quefrencies) measure(x, f0 []float64) {
 		block := x[i:min(i+squareBlock, len(x))]
 		q.sums = append(q.sums, q.sums[len(q.sums)-1]+dsp.Dot(block, block))
 	}
-	q.voicedFrames(&q.harmonicFrames, f0, harmonicFrame)
-	q.voicedFrames(&q.textureFrames, f0, textureFrame)
+	q.voicedFrames(f0)
 	q.harmonics(x)
-	q.textures(x)
 }
 
-// voicedFrames sets which of the frames of size samples every quefrencyHop are active
-// and have their middle in a voiced frame of the track f0.
-func (q *quefrencies) voicedFrames(a *activity, f0 []float64, size int) {
-	last := len(q.sums) - 1
+// voicedFrames sets which of the frames every quefrencyHop are active and have their
+// middle in a voiced frame of the track f0.
+func (q *quefrencies) voicedFrames(f0 []float64) {
+	const size = harmonicFrame
+	a, last := &q.frames, len(q.sums)-1
 	a.reset(frameCount(q.samples, quefrencyHop, size))
 	for t := range a.power {
 		a.power[t] = q.sums[min((t*quefrencyHop+size)/squareBlock, last)] - q.sums[min(t*quefrencyHop/squareBlock, last)]
@@ -91,9 +82,9 @@ func (q *quefrencies) voicedFrames(a *activity, f0 []float64, size int) {
 
 // harmonics fills harmonic.
 func (q *quefrencies) harmonics(x []float64) {
-	frames := q.harmonicFrames.on
+	frames := q.frames.on
 	q.harmonic.reset(len(quefrencyBands)-1, len(frames))
-	s := q.long
+	s := q.spectrum
 	lo, hi := s.Bin(quefrencyLow, rateHz), s.Bin(quefrencyHigh, rateHz)
 	edges := &quefrencyEdges
 	for t := 0; t < len(frames); t += lanes.Count {
@@ -114,43 +105,12 @@ func (q *quefrencies) harmonics(x []float64) {
 	}
 }
 
-// textures fills flatness.
-func (q *quefrencies) textures(x []float64) {
-	frames := q.textureFrames.on
-	q.flatness.reset(len(textureBands)-1, len(frames))
-	s := q.short
-	lo, hi := s.Bin(textureBands[0], rateHz), s.Bin(textureBands[len(textureBands)-1], rateHz)
-	for t := 0; t < len(frames); t += lanes.Count {
-		if !anyOf(frames, t) {
-			continue
-		}
-		s.Measure(x, t*quefrencyHop, quefrencyHop, len(frames)-t)
-		dsp.AddConstant(s.Power, spectrumFloor)
-		logs := q.logs
-		dsp.Log(logs[lanes.Count*lo:lanes.Count*hi], s.Bins(lo, hi))
-		for b, track := range q.flatness.tracks {
-			k0, k1 := s.Bin(textureBands[b], rateHz), s.Bin(textureBands[b+1], rateHz)
-			geometric, arithmetic := lanes.Sum(logs[lanes.Count*k0:lanes.Count*k1]), lanes.Sum(s.Bins(k0, k1))
-			n := float64(k1 - k0)
-			for l := range min(lanes.Count, len(frames)-t) {
-				track[t+l] = geometric[l]/n - math.Log(arithmetic[l]/n)
-			}
-		}
-	}
-}
-
-// quefrency fills quefrency.* and texture.*.
+// quefrency fills quefrency.*.
 func (v *vector) quefrency(q *quefrencies) {
-	on := q.harmonicFrames.on
+	on := q.frames.on
 	lo, hi := v.frames(len(on), quefrencyHop, harmonicFrame)
 	v.from("quefrency.band1.mean_log")
 	for _, track := range q.harmonic.tracks {
-		v.put(v.enough(track[lo:hi], on[lo:hi]))
-	}
-	on = q.textureFrames.on
-	lo, hi = v.frames(len(on), quefrencyHop, textureFrame)
-	v.from("texture.band1.flatness_mean")
-	for _, track := range q.flatness.tracks {
 		v.put(v.enough(track[lo:hi], on[lo:hi]))
 	}
 }

@@ -23,8 +23,7 @@ type residuals struct {
 	pad, frame []float64
 	error      []float64 // the residual of a frame
 	measures   table
-	taps       table    // the coefficients of predictorTaps, then the skewness
-	skew       float64  // of the residual of the latest frame
+	taps       table    // the coefficients of predictorTaps
 	active     activity // on says whether the frame was measured
 }
 
@@ -40,7 +39,7 @@ func newResiduals() *residuals {
 func (r *residuals) measure(x []float64, e *excitations) {
 	n := frameCount(len(x), lpcHop, lpcFrame)
 	r.measures.reset(len(residualMeasures), n)
-	r.taps.reset(len(predictorTaps)+1, n)
+	r.taps.reset(len(predictorTaps), n)
 	r.active.reset(n)
 	e.begin(len(x))
 	for t := range n {
@@ -63,7 +62,6 @@ func (r *residuals) measure(x []float64, e *excitations) {
 		for i, k := range predictorTaps {
 			r.taps.tracks[i][t] = -a[k]
 		}
-		r.taps.tracks[len(predictorTaps)][t] = r.skew
 		e.add(x, t*lpcHop, a)
 	}
 }
@@ -74,47 +72,32 @@ func (r *residuals) measureFrame() [4]float64 {
 	_, m2, m3, m4 := dsp.CentralMoments(e)
 	peak := dsp.Peak(e)
 	dev := math.Sqrt(m2)
-	r.skew = m3 / (m2 * dev)
 	return [4]float64{
 		math.Log(r.lpc.Power() / dsp.Dot(e, e)), math.Log(m4 / (m2 * m2)), math.Abs(m3) / (m2 * dev), math.Log(peak / dev),
 	}
 }
 
-// residual fills lpc.*: mean and standard deviation over the active frames of
-// what residualMeasures lists: the log prediction gain, and of the residual at
-// unit variance the log fourth moment, the magnitude of the skewness and the
-// log peak. The sign of the skewness is the polarity of the microphone.
+// residual fills lpc.unvoiced.*: mean and standard deviation of two of residualMeasures
+// over the unvoiced frames.
 func (v *vector) residual(r *residuals, f0 []float64) {
 	lo, hi := v.frames(len(r.active.on), lpcHop, lpcFrame)
-	on := r.active.on[lo:hi]
-	v.from("lpc.gain_log.mean")
-	for _, x := range r.measures.tracks {
-		mean, _ := meanSD(v.where(x[lo:hi], on))
-		v.put(mean)
+	v.chosen = sized(v.chosen, hi-lo)
+	for i := range v.chosen {
+		v.chosen[i] = r.active.on[lo+i] && !voicedAt(f0, (lo+i)*lpcHop+lpcFrame/2)
 	}
-	for _, x := range r.measures.tracks {
-		v.put(deviation(v.where(x[lo:hi], on)))
-	}
-	v.unvoiced = sized(v.unvoiced, hi-lo)
-	for i := range v.unvoiced {
-		v.unvoiced[i] = on[i] && !voicedAt(f0, (lo+i)*lpcHop+lpcFrame/2)
-	}
+	v.from("lpc.unvoiced.kurtosis_log.mean")
 	for _, i := range [...]int{kurtosisMeasure, peakMeasure} {
-		v.put(v.enough(r.measures.tracks[i][lo:hi], v.unvoiced))
+		v.put(v.enough(r.measures.tracks[i][lo:hi], v.chosen))
 	}
 }
 
-// predictor fills lpc.skew_* and lpc.a*: of the skewness of the residual the
-// magnitude of the mean, since its sign is the polarity of the microphone, and the
-// standard deviation; of some coefficients of the predictor x[n] ≈ Σ a[k]·x[n−k]
+// predictor fills lpc.a*: of some coefficients of the predictor x[n] ≈ Σ a[k]·x[n−k]
 // mean and standard deviation.
 func (v *vector) predictor(r *residuals) {
 	lo, hi := v.frames(len(r.active.on), lpcHop, lpcFrame)
 	on := r.active.on[lo:hi]
-	v.from("lpc.skew_mean_abs")
-	mean, dev := v.enough(r.taps.tracks[len(predictorTaps)][lo:hi], on)
-	v.put(math.Abs(mean), dev)
-	for _, track := range r.taps.tracks[:len(predictorTaps)] {
+	v.from("lpc.a1.mean")
+	for _, track := range r.taps.tracks {
 		v.put(v.enough(track[lo:hi], on))
 	}
 }

@@ -7,13 +7,13 @@ import (
 	"github.com/voicescreen/voicescreen/features"
 )
 
-// Schema returns "spoof/5", the schema of [Extractor]. Names, units and order are
+// Schema returns "spoof/6", the schema of [Extractor]. Names, units and order are
 // fixed; a change of any of them, or of the definition of a feature, is a new
 // schema. It is safe for concurrent use.
 func Schema() *features.Schema { return schema }
 
-var schema = features.NewSchema("spoof/5", slices.Concat(
-	pitchFeatures, periodicityFeatures(), residualFeatures(), fineFeatures(), perturbationFeatures, quefrencyFeatures(),
+var schema = features.NewSchema("spoof/6", slices.Concat(
+	pitchFeatures, periodicityFeatures(), residualFeatures(), perturbationFeatures, quefrencyFeatures(),
 	envelopeFeatures(), predictorFeatures(), wholeFeatures(), excitationFeatures, coherenceFeatures(), voiceFeatures,
 ))
 
@@ -43,47 +43,47 @@ var periodBands = [...]float64{60, 1000, 2000, 3500, 5500, 7400}
 
 func periodicityFeatures() [][2]string {
 	var f [][2]string
-	for b := range len(periodBands) - 1 {
-		for _, stat := range []string{"mean", "sd", "p10"} {
+	const bands = len(periodBands) - 1
+	for b := range bands {
+		for _, stat := range []string{"mean", "sd"} {
 			f = append(f, [2]string{fmt.Sprintf("periodicity.band%d.%s", b+1, stat), ""})
 		}
+	}
+	for _, of := range []string{"level", "step"} { // correlations of two bands
+		for a := range bands {
+			for b := a + 1; b < bands; b++ {
+				f = append(f, [2]string{fmt.Sprintf("periodicity.bands.%d_%d.%s", a+1, b+1, of), ""})
+			}
+		}
+	}
+	for b := range bands { // correlation of its changes with those of the level
+		f = append(f, [2]string{fmt.Sprintf("periodicity.band%d.loudness", b+1), ""})
 	}
 	return f
 }
 
 // residualMeasures are measured per frame. The features are mean and standard
-// deviation of each over the active frames, and of two of them also over the
-// unvoiced frames.
+// deviation of two of them over the unvoiced frames, and the shape of the
+// distribution of each over the voiced ones. Means and deviations over all active
+// frames told systems that were in the training from people, and others less.
 // Of the predictor see predictorFeatures.
 var residualMeasures = []string{"gain_log", "kurtosis_log", "skew_abs", "peak_log"}
 
 func residualFeatures() [][2]string {
 	var f [][2]string
-	for _, stat := range []string{"mean", "sd"} {
-		for _, m := range residualMeasures {
-			f = append(f, [2]string{"lpc." + m + "." + stat, ""})
-		}
-	}
 	for _, m := range []string{"kurtosis_log", "peak_log"} {
 		for _, stat := range []string{"mean", "sd"} {
 			f = append(f, [2]string{"lpc.unvoiced." + m + "." + stat, ""})
 		}
+	}
+	for _, m := range residualMeasures {
+		f = append(f, [2]string{"lpc.voiced." + m + ".skew", ""}, [2]string{"lpc.voiced." + m + ".kurtosis_log", ""})
 	}
 	return f
 }
 
 // fineBands are the edges in Hz of the bands of the long-term spectrum.
 var fineBands = [...]float64{200, 1500, 3500, 5500, 7300}
-
-func fineFeatures() [][2]string {
-	var f [][2]string
-	for b := range len(fineBands) - 1 {
-		for _, stat := range []string{"sd", "max", "top8", "skew"} {
-			f = append(f, [2]string{fmt.Sprintf("fine.band%d.%s", b+1, stat), ""})
-		}
-	}
-	return f
-}
 
 // Logarithms of dsp.Jitter and dsp.Shimmer and of ratios within them.
 var perturbationFeatures = [][2]string{
@@ -98,27 +98,27 @@ var perturbationFeatures = [][2]string{
 	{"perturbation.shimmer_apq11_log", ""},       //
 	{"perturbation.shimmer_apq3_local_log", ""},  // APQ3 over local
 	{"perturbation.shimmer_apq11_local_log", ""}, // APQ11 over local
+
+	// Of the changes of period and amplitude from pulse to pulse.
+	{"perturbation.change_correlation", ""},         // of period and amplitude
+	{"perturbation.size_correlation", ""},           // of how large the two are
+	{"perturbation.period_persistence", ""},         // correlation with itself one pulse before
+	{"perturbation.amplitude_persistence", ""},      //
+	{"perturbation.period_size_persistence", ""},    // of how large it is
+	{"perturbation.amplitude_size_persistence", ""}, //
 }
 
 // quefrencyBands are the edges in ms of the bands of quefrency: ripples of the
 // spectrum from 4 kHz wide to 40 Hz, with the pitch from 2.5 ms on.
 var quefrencyBands = [...]float64{0.25, 0.5, 0.75, 1, 1.5, 2, 2.5, 3, 4, 5, 7, 10, 15, 25}
 
-// textureBands are the edges in Hz of the bands whose flatness is measured.
-var textureBands = [...]float64{125, 1000, 2000, 3500, 5000, 7312.5}
-
 // quefrencyFeatures lists, of voiced frames, the power cepstrum of 64 ms by
-// bands of quefrency, and the flatness of 32 ms by bands of frequency.
+// bands of quefrency.
 func quefrencyFeatures() [][2]string {
 	var f [][2]string
 	for b := range len(quefrencyBands) - 1 {
 		for _, stat := range []string{"mean_log", "sd_log"} {
 			f = append(f, [2]string{fmt.Sprintf("quefrency.band%d.%s", b+1, stat), ""})
-		}
-	}
-	for b := range len(textureBands) - 1 {
-		for _, stat := range []string{"mean", "sd"} {
-			f = append(f, [2]string{fmt.Sprintf("texture.band%d.flatness_%s", b+1, stat), ""})
 		}
 	}
 	return f
@@ -135,6 +135,11 @@ func envelopeFeatures() [][2]string {
 			f = append(f, [2]string{fmt.Sprintf("envelope."+stat, b+1), ""})
 		}
 	}
+	for distance, of := range []string{"loudness", "next", "second"} { // all bands, or the band so many further
+		for b := range len(envelopeBands) - 1 - distance {
+			f = append(f, [2]string{fmt.Sprintf("envelope.voiced.band%d.%s", b+1, of), ""})
+		}
+	}
 	return f
 }
 
@@ -145,14 +150,16 @@ var predictorTaps = [...]int{1, 2, 3, 4, 6, 9, 13, 18}
 // they were of no use; on all clips, with the decoder of each held out, AUC and AUC
 // within sources are higher with them.
 func predictorFeatures() [][2]string {
-	f := [][2]string{{"lpc.skew_mean_abs", ""}, {"lpc.skew_sd", ""}}
+	var f [][2]string
 	for _, k := range predictorTaps {
 		f = append(f, [2]string{fmt.Sprintf("lpc.a%d.mean", k), ""}, [2]string{fmt.Sprintf("lpc.a%d.sd", k), ""})
 	}
 	return f
 }
 
-// wholeFeatures lists the measures of fineFeatures of other spectra.
+// wholeFeatures lists, of the mean log spectrum of all frames and of that between the
+// sounds, both less their running median, how uneven each band is, its highest bin, the
+// mean of the eight highest and the skewness.
 func wholeFeatures() [][2]string {
 	var f [][2]string
 	for _, part := range []string{"whole", "floor"} {

@@ -14,7 +14,7 @@ import (
 )
 
 func TestSpoofSchemaIsFixed(t *testing.T) {
-	golden, err := os.ReadFile("testdata/spoof-5.txt")
+	golden, err := os.ReadFile("testdata/spoof-6.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func TestSpoofSchemaIsFixed(t *testing.T) {
 		got.WriteString(strings.TrimSpace(name+" "+unit) + "\n")
 	}
 	if got.String() != string(golden) {
-		t.Errorf("spoof/5 differs from testdata/spoof-5.txt; got\n%s", got.String())
+		t.Errorf("spoof/6 differs from testdata/spoof-6.txt; got\n%s", got.String())
 	}
 }
 
@@ -145,16 +145,16 @@ func TestSpoofFineStructureFindsATone(t *testing.T) {
 		tone[i] += 0.03 * math.Sin(2*math.Pi*2500*float64(i)/rateHz)
 	}
 	a, b := extract(plain, rateHz), extract(tone, rateHz)
-	if x, y := a.Get("fine.band2.max"), b.Get("fine.band2.max"); y < x+2 {
+	if x, y := a.Get("fine.whole.band2.max"), b.Get("fine.whole.band2.max"); y < x+2 {
 		t.Errorf("got a maximum of %v with a tone in the band, %v without", y, x)
 	}
-	if x, y := a.Get("fine.band3.max"), b.Get("fine.band3.max"); math.Abs(x-y) > 0.1 {
+	if x, y := a.Get("fine.whole.band3.max"), b.Get("fine.whole.band3.max"); math.Abs(x-y) > 0.1 {
 		t.Errorf("band without a tone: got %v, want %v", y, x)
 	}
 	// The residual of noise is normal under the Hann window, whose fourth
 	// moment is 35/128 and second 3/8: kurtosis 3·(35/128)/(3/8)², and less by
 	// what a frame of 462 samples falls short of it.
-	if got := a.Get("lpc.kurtosis_log.mean"); math.Abs(got-math.Log(35./6)) > 0.15 {
+	if got := a.Get("lpc.unvoiced.kurtosis_log.mean"); math.Abs(got-math.Log(35./6)) > 0.15 {
 		t.Errorf("got log kurtosis %v of noise, want %v", got, math.Log(35./6))
 	}
 }
@@ -164,7 +164,7 @@ func TestSpoofFineStructureFindsATone(t *testing.T) {
 func TestSpoofDoesNotDependOnTheDuration(t *testing.T) {
 	x := noise(20)
 	short, long := extract(x[:2*rateHz], rateHz), extract(x, rateHz)
-	for _, name := range []string{"fine.band2.sd", "fine.band3.top8", "lpc.gain_log.mean", "lpc.a2.sd"} {
+	for _, name := range []string{"lpc.unvoiced.peak_log.mean", "lpc.unvoiced.kurtosis_log.sd", "lpc.a2.sd"} {
 		if a, b := short.Get(name), long.Get(name); math.Abs(a-b) > 0.15*math.Abs(b) {
 			t.Errorf("%s: got %v of 2 s, %v of 20 s", name, a, b)
 		}

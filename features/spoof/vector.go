@@ -11,8 +11,9 @@ type vector struct {
 
 	picked                     []float64 // what where returned
 	steps, bends, level, ratio []float64
-	unvoiced                   []bool
+	chosen                     []bool
 	inside                     []int // frames
+	changes                    table // of tracks at these frames
 }
 
 // from sets the feature that put sets next.

@@ -37,6 +37,7 @@ func (v *vector) perturbation(w *voicing) {
 	v.put(math.Log(j.Local), math.Log(j.RAP), math.Log(j.PPQ5), math.Log(j.RAP/j.Local), math.Log(j.PPQ5/j.RAP),
 		math.Log(s.LocalDB), math.Log(s.APQ3), math.Log(s.APQ5), math.Log(s.APQ11),
 		math.Log(s.APQ3/s.Local), math.Log(s.APQ11/s.Local))
+	v.pulseChanges(w.pulses[a:b], w.finder.Amplitudes()[a:b])
 }
 
 // voice fills voice.*.

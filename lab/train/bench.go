@@ -23,17 +23,13 @@ func (n *nest) bench(r *recipe) *bench {
 	return &bench{trainer: n.trainer, recipe: r, design: n.design(stats.Indices(len(n.train)), r)}
 }
 
-// fit fits the regression, and with a kernel the machine too, to the training rows
-// with the given indices, in ascending order, without the made voices that imitate a
-// decoder that is tested. It is fitRows, but for the centres and scales, which are
-// those of the bench. A machine that does not converge leaves the regression alone.
-func (b *bench) fit(index []int, tested decoderSet, kernel bool) *predictor {
+// fit fits the training rows with the given indices, in ascending order, without the
+// made voices that imitate a decoder that is tested. It is fitRows, but for the centres
+// and scales, which are those of the bench.
+func (b *bench) fit(index []int, tested decoderSet) *predictor {
 	m := &predictor{Design: b.weighed(b.conditioned(b.design, index), b.recipe, index)}
 	x, y, w := b.examples(m, index, tested)
 	m.linear = fastLogistic(x, y, w, b.recipe.penalty)
-	if !kernel || m.addKernel(x, y, w, 1) != nil {
-		m.kernel = nil
-	}
 	return m
 }
 

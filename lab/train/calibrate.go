@@ -26,7 +26,7 @@ const (
 // of those rows, as recorded and through a channel, by cells that have not heard their
 // decoders, nor those that are tested.
 func (n *nest) calibrated(b *bench, index []int, tested decoderSet) (models.Calibration, error) {
-	return n.heldOut(n.crossed(b, n.subset(index, calibrationFolds, calibrationParts), tested, true, 2)...).cautious()
+	return n.heldOut(n.crossed(b, n.subset(index, calibrationFolds, calibrationParts), tested, 2)...).cautious()
 }
 
 // A heldOut is what a calibration is fitted to: held-out scores with their classes.

@@ -94,7 +94,7 @@ func TestCalibrationIsOfUnknownDecodersAndChannels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	both := n.crossed(b, n.subset(index, calibrationFolds, calibrationParts), nil, true, 2)
+	both := n.crossed(b, n.subset(index, calibrationFolds, calibrationParts), nil, 2)
 	h, recorded := &heldOut{}, &heldOut{}
 	for k, s := range both {
 		y, w, _ := n.pick(s.index)

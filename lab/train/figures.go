@@ -16,6 +16,7 @@ import (
 	"github.com/voicescreen/voicescreen/lab/manifest"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/models/learn"
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // file fits, cross-validates, calibrates and measures.
@@ -49,11 +50,14 @@ func (t *trainer) file(ctx context.Context) (*models.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := t.opts
+	o, bent := t.opts, ""
+	if n != nil {
+		bent = " It is bent so that one half has few false alarms."
+	}
 	f := &models.File{
 		Format: models.FileFormat, Name: cmp.Or(o.Name, "voicescreen-"+t.task.String()), Version: cmp.Or(o.Version, "1.0.0"),
 		Category: t.task, Schema: t.schema.Name(),
-		Description: "Logistic regression. The probability supposes that half of the recordings are positive. A screening signal, not proof.",
+		Description: "Logistic regression. The probability supposes that half of the recordings are positive." + bent + " A screening signal, not proof.",
 		Link:        models.Link{Kind: models.Logit}, Intercept: stats.Significant(final.linear.Intercept, 5), LogitSD: stats.Significant(deviation, 5), Clip: clip,
 		Calibration: &models.Calibration{A: stats.Significant(cal.A, 5), B: stats.Significant(cal.B, 5), Half: stats.Significant(cal.Half, 5)},
 		Prior:       0.5, IsCalibrated: true, CalibratedOn: cmp.Or(o.Data, "the manifest") + "; " + on,
@@ -62,14 +66,11 @@ func (t *trainer) file(ctx context.Context) (*models.File, error) {
 	for i := range f.Features {
 		f.Features[i].Weight = stats.Significant(final.linear.Weights[i], 5)
 	}
-	if f.Kernel = final.kernel; f.Kernel != nil {
-		f.Format = models.KernelFormat
-		f.Description = "Logistic regression and support vector machine with a Gaussian kernel, in equal parts. The probability supposes that half of the recordings are positive. A screening signal, not proof."
+	if t.task == screen.Deepfake {
 		f.Outside = stats.Significant(t.outside, 5)
 	}
 	f.Indeterminate = known.undecidedBand(cal)
 	if n != nil {
-		f.Description += " It is bent so that one half has few false alarms."
 		if f.Metrics, err = n.figures(ctx); err != nil {
 			return nil, err
 		}

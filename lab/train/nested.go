@@ -13,6 +13,7 @@ import (
 	"github.com/voicescreen/voicescreen/internal/stats"
 	"github.com/voicescreen/voicescreen/lab/evaluate"
 	"github.com/voicescreen/voicescreen/lab/manifest"
+	"github.com/voicescreen/voicescreen/models"
 )
 
 const (
@@ -54,6 +55,7 @@ func (r *recipe) takes(feature string) bool {
 var recipes = []recipe{
 	{"all measures", nil, penalty, false},
 	{"all measures, weighed by relevance", nil, penalty, true},
+	{"all measures, weighed by relevance, with half of the penalty", nil, penalty / 2, true},
 }
 
 // A held is what one cell of a nested cross-validation says of a row: the score of a model
@@ -61,11 +63,25 @@ var recipes = []recipe{
 // calibrated without them.
 type held struct {
 	row        int
-	raw, logit heldScore // the sum of regression and machine, and calibrated
+	raw, logit heldScore // of the regression, and calibrated
 }
 
-// A heldScore is the score of a row as it is, and through a random channel.
-type heldScore struct{ clean, heard float64 }
+// A heldScore is the score of a row as it is, through a random channel, and through the
+// one of [Options.Through], NaN without it.
+type heldScore struct{ clean, heard, through float64 }
+
+// scores are those of training row i.
+func (b *bench) scores(m *predictor, i int) heldScore {
+	s := heldScore{b.row(m, i, 0), b.row(m, i, 1), math.NaN()}
+	if b.through != nil {
+		s.through = m.score(b.through[i])
+	}
+	return s
+}
+
+func (s heldScore) calibrated(c models.Calibration) heldScore {
+	return heldScore{c.Of(s.clean), c.Of(s.heard), c.Of(s.through)}
+}
 
 // A nest is one nested cross-validation. All cells share the design of a recipe,
 // centre and scale of each feature over all training rows, for which no label is
@@ -172,7 +188,7 @@ func (n *nest) bothClasses(index []int) bool {
 	return class[0] && class[1]
 }
 
-// choose returns the recipe whose regression ranks the held-out rows of the inner
+// choose returns the recipe whose models rank the held-out rows of the inner
 // cells best: by the mean of the AUC, each source counting once, and that within
 // sources, of the inner cells by source and decoder, and of the latest systems by
 // a model of those before.
@@ -219,7 +235,7 @@ func (n *nest) latest(index []int) []manifest.Cell {
 // later scores the latest systems. Their year is in question, not their decoder, and
 // the made voices imitate decoders of before: only those of tested are left out.
 func (n *nest) later(b *bench, latest []manifest.Cell, tested decoderSet) (s scoredRows) {
-	f := b.fit(latest[0].Train, tested, false)
+	f := b.fit(latest[0].Train, tested)
 	for _, i := range latest[0].Test {
 		s.add(i, b.row(f, i, 0))
 	}
@@ -233,19 +249,19 @@ type scoredRows struct {
 	score []float64
 }
 
-// inner scores the rows of index by the regressions of inner cells, as they are.
+// inner scores the rows of index by models of inner cells, as they are.
 func (n *nest) inner(b *bench, index []int, tested decoderSet) scoredRows {
-	return n.crossed(b, n.subset(index, innerFolds, innerParts), tested, false, 1)[0]
+	return n.crossed(b, n.subset(index, innerFolds, innerParts), tested, 1)[0]
 }
 
 // crossed scores the test rows of cells by models of their training rows: as they
 // are, and with copies of 2 through their first channel too. A row in several cells
 // is there several times, once for each model, cell by cell. The models hear no voice
 // made like the decoders of tested.
-func (n *nest) crossed(b *bench, cells []manifest.Cell, tested decoderSet, kernel bool, copies int) []scoredRows {
+func (n *nest) crossed(b *bench, cells []manifest.Cell, tested decoderSet, copies int) []scoredRows {
 	out := make([]scoredRows, copies)
 	for _, c := range cells {
-		f := b.fit(c.Train, tested.with(n.train, c.Test), kernel)
+		f := b.fit(c.Train, tested.with(n.train, c.Test))
 		for _, i := range c.Test {
 			for copy := range copies {
 				out[copy].add(i, b.row(f, i, copy))
@@ -300,7 +316,7 @@ func balanced(y []bool, w []float64) []float64 {
 }
 
 // run scores every training row, by the model of each cell that tests it: the recipe, the
-// calibration and both models are those of the other rows of the cell. It also counts how
+// calibration and the model are those of the other rows of the cell. It also counts how
 // often each recipe was chosen.
 func (n *nest) run(ctx context.Context) ([]held, []int, error) {
 	cells := n.usable(manifest.Crossed(n.train, outerFolds, outerParts, n.opts.Seed))
@@ -315,10 +331,10 @@ func (n *nest) run(ctx context.Context) ([]held, []int, error) {
 		if failed[c] = err; err != nil {
 			return
 		}
-		f := b.fit(cells[c].Train, tested, true)
+		f := b.fit(cells[c].Train, tested)
 		for _, i := range cells[c].Test {
-			raw := heldScore{b.row(f, i, 0), b.row(f, i, 1)}
-			scored[c] = append(scored[c], held{i, raw, heldScore{cal.Of(raw.clean), cal.Of(raw.heard)}})
+			raw := b.scores(f, i)
+			scored[c] = append(scored[c], held{i, raw, raw.calibrated(cal)})
 		}
 	})
 	count := make([]int, len(recipes))
@@ -336,7 +352,7 @@ func (n *nest) single(ctx context.Context, k int, cells []manifest.Cell) (s scor
 	b := n.bench(&recipes[k])
 	out := make([]scoredRows, len(cells))
 	n.parallel(ctx, len(cells), func(c int) {
-		f := b.fit(cells[c].Train, decoderSet{}.with(n.train, cells[c].Test), true)
+		f := b.fit(cells[c].Train, decoderSet{}.with(n.train, cells[c].Test))
 		for _, i := range cells[c].Test {
 			out[c].add(i, b.row(f, i, 0))
 		}

@@ -15,6 +15,9 @@ import (
 	"github.com/voicescreen/voicescreen/screen"
 )
 
+// throughSplit says that the recordings of [Options.Through] were scored.
+const throughSplit = "each recording through a channel of another program"
+
 // calibrationBins are the bins of the calibration error, as wide as each other.
 const calibrationBins = 10
 
@@ -61,6 +64,11 @@ func (n *nest) figures(ctx context.Context) ([]models.Metric, error) {
 	out := n.measureAll(all, n.weight, split)
 	heard := n.scored(func(h held) float64 { return h.logit.heard })
 	out = append(out, n.measureAll(heard, n.weight, "nested, each recording through one random channel")...)
+	if n.through != nil {
+		through := n.scored(func(h held) float64 { return h.logit.through })
+		out = append(out, n.measureAll(through, n.weight, "nested, "+throughSplit)...)
+		out = append(out, n.situations(through, "nested, "+throughSplit)...)
+	}
 	groups := func(name string, of func(r *manifest.Row) string) {
 		out = append(out, n.group(all, name, of)...)
 	}
@@ -117,13 +125,20 @@ func (n *nest) since(ctx context.Context) ([]models.Metric, error) {
 	if err != nil {
 		return nil, fmt.Errorf("train: systems since %d: %w", sinceYear, err)
 	}
-	f := b.fit(c.Train, nil, true)
-	var s scoredRows
+	f := b.fit(c.Train, nil)
+	var clean, through scoredRows
 	for _, i := range c.Test {
-		s.add(i, cal.Of(b.row(f, i, 0)))
+		s := b.scores(f, i).calibrated(cal)
+		clean.add(i, s.clean)
+		through.add(i, s.through)
 	}
 	once := slices.Repeat([]float64{1}, len(n.train))
-	return n.measureAll(s, once, fmt.Sprintf("trained on systems of before %d, tested on those since; each recording counts once, voices of more than a tenth of the rows are left out; chosen before %d: %s", sinceYear, sinceYear, recipes[chosen].name)), nil
+	split := fmt.Sprintf("trained on systems of before %d, tested on those since; each recording counts once, voices of more than a tenth of the rows are left out; chosen before %d: %s", sinceYear, sinceYear, recipes[chosen].name)
+	out := n.measureAll(clean, once, split)
+	if n.through != nil {
+		out = append(out, n.measureAll(through, once, split+", "+throughSplit)...)
+	}
+	return out, nil
 }
 
 // figure is one figure of scores of some rows.

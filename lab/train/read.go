@@ -18,6 +18,9 @@ func (t *trainer) read(ctx context.Context) error {
 	t.vectors = make([][][]features.Vector, len(t.train))
 	t.made = make([][]madeSpoof, len(t.train))
 	t.heldVectors = make([][]features.Vector, len(t.held))
+	if t.nested && t.opts.Through != nil {
+		t.through = make([][]features.Vector, len(t.train))
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var (
@@ -65,16 +68,20 @@ func (r *reader) row(i int) error {
 	} else {
 		row = r.train[i]
 	}
-	x, rate, err := r.opts.Decode(row.Path)
+	x, rate, err := decoded(r.opts.Decode, row.Path)
 	if err != nil {
-		return fmt.Errorf("train: read %s: %w", row.Path, err)
-	}
-	if rate < dsp.MinResampleRate || rate > dsp.MaxResampleRate {
-		return fmt.Errorf("train: read %s: rate of %d Hz", row.Path, rate)
+		return err
 	}
 	if held {
 		r.heldVectors[i-len(r.train)] = r.extract(x, rate)
 		return nil
+	}
+	if r.through != nil {
+		y, rate, err := decoded(r.opts.Through, row.Path)
+		if err != nil {
+			return fmt.Errorf("%w, after a channel", err)
+		}
+		r.through[i] = r.extract(y, rate)
 	}
 	r.vectors[i] = [][]features.Vector{r.extract(x, rate)}
 	rng := rand.New(rand.NewPCG(r.opts.Seed, uint64(i)))
@@ -85,6 +92,17 @@ func (r *reader) row(i int) error {
 		r.made[i] = r.spoofsOf(x, rate, i)
 	}
 	return nil
+}
+
+// decoded is the recording at path.
+func decoded(decode func(path string) ([]float64, int, error), path string) (x []float64, rate int, err error) {
+	if x, rate, err = decode(path); err != nil {
+		return nil, 0, fmt.Errorf("train: read %s: %w", path, err)
+	}
+	if rate < dsp.MinResampleRate || rate > dsp.MaxResampleRate {
+		return nil, 0, fmt.Errorf("train: read %s: rate of %d Hz", path, rate)
+	}
+	return x, rate, nil
 }
 
 // spoofsOf makes synthetic voices of the real one of row i, every second one

@@ -21,8 +21,7 @@ const relevancePower = 0.5
 const mostPairs = 3
 
 // weighed divides the scales of a design by the weights of the features, if the
-// recipe weighs them: both the penalty of the regression and the width of the kernel
-// are then of the weighted features.
+// recipe weighs them: the penalty of the regression is then of the weighted features.
 func (t *trainer) weighed(d *Design, r *recipe, index []int) *Design {
 	if !r.weighed {
 		return d

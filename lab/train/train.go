@@ -1,6 +1,5 @@
 // Package train fits models to manifests of labelled recordings: a logistic
-// regression, and for the deepfake task a support vector machine besides, with
-// figures from cross-validation.
+// regression, with figures from cross-validation.
 //
 // It reads no audio: the caller decodes the recordings. Everything is
 // deterministic, from a seed where chance is needed.
@@ -33,6 +32,11 @@ type Options struct {
 	// Decode returns the mono samples and the rate in Hz of the recording of
 	// a row. It is called from several goroutines. Required.
 	Decode func(path string) (samples []float64, rate int, err error)
+
+	// Through is Decode of the same recording after a channel that another program made,
+	// such as a codec. If it is given, nested figures of these stand beside the others;
+	// nothing is trained or chosen by them.
+	Through func(path string) (samples []float64, rate int, err error)
 
 	// Progress is called after each step: a recording read, then a model fitted. It is called from one goroutine at a time, and may be nil.
 	Progress func(done, total int)
@@ -75,15 +79,14 @@ const (
 
 // copies are what each training recording of the deepfake task passes through, besides
 // as it is: a random channel, which the figures through a channel hear too, a codec
-// of speech and Opus. What each of them gains is in the model card.
-var copies = []func(x []float64, rate int, rng *rand.Rand) []float64{augment.Channel, augment.Codec, augment.Opus}
+// of speech, Opus and another random channel. What each of them gains is in the model card.
+var copies = []func(x []float64, rate int, rng *rand.Rand) []float64{augment.Channel, augment.Codec, augment.Opus, augment.Channel}
 
 // Fit fits a model to the rows of a manifest and returns its file, with its
-// measured figures: a logistic regression, and for the deepfake task a support
-// vector machine besides, summed. Rows with use "train" or "" are
+// measured figures: a logistic regression. Rows with use "train" or "" are
 // trained on; rows with any other use are scored by the finished model and
-// reported apart. The deepfake model is fitted on schema spoof/5 and on each
-// training recording also through a random channel, a codec and Opus and, if it is bona fide, on
+// reported apart. The deepfake model is fitted on schema spoof/6 and on each
+// training recording also through two random channels, a codec and Opus and, if it is bona fide, on
 // synthetic voices made of it, depression and anxiety on
 // schema voice/1.
 //
@@ -122,7 +125,7 @@ func newTrainer(task screen.Category, rows []manifest.Row, opts *Options) (*trai
 	}
 	t := &trainer{task: task, opts: *opts, schema: features.VoiceSchema(), recipe: &recipe{penalty: penalty}}
 	if task == screen.Deepfake {
-		t.schema, t.copies, t.kernel = spoof.Schema(), copies, true
+		t.schema, t.copies = spoof.Schema(), copies
 	}
 	for _, r := range rows {
 		if r.Use == "" || r.Use == "train" {
@@ -143,7 +146,6 @@ type trainer struct {
 	opts   Options
 	schema *features.Schema
 	copies []func(x []float64, rate int, rng *rand.Rand) []float64 // what each recording passes through, besides as it is
-	kernel bool                                                    // whether the model has one
 	nested bool
 	recipe *recipe // of the model
 
@@ -152,7 +154,8 @@ type trainer struct {
 	vectors     [][][]features.Vector // of each training row: as it is, then its copies; of each of them the segments
 	made        [][]madeSpoof         // of each training row: the spoofs made of it
 	heldVectors [][]features.Vector
-	outside     float64 // see models.File
+	through     [][]features.Vector // of each training row by Options.Through, nil without it
+	outside     float64             // see models.File
 
 	done int // steps of the progress; see advance
 }
@@ -192,10 +195,8 @@ func (t *trainer) fitRows(index []int) (*predictor, error) {
 	}
 	x, y, w := t.examples(m, index, nil)
 	var err error
-	if m.linear, err = learn.Logistic(x, y, w, t.recipe.penalty); err != nil || !t.kernel {
-		return m, err
-	}
-	return m, m.addKernel(x, y, w, t.workers())
+	m.linear, err = learn.Logistic(x, y, w, t.recipe.penalty)
+	return m, err
 }
 
 // design is that of the training rows with the given indices, of the features that

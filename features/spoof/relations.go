@@ -1,0 +1,197 @@
+package spoof
+
+import (
+	"math"
+
+	"github.com/voicescreen/voicescreen/dsp"
+)
+
+// How the measures of a voice move together. A throat moves all bands at once; the
+// decoder of a synthetic voice makes each band by its own weights.
+const (
+	leastPairs     = 12   // pairs of values that a correlation needs; chosen
+	bandLag        = 8    // frames of an envelope, 16 ms: of 4, 8, 16 and 32 frames none is better
+	loudLag        = 16   // frames of an envelope, 32 ms
+	periodicityLag = 3    // frames of the pitch, 30 ms
+	leastPeriod    = 1e-4 // added to |ln| of a ratio of periods: a hundredth of a sample at 160 Hz
+	leastStep      = 1e-3 // added to |ln| of a ratio of amplitudes: 0.01 dB
+)
+
+// A relation accumulates pairs of values.
+type relation struct{ n, x, y, xx, xy, yy float64 }
+
+func (r *relation) add(x, y float64) {
+	r.n++
+	r.x += x
+	r.y += y
+	r.xx += x * x
+	r.xy += x * y
+	r.yy += y * y
+}
+
+// correlation is Pearson's, NaN of fewer than leastPairs pairs.
+func (r *relation) correlation() float64 {
+	if r.n < leastPairs {
+		return math.NaN()
+	}
+	return min(max((r.xy-r.x*r.y/r.n)/math.Sqrt((r.xx-r.x*r.x/r.n)*(r.yy-r.y*r.y/r.n)), -1), 1)
+}
+
+// correlation is Pearson's of x and y, NaN of fewer than leastPairs values.
+func correlation(x, y []float64) float64 {
+	if len(x) < leastPairs {
+		return math.NaN()
+	}
+	mean, squares := spread(x)
+	return min(max(centred(x, y, mean, squares), -1), 1)
+}
+
+// bands fills envelope.voiced.band*.next, *.second and *.loudness: of the changes over
+// 16 ms of the log energy of each band, the correlation with those of the next band and of
+// the one after that; and the slope of its changes over 32 ms on those of all bands
+// together. v.inside is overwritten.
+func (v *vector) bands(e *envelopes) {
+	lo, hi := v.frames(len(e.voiced), envelopeHop, envelopeFrame)
+	voiced := e.voiced[lo:hi]
+	v.inside = inside(v.inside, voiced, bandLag/2)
+	v.changes.reset(len(e.bands.tracks), len(v.inside))
+	for b, track := range e.bands.tracks {
+		changes(v.changes.tracks[b], track[lo:hi], v.inside, bandLag/2)
+	}
+	for distance := 1; distance <= 2; distance++ {
+		for b := range len(e.bands.tracks) - distance {
+			if b == 0 {
+				v.from([...]string{"envelope.voiced.band1.next", "envelope.voiced.band1.second"}[distance-1])
+			}
+			v.put(correlation(v.changes.tracks[b], v.changes.tracks[b+distance]))
+		}
+	}
+	v.inside = inside(v.inside, voiced, loudLag/2)
+	v.changes.reset(2, len(v.inside))
+	all, one := v.changes.tracks[0], v.changes.tracks[1]
+	changes(all, e.loudness[lo:hi], v.inside, loudLag/2)
+	square := dsp.Dot(all, all)
+	v.from("envelope.voiced.band1.loudness")
+	for _, track := range e.bands.tracks {
+		changes(one, track[lo:hi], v.inside, loudLag/2)
+		if len(one) < leastEnvelope {
+			square = math.NaN()
+		}
+		v.put(dsp.Dot(all, one) / square)
+	}
+}
+
+// changes sets dst to y[t+l] − y[t−l] of the frames at.
+func changes(dst, y []float64, at []int, l int) {
+	for i, t := range at {
+		dst[i] = y[t+l] - y[t-l]
+	}
+}
+
+// periodicities fills periodicity.bands.*: of the normalised autocorrelations of each two
+// bands the correlation, and that of their changes over 30 ms; and of the changes over 10
+// ms of each band that with the level.
+func (v *vector) periodicities(p *periods, lo, hi int) {
+	on, power := p.frames.on[lo:hi], p.frames.power[lo:hi]
+	var level, step [len(periodBands) - 1][len(periodBands) - 1]relation
+	var loud [len(periodBands) - 1]relation
+	run := 0 // voiced frames up to t
+	for t := range on {
+		if !on[t] {
+			run = 0
+			continue
+		}
+		run++
+		louder := 0.0
+		if run > 1 {
+			louder = math.Log(power[t] / power[t-1])
+		}
+		for a := range p.bands.tracks {
+			x := p.bands.tracks[a][lo:hi]
+			for b := a + 1; b < len(p.bands.tracks); b++ {
+				y := p.bands.tracks[b][lo:hi]
+				level[a][b].add(x[t], y[t])
+				if run > periodicityLag {
+					step[a][b].add(x[t]-x[t-periodicityLag], y[t]-y[t-periodicityLag])
+				}
+			}
+			if run > 1 {
+				loud[a].add(x[t]-x[t-1], louder)
+			}
+		}
+	}
+	v.from("periodicity.bands.1_2.level")
+	for _, kind := range []*[len(periodBands) - 1][len(periodBands) - 1]relation{&level, &step} {
+		for a := range kind {
+			for b := a + 1; b < len(kind); b++ {
+				v.put(kind[a][b].correlation())
+			}
+		}
+	}
+	for a := range loud {
+		v.put(loud[a].correlation())
+	}
+}
+
+// pulseChanges fills perturbation.*_correlation and *_persistence. x is ln of a period
+// over the one before and y ln of the amplitude of its pulse over that of the one before:
+// the correlation of x and y, that of ln |x| and ln |y|, and of each the correlation with
+// itself one pulse before. Where x or y is out of range, see [dsp.MeasureJitter] and
+// [dsp.MeasureShimmer], a pulse counts as missing.
+func (v *vector) pulseChanges(pulses, amplitudes []float64) {
+	var both, sizes relation
+	var self [4]relation // of x, y, ln |x|, ln |y|
+	var last [4]float64
+	run := false // the pulse before was measured
+	for i := 2; i < len(pulses); i++ {
+		p, q := pulses[i]-pulses[i-1], pulses[i-1]-pulses[i-2]
+		x, y := math.Log(p/q), math.Log(amplitudes[i]/amplitudes[i-1])
+		if p > longestPeriod || q > longestPeriod || !(math.Abs(x) <= mostPeriodChange) || !(math.Abs(y) <= mostAmplitudeChange) {
+			run = false
+			continue
+		}
+		now := [4]float64{x, y, math.Log(math.Abs(x) + leastPeriod), math.Log(math.Abs(y) + leastStep)}
+		both.add(now[0], now[1])
+		sizes.add(now[2], now[3])
+		for k := range self {
+			if run {
+				self[k].add(last[k], now[k])
+			}
+		}
+		last, run = now, true
+	}
+	v.from("perturbation.change_correlation")
+	v.put(both.correlation(), sizes.correlation())
+	for k := range self {
+		v.put(self[k].correlation())
+	}
+}
+
+// The limits of dsp.MeasureJitter and dsp.MeasureShimmer, those of Praat: periods of at
+// most 20 ms that differ by at most a factor of 1.3; amplitudes by at most 2, here chosen.
+const (
+	longestPeriod       = 0.02
+	mostAmplitudeChange = 0.7
+)
+
+var mostPeriodChange = math.Log(1.3)
+
+// voicedResiduals fills lpc.voiced.*: skewness and log fourth moment of residualMeasures
+// over the voiced frames.
+func (v *vector) voicedResiduals(r *residuals, f0 []float64) {
+	lo, hi := v.frames(len(r.active.on), lpcHop, lpcFrame)
+	v.chosen = sized(v.chosen, hi-lo)
+	for i := range v.chosen {
+		v.chosen[i] = r.active.on[lo+i] && voicedAt(f0, (lo+i)*lpcHop+lpcFrame/2)
+	}
+	v.from("lpc.voiced.gain_log.skew")
+	for _, track := range r.measures.tracks {
+		x := v.where(track[lo:hi], v.chosen)
+		if len(x) < leastPairs {
+			v.put(math.NaN(), math.NaN())
+			continue
+		}
+		_, m2, m3, m4 := dsp.CentralMoments(x)
+		v.put(m3/(m2*math.Sqrt(m2)), math.Log(m4/(m2*m2)))
+	}
+}

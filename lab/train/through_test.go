@@ -1,0 +1,73 @@
+package train
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/internal/stats"
+	"github.com/voicescreen/voicescreen/lab/manifest"
+	"github.com/voicescreen/voicescreen/screen"
+)
+
+// Recordings through a channel of another program have figures of their own, and change
+// no other.
+func TestFiguresThroughAnotherChannel(t *testing.T) {
+	t.Parallel()
+	marked := func(through bool) map[string]float64 {
+		tr := nestedTrainer(morePages, func(r *manifest.Row, v []float64, _ *rand.Rand) {
+			for k := range 8 {
+				v[50+k] += 2 * float64(stats.Indicator(r.Positive))
+			}
+		})
+		if through { // the channel takes the mark away
+			for i := range tr.train {
+				v := slices.Clone(tr.vectors[i][0][0].Values)
+				for k := range 8 {
+					v[50+k] = 0
+				}
+				tr.through = append(tr.through, []features.Vector{{Schema: tr.schema, Values: v}})
+			}
+		}
+		figures, err := runNested(t, tr).figures(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := map[string]float64{}
+		for _, m := range figures {
+			out[m.Name+" "+m.Split] = m.Value
+		}
+		return out
+	}
+	with, without := marked(true), marked(false)
+	if got := with["auc nested, "+throughSplit]; !(math.Abs(got-0.5) < 0.2) {
+		t.Errorf("got an AUC of %v through the channel, want one half", got)
+	}
+	found := 0
+	for name, v := range with {
+		if strings.Contains(name, throughSplit) {
+			found++
+		} else if without[name] != v {
+			t.Errorf("%s: got %v, want %v as without the channel", name, v, without[name])
+		}
+	}
+	if found < 12 { // six figures, and six of systems since 2023
+		t.Errorf("got %d figures through the channel, want 12 and more", found)
+	}
+}
+
+func TestThroughNamesTheRecording(t *testing.T) {
+	rows := testRows(4)
+	tr, err := newTrainer(screen.Deepfake, rows, &Options{Decode: voiceOf, Through: func(string) ([]float64, int, error) { return nil, 0, errors.New("is not there") }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr.nested = true
+	if err := tr.read(t.Context()); err == nil || !strings.Contains(err.Error(), "is not there, after a channel") || !strings.Contains(err.Error(), ".wav") {
+		t.Errorf("got %v, want an error that names the recording", err)
+	}
+}
