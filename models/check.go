@@ -23,8 +23,7 @@ func (f *File) Check() error {
 		path   string
 		reason string
 	}{
-		{f.Format == FileFormat || f.Format == KernelFormat, "format", "want " + FileFormat + " or " + KernelFormat},
-		{(f.Kernel != nil) == (f.Format == KernelFormat), "kernel", "want one if, and only if, the format is " + KernelFormat},
+		{f.Format == FileFormat, "format", "want " + FileFormat},
 		{f.Name != "", "name", "is empty"},
 		{f.Version != "", "version", "is empty"},
 		{f.Category.Valid(), "category", "is unknown"},
@@ -55,13 +54,7 @@ func (f *File) Check() error {
 	if err := checkRecords(f.TrainedOn, f.Metrics); err != nil {
 		return err
 	}
-	if err := f.checkFeatures(); err != nil {
-		return err
-	}
-	if f.Kernel == nil {
-		return nil
-	}
-	return f.Kernel.check(len(f.Features))
+	return f.checkFeatures()
 }
 
 // check verifies the parts of a link over n classes.

@@ -53,7 +53,7 @@ func (d decoder) value(v reflect.Value, path string) error {
 	switch kind := v.Kind(); {
 	case kind == reflect.Pointer, kind == reflect.Struct:
 		return d.object(v, path)
-	case kind == reflect.Slice && v.Type().Elem().Kind() != reflect.Uint8: // bytes are base64
+	case kind == reflect.Slice:
 		return d.array(v, path)
 	}
 	p := reflect.New(reflect.PointerTo(v.Type())) // nil after null

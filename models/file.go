@@ -11,13 +11,11 @@ import (
 	"github.com/voicescreen/voicescreen/screen"
 )
 
-// The formats of the files of [Linear] models.
-const (
-	FileFormat   = "voicescreen-model/1" // a linear predictor
-	KernelFormat = "voicescreen-model/3" // a linear predictor and a Kernel
-)
+// FileFormat is the format of the files of [Linear] models. The formats
+// voicescreen-model/2 and 3 are of former versions, and [Load] refuses them.
+const FileFormat = "voicescreen-model/1"
 
-// MaxFileSize is the greatest size of a model file in bytes, 2 MiB. Chosen: twice
+// MaxFileSize is the greatest size of a model file in bytes, 2 MiB. Chosen: many times
 // the largest shipped file, and small enough to read at once.
 const MaxFileSize = 2 << 20
 
@@ -44,13 +42,13 @@ func (e *FileError) Is(target error) bool { return target == ErrModel }
 //
 //	η = intercept + Σ weight·z,  z = (x − center − Σ slope·u)/scale clipped to ±clip,
 //
-// plus an optional Kernel. u are the covariates and their squares: what a person of
-// this pitch has is center + Σ slope·u. η is calibrated, see [Calibration], and a link maps
-// that to a probability. A feature that was not measured adds nothing. Files are JSON; a
+// where u are the covariates and their squares: what a person of this pitch has is
+// center + Σ slope·u. η is calibrated, see [Calibration], and a link maps that to a
+// probability. A feature that was not measured adds nothing. Files are JSON; a
 // member that is missing, unknown, repeated or out of range makes [Load] refuse
 // the file.
 type File struct {
-	Format        string          `json:"format"` // KernelFormat with a Kernel, FileFormat without
+	Format        string          `json:"format"` // FileFormat
 	Name          string          `json:"name"`
 	Version       string          `json:"version"`
 	Category      screen.Category `json:"category"`
@@ -68,7 +66,6 @@ type File struct {
 	TrainedOn     []Data          `json:"trained_on"`
 	Metrics       []Metric        `json:"metrics"`
 	Licence       string          `json:"licence"` // of the weights
-	Kernel        *Kernel         `json:"kernel,omitempty"`
 
 	// Outside is the greatest share of the measured features outside their ranges, 0
 	// to 1, of a recording without the caution Unfamiliar. With 0 no recording has it.
@@ -169,7 +166,7 @@ type Feature struct {
 // Load reads a model file and returns its scorer, a [*Linear] or a [*Bayes]. An
 // error about the contents of the file matches ErrModel.
 func Load(r io.Reader) (Scorer, error) {
-	b, format, err := readModel(r, FileFormat, BayesFormat, KernelFormat)
+	b, format, err := readModel(r, FileFormat, BayesFormat)
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +201,7 @@ func LoadFile(path string) (Scorer, error) {
 // Read reads and checks the file of a [Linear] model. An error about the
 // contents of the file matches ErrModel.
 func Read(r io.Reader) (*File, error) {
-	b, _, err := readModel(r, FileFormat, KernelFormat)
+	b, _, err := readModel(r, FileFormat)
 	if err != nil {
 		return nil, err
 	}

@@ -103,9 +103,8 @@ func (l *Linear) ScoreVector(v features.Vector) screen.Score {
 
 // A workspace is the scratch memory of predict and finish.
 type workspace struct {
-	u      []float64 // of the covariates, and their squares
-	kernel kernelScratch
-	parts  []screen.Contribution
+	u     []float64 // of the covariates, and their squares
+	parts []screen.Contribution
 }
 
 // prediction is the output of a model for one vector, or its mean over several.
@@ -151,9 +150,6 @@ func (l *Linear) predict(p *prediction, v features.Vector, w *workspace) {
 		}
 	}
 	p.outside /= max(measured, 1)
-	if f.Kernel != nil {
-		p.eta += f.Kernel.at(z, p.part, &w.kernel)
-	}
 	if all > 0 {
 		p.coverage = min(there/all, 1)
 	}
@@ -172,7 +168,7 @@ func (l *Linear) finish(p *prediction, w *workspace) screen.Score {
 		factor = f.Calibration.A
 	}
 	for i, x := range f.Features {
-		if dsp.Finite(p.value[i]) && (x.Weight != 0 || f.Kernel != nil) {
+		if dsp.Finite(p.value[i]) && x.Weight != 0 {
 			parts = append(parts, screen.Contribution{Feature: x.Name, Value: p.value[i], Unit: x.Unit, Logits: factor * p.part[i], Deviation: screen.SD(p.z[i])})
 		}
 	}

@@ -139,7 +139,7 @@ func (s *Score) Doubtful() bool {
 }
 
 // Contribution is the part of the logit of the probability that comes from one
-// named feature: exact for a linear model, to first order for a kernel.
+// named feature; exact for a linear model.
 type Contribution struct {
 	Feature string  `json:"feature" cbor:"1,keyasint"`
 	Value   float64 `json:"value" cbor:"2,keyasint"` // in Unit

@@ -2,117 +2,16 @@ package models_test
 
 import (
 	"encoding/json"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"reflect"
-	"strings"
 	"testing"
 
 	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/features/spoof"
-	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/models/shipped"
 	"github.com/voicescreen/voicescreen/screen"
 )
-
-// smallKernel is small(Logit) with two support vectors over its two features.
-func smallKernel() *models.File {
-	f := small(models.Logit)
-	f.Format = models.KernelFormat
-	minus4, minus2 := -4, -2
-	f.Kernel = &models.Kernel{
-		Gamma: 0.25, Step: 0.5, Coefficients: []float64{2, -3},
-		Vectors: []byte{2, byte(int8(minus2)), byte(int8(minus4)), 6}, // (1, −1) and (−2, 3)
-	}
-	return f
-}
-
-func TestKernelAddsToThePredictor(t *testing.T) {
-	both := map[string]float64{"f0.sd_st": 5, "hnr.mean_db": 12.5} // z = 1 and 0.5
-	plain := linear(t, small(models.Logit)).ScoreVector(voice(both))
-	got := linear(t, smallKernel()).ScoreVector(voice(both))
-	eta := math.Log(plain.Probability / (1 - plain.Probability))
-	eta += 2*math.Exp(-0.25*(1.5*1.5)) - 3*math.Exp(-0.25*(3*3+2.5*2.5))
-	if want := sigma(eta); math.Abs(got.Probability-want) > tolerance {
-		t.Errorf("got probability %v, want %v", got.Probability, want)
-	}
-}
-
-func TestKernelSum(t *testing.T) {
-	k := smallKernel().Kernel
-	for _, c := range []struct {
-		z   []float64
-		sum float64
-	}{
-		{[]float64{1, -1}, 2 - 3*math.Exp(-0.25*25)},
-		{[]float64{-2, 3}, 2*math.Exp(-0.25*25) - 3},
-		{[]float64{0, 0}, 2*math.Exp(-0.5) - 3*math.Exp(-0.25*13)},
-	} {
-		if sum := k.At(c.z); math.Abs(sum-c.sum) > tolerance {
-			t.Errorf("at %v: got %v, want %v", c.z, sum, c.sum)
-		}
-	}
-}
-
-// TestKernelContributions compares them with what the score loses when the
-// feature is at its centre, of which they are the first order in γ.
-func TestKernelContributions(t *testing.T) {
-	const gamma = 1e-4 // the second order is 1e-4 of the first
-	f := smallKernel()
-	f.Kernel.Gamma = gamma
-	f.Calibration = &models.Calibration{A: 1.6, B: 0.2}
-	l := linear(t, f)
-	logit := func(x map[string]float64) float64 {
-		p := l.ScoreVector(voice(x)).Probability
-		return math.Log(p / (1 - p))
-	}
-	at := map[string]float64{"f0.sd_st": 4, "hnr.mean_db": 15}
-	for _, c := range l.ScoreVector(voice(at)).Contributions {
-		without := map[string]float64{"f0.sd_st": 4, "hnr.mean_db": 15}
-		for _, x := range f.Features {
-			if x.Name == c.Feature {
-				without[c.Feature] = x.Center
-			}
-		}
-		if want := logit(at) - logit(without); math.Abs(c.Logits-want) > 1e-3*math.Abs(want) {
-			t.Errorf("%s: got %v logits, want %v", c.Feature, c.Logits, want)
-		}
-	}
-}
-
-func TestLoadRefusesKernels(t *testing.T) {
-	for name, c := range map[string]struct {
-		change func(*models.File)
-		path   string
-	}{
-		"a kernel in the former format": {func(f *models.File) { f.Format = models.FileFormat }, "kernel"},
-		"none in the new format":        {func(f *models.File) { f.Kernel = nil }, "kernel"},
-		"gamma":                         {func(f *models.File) { f.Kernel.Gamma = 0 }, "kernel.gamma"},
-		"step":                          {func(f *models.File) { f.Kernel.Step = math.Inf(1) }, "kernel.step"},
-		"a share outside":               {func(f *models.File) { f.Outside = 1.1 }, "outside"},
-		"a range":                       {func(f *models.File) { f.Features[1].Low = 1 }, "features[1]"},
-		"no coefficients":               {func(f *models.File) { f.Kernel.Coefficients = nil }, "kernel.coefficients"},
-		"a coefficient":                 {func(f *models.File) { f.Kernel.Coefficients[1] = math.NaN() }, "kernel.coefficients[1]"},
-		"a byte too few":                {func(f *models.File) { f.Kernel.Vectors = f.Kernel.Vectors[1:] }, "kernel.vectors"},
-		"prior":                         {func(f *models.File) { f.Prior = 1 }, "prior"},
-	} {
-		f := smallKernel()
-		c.change(f)
-		var wrong *models.FileError
-		if err := f.Check(); !errors.As(err, &wrong) || wrong.Path != c.path {
-			t.Errorf("%s: got %v, want one at %s", name, err, c.path)
-		}
-	}
-}
-
-func TestKernelFileReadsWhatItWrote(t *testing.T) {
-	want := smallKernel()
-	got, err := models.Read(strings.NewReader(encode(t, want)))
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v and error %v, want %+v", got, err, want)
-	}
-}
 
 func TestSegmentsOfARecording(t *testing.T) {
 	const rate = 16000
