@@ -114,32 +114,16 @@ func (f *File) checkFeatures() error {
 	}
 	seen := map[string]bool{}
 	for i, x := range f.Covariates {
-		path := fmt.Sprintf("covariates[%d]", i)
-		if err := checkName(schema, path, x.Name, x.Unit); err != nil {
+		if err := checkMeasure(schema, seen, fmt.Sprintf("covariates[%d]", i), x); err != nil {
 			return err
 		}
-		switch {
-		case seen[x.Name]:
-			return &FileError{path + ".name", x.Name + " is there twice"}
-		case !dsp.Finite(x.Center):
-			return &FileError{path + ".center", "is not finite"}
-		case !dsp.Finite(x.Scale) || x.Scale <= 0:
-			return &FileError{path + ".scale", "want a finite number > 0"}
-		}
-		seen[x.Name] = true
 	}
 	for i, x := range f.Features {
 		path := fmt.Sprintf("features[%d]", i)
-		if err := checkName(schema, path, x.Name, x.Unit); err != nil {
+		if err := checkMeasure(schema, seen, path, Covariate{x.Name, x.Unit, x.Center, x.Scale}); err != nil {
 			return err
 		}
 		switch {
-		case seen[x.Name]:
-			return &FileError{path + ".name", x.Name + " is there twice"}
-		case !dsp.Finite(x.Center):
-			return &FileError{path + ".center", "is not finite"}
-		case !dsp.Finite(x.Scale) || x.Scale <= 0:
-			return &FileError{path + ".scale", "want a finite number > 0"}
 		case !dsp.Finite(x.Weight):
 			return &FileError{path + ".weight", "is not finite"}
 		case !dsp.Finite(x.WeightSD) || x.WeightSD < 0:
@@ -151,7 +135,24 @@ func (f *File) checkFeatures() error {
 		case !dsp.Finite(x.Low) || !dsp.Finite(x.High) || x.Low > x.High:
 			return &FileError{path, "want a finite low ≤ high"}
 		}
-		seen[x.Name] = true
 	}
+	return nil
+}
+
+// checkMeasure verifies name, unit, centre and scale of a measure, and adds it to those
+// that were seen.
+func checkMeasure(schema *features.Schema, seen map[string]bool, path string, x Covariate) error {
+	if err := checkName(schema, path, x.Name, x.Unit); err != nil {
+		return err
+	}
+	switch {
+	case seen[x.Name]:
+		return &FileError{path + ".name", x.Name + " is there twice"}
+	case !dsp.Finite(x.Center):
+		return &FileError{path + ".center", "is not finite"}
+	case !dsp.Finite(x.Scale) || x.Scale <= 0:
+		return &FileError{path + ".scale", "want a finite number > 0"}
+	}
+	seen[x.Name] = true
 	return nil
 }
