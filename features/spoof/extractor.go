@@ -93,7 +93,6 @@ func (e *Extractor) Vector(dst []float64, from, to float64) features.Vector {
 	}
 	v.pitch(e.periods)
 	v.residual(e.residual, e.voice.f0)
-	v.voicedResiduals(e.residual, e.voice.f0)
 	v.perturbation(e.voice)
 	v.quefrency(e.quefrency)
 	v.envelope(e.envelope)

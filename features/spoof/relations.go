@@ -9,7 +9,7 @@ import (
 // How the measures of a voice move together. A throat moves all bands at once; the
 // decoder of a synthetic voice makes each band by its own weights.
 const (
-	leastPairs     = 12   // pairs of values that a correlation needs; chosen
+	leastPairs     = 12   // values that a correlation or a shape needs; chosen
 	bandLag        = 8    // frames of an envelope, 16 ms: of 4, 8, 16 and 32 frames none is better
 	loudLag        = 16   // frames of an envelope, 32 ms
 	periodicityLag = 3    // frames of the pitch, 30 ms
@@ -46,38 +46,35 @@ func correlation(x, y []float64) float64 {
 	return min(max(centred(x, y, mean, squares), -1), 1)
 }
 
-// bands fills envelope.voiced.band*.next, *.second and *.loudness: of the changes over
-// 16 ms of the log energy of each band, the correlation with those of the next band and of
-// the one after that; and the slope of its changes over 32 ms on those of all bands
-// together. v.inside is overwritten.
+// bands fills envelope.voiced.band*.loudness, *.next and *.second: of the changes over 32
+// ms of the log energy of each band the slope on those of all bands together; of its
+// changes over 16 ms the correlation with those of the next band and of the one after
+// that. v.inside and v.changes are overwritten.
 func (v *vector) bands(e *envelopes) {
 	lo, hi := v.frames(len(e.voiced), envelopeHop, envelopeFrame)
-	voiced := e.voiced[lo:hi]
-	v.inside = inside(v.inside, voiced, bandLag/2)
-	v.changes.reset(len(e.bands.tracks), len(v.inside))
-	for b, track := range e.bands.tracks {
-		changes(v.changes.tracks[b], track[lo:hi], v.inside, bandLag/2)
-	}
-	for distance := 1; distance <= 2; distance++ {
-		for b := range len(e.bands.tracks) - distance {
-			if b == 0 {
-				v.from([...]string{"envelope.voiced.band1.next", "envelope.voiced.band1.second"}[distance-1])
-			}
-			v.put(correlation(v.changes.tracks[b], v.changes.tracks[b+distance]))
-		}
-	}
+	voiced, tracks := e.voiced[lo:hi], e.bands.tracks
 	v.inside = inside(v.inside, voiced, loudLag/2)
 	v.changes.reset(2, len(v.inside))
 	all, one := v.changes.tracks[0], v.changes.tracks[1]
 	changes(all, e.loudness[lo:hi], v.inside, loudLag/2)
 	square := dsp.Dot(all, all)
+	if len(all) < leastEnvelope {
+		square = math.NaN()
+	}
 	v.from("envelope.voiced.band1.loudness")
-	for _, track := range e.bands.tracks {
+	for _, track := range tracks {
 		changes(one, track[lo:hi], v.inside, loudLag/2)
-		if len(one) < leastEnvelope {
-			square = math.NaN()
-		}
 		v.put(dsp.Dot(all, one) / square)
+	}
+	v.inside = inside(v.inside, voiced, bandLag/2)
+	v.changes.reset(len(tracks), len(v.inside))
+	for b, track := range tracks {
+		changes(v.changes.tracks[b], track[lo:hi], v.inside, bandLag/2)
+	}
+	for distance := 1; distance <= 2; distance++ {
+		for b := range len(tracks) - distance {
+			v.put(correlation(v.changes.tracks[b], v.changes.tracks[b+distance]))
+		}
 	}
 }
 
@@ -175,23 +172,3 @@ const (
 )
 
 var mostPeriodChange = math.Log(1.3)
-
-// voicedResiduals fills lpc.voiced.*: skewness and log fourth moment of residualMeasures
-// over the voiced frames.
-func (v *vector) voicedResiduals(r *residuals, f0 []float64) {
-	lo, hi := v.frames(len(r.active.on), lpcHop, lpcFrame)
-	v.chosen = sized(v.chosen, hi-lo)
-	for i := range v.chosen {
-		v.chosen[i] = r.active.on[lo+i] && voicedAt(f0, (lo+i)*lpcHop+lpcFrame/2)
-	}
-	v.from("lpc.voiced.gain_log.skew")
-	for _, track := range r.measures.tracks {
-		x := v.where(track[lo:hi], v.chosen)
-		if len(x) < leastPairs {
-			v.put(math.NaN(), math.NaN())
-			continue
-		}
-		_, m2, m3, m4 := dsp.CentralMoments(x)
-		v.put(m3/(m2*math.Sqrt(m2)), math.Log(m4/(m2*m2)))
-	}
-}

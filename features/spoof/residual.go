@@ -77,17 +77,34 @@ func (r *residuals) measureFrame() [4]float64 {
 	}
 }
 
-// residual fills lpc.unvoiced.*: mean and standard deviation of two of residualMeasures
-// over the unvoiced frames.
+// residual fills lpc.unvoiced.*, mean and standard deviation of two of residualMeasures
+// over the unvoiced frames, and lpc.voiced.*, skewness and log fourth moment of all of them
+// over the voiced ones.
 func (v *vector) residual(r *residuals, f0 []float64) {
 	lo, hi := v.frames(len(r.active.on), lpcHop, lpcFrame)
-	v.chosen = sized(v.chosen, hi-lo)
-	for i := range v.chosen {
-		v.chosen[i] = r.active.on[lo+i] && !voicedAt(f0, (lo+i)*lpcHop+lpcFrame/2)
-	}
+	v.choose(r, f0, lo, hi, false)
 	v.from("lpc.unvoiced.kurtosis_log.mean")
 	for _, i := range [...]int{kurtosisMeasure, peakMeasure} {
 		v.put(v.enough(r.measures.tracks[i][lo:hi], v.chosen))
+	}
+	v.choose(r, f0, lo, hi, true)
+	for _, track := range r.measures.tracks {
+		x := v.where(track[lo:hi], v.chosen)
+		if len(x) < leastPairs {
+			v.put(math.NaN(), math.NaN())
+			continue
+		}
+		_, m2, m3, m4 := dsp.CentralMoments(x)
+		v.put(m3/(m2*math.Sqrt(m2)), math.Log(m4/(m2*m2)))
+	}
+}
+
+// choose sets v.chosen to which of the frames lo to before hi are active and voiced, or
+// active and not.
+func (v *vector) choose(r *residuals, f0 []float64, lo, hi int, voiced bool) {
+	v.chosen = sized(v.chosen, hi-lo)
+	for i := range v.chosen {
+		v.chosen[i] = r.active.on[lo+i] && voicedAt(f0, (lo+i)*lpcHop+lpcFrame/2) == voiced
 	}
 }
 
