@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -36,6 +37,11 @@ func evaluateNested(cmd *cobra.Command, o evaluateOptions) error {
 	defer bar.finish()
 	opts := bar.options(m)
 	if o.through != "" {
+		for _, r := range m.Rows {
+			if filepath.IsAbs(r.Path) { // it would be the recording without the channel
+				return command.Usagef("--through: the manifest has the absolute path %s, want paths relative to it", r.Path)
+			}
+		}
 		opts.Through = bar.decode(&manifest.File{Dir: o.through})
 	}
 	metrics, err := train.Nested(cmd.Context(), m.Rows, opts)

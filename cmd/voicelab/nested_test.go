@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,6 +13,15 @@ func TestThroughRefusesWhatHasNoMeaning(t *testing.T) {
 	o := cli(t, "evaluate", "--task", "deepfake", "--manifest", rows, "--through", t.TempDir())
 	if o.code == 0 || !strings.Contains(o.stderr, "--through is for --nested") {
 		t.Errorf("got code %d and %q", o.code, o.stderr)
+	}
+	absolute := filepath.Join(t.TempDir(), "absolute.csv")
+	clip := filepath.Join(filepath.Dir(rows), "clips", "00.wav")
+	if err := os.WriteFile(absolute, []byte("path,label\n"+clip+",bonafide\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o = cli(t, "evaluate", "--task", "deepfake", "--nested", "--manifest", absolute, "--through", t.TempDir())
+	if o.code == 0 || !strings.Contains(o.stderr, "absolute path "+clip) {
+		t.Errorf("an absolute path: got code %d and %q", o.code, o.stderr)
 	}
 }
 
