@@ -48,8 +48,13 @@ const leastSpoof = 0.2
 // they are, as a copy, with the name "". x is not changed.
 func Spoof(x []float64, rate int, rng *rand.Rand) ([]float64, string) {
 	m := methods[rng.IntN(len(methods))]
-	if rate < 8000 || rate > dsp.MaxResampleRate || float64(len(x)) < leastSpoof*float64(rate) {
+	if !separable(x, rate) {
 		return slices.Clone(x), ""
 	}
 	return m.make(x, rate, rng), m.name
+}
+
+// separable says whether x can be taken apart.
+func separable(x []float64, rate int) bool {
+	return rate >= 8000 && rate <= dsp.MaxResampleRate && float64(len(x)) >= leastSpoof*float64(rate)
 }

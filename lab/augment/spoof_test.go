@@ -12,7 +12,7 @@ import (
 // TestSpoofOfOddities takes apart what is hardly a recording.
 func TestSpoofOfOddities(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for _, m := range methods {
+	for _, m := range append(slices.Clone(methods), method{"band errors", bandErrors}) {
 		for name, x := range map[string][]float64{"silence": make([]float64, testRate/2), "noise": colouredNoise(testRate/2, 0, rng),
 			"a click": append([]float64{1}, make([]float64, testRate/4)...), "a voice": vowel(testRate/2, rng)} {
 			for seed := range *seeds {
@@ -96,6 +96,7 @@ func TestWhatMoves(t *testing.T) {
 		"high band":              {looseHighBand(x, testRate, rng()), 1, 1, 1},
 		"images":                 {images(x, testRate, rng()), 1, 1, 1},
 		"gain from hop to hop":   {func() []float64 { y := slices.Clone(x); repeatGain(y, 256, rng()); return y }(), 1, 1, 1},
+		"band errors":            {bandErrors(x, testRate, rng()), 1, 1, 1},
 		"tones of the upsampler": {func() []float64 { y := slices.Clone(x); addTones(y, 256, rng()); return y }(), 1, 1, 1},
 	} {
 		if got, want := pitchOf(c.y), c.pitch*f0; !(math.Abs(got-want) <= pitchTolerance*want) {

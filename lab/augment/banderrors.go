@@ -1,0 +1,73 @@
+package augment
+
+import (
+	"math"
+	"math/cmplx"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/voicescreen/voicescreen/dsp"
+)
+
+// Decoded leaves in the real voice x, mono at rate Hz, what a decoder leaves that makes
+// each band of a voice by its own weights, with settings that rng draws: every one of 20
+// to 80 mel bands has an error of its own in its loudness, in half of the cases in its
+// phase too. It returns the voice and the name of the method, like [Spoof], which has
+// methods that exist; this one is no decoder's. x is not changed.
+//
+// The settings are chosen; what it gains is in the model card. Tried in its place: loudness smoothed from frame
+// to frame, or in steps; noise in the bands; phases that drift; periods and loudness of
+// the pulses smoothed or roughened. Some find other decoders better.
+func Decoded(x []float64, rate int, rng *rand.Rand) ([]float64, string) {
+	if !separable(x, rate) {
+		return slices.Clone(x), ""
+	}
+	return bandErrors(x, rate, rng), "band errors"
+}
+
+// bandErrors multiplies each mel band by e to a Gaussian process of 0.06 to 0.31 (0.5 to
+// 2.7 dB), constant over half a frame to three frames of a decoder, and turns it by
+// another of up to 0.6 rad.
+func bandErrors(x []float64, rate int, rng *rand.Rand) []float64 {
+	s := newSTFT(powerOfTwo([]float64{0.012, 0.023}[rng.IntN(2)], rate))
+	bands := []int{20, 40, 80, 80}[rng.IntN(4)]
+	step := float64([]int{200, 256, 256, 300, 320, 480}[rng.IntN(6)]) / float64(s.hop)
+	size, memory := 0.06+0.25*rng.Float64(), math.Exp(-1/(0.5+3*rng.Float64()))
+	turned := 0.0
+	if rng.IntN(2) == 0 {
+		turned = 0.1 + 0.5*rng.Float64()
+	}
+	frames := s.frames(x)
+	gains := make([][]float64, bands)
+	for b := range gains {
+		gains[b] = wander(int(float64(len(frames))/step)+2, size, memory, rng)
+	}
+	phases := make([][]float64, bands)
+	for b := range phases {
+		phases[b] = wander(len(frames), turned, 0.7, rng)
+	}
+	top := dsp.HzToMel(float64(rate) / 2)
+	for t, f := range frames {
+		i, part := math.Modf(float64(t) / step)
+		for k := range f {
+			low, share := math.Modf(dsp.HzToMel(float64(k*rate)/float64(s.n)) / top * float64(bands-1))
+			b := int(low)
+			c := min(b+1, bands-1)
+			gain := func(b int) float64 { return (1-part)*gains[b][int(i)] + part*gains[b][int(i)+1] }
+			f[k] *= cmplx.Rect(math.Exp((1-share)*gain(b)+share*gain(c)), (1-share)*phases[b][t]+share*phases[c][t])
+		}
+	}
+	return s.signal(frames, len(x))
+}
+
+// wander draws n values of a first-order autoregressive Gaussian process of standard
+// deviation size, each correlated with the next by memory.
+func wander(n int, size, memory float64, rng *rand.Rand) []float64 {
+	out := make([]float64, n)
+	v := rng.NormFloat64()
+	for i := range out {
+		out[i] = size * v
+		v = memory*v + math.Sqrt(1-memory*memory)*rng.NormFloat64()
+	}
+	return out
+}
