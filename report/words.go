@@ -38,7 +38,7 @@ var wordsOf = map[string]measureWords{
 	"mfcc.delta_spread":       {"the sound of the voice changes", "more from moment to moment", "less from moment to moment"},
 	"mfcc.#.delta_sd":         {"the sound of the voice changes", "more from moment to moment", "less from moment to moment"},
 
-	// Deepfake: schema spoof/6.
+	// Deepfake: schema spoof/7.
 	"pitch.sd_oct":           {"the pitch varies", "more", "less"},
 	"pitch.range_oct":        {"the pitch covers", "a wider range", "a narrower range"},
 	"pitch.step_mean_oct":    {"the pitch moves", "more from moment to moment", "less from moment to moment"},
@@ -112,6 +112,15 @@ var wordsOf = map[string]measureWords{
 	"perturbation.amplitude_persistence":      {"a change of the loudness goes on in the next cycle", "more often", "less often"},
 	"perturbation.period_size_persistence":    {"unsteady cycles of the pitch come in groups", "more often", "less often"},
 	"perturbation.amplitude_size_persistence": {"unsteady cycles of the loudness come in groups", "more often", "less often"},
+
+	"fundamental.step_log":                     {"the fundamental moves", "more from cycle to cycle", "less from cycle to cycle"},
+	"fundamental.kurtosis_log":                 {"the fundamental jumps from cycle to cycle", "more often", "less often"},
+	"fundamental.frequency_persistence":        {"a change of the fundamental's frequency goes on in the next cycle", "more often", "less often"},
+	"fundamental.frequency_second_persistence": {"a change of the fundamental's frequency goes on in the cycle after the next", "more often", "less often"},
+	"fundamental.amplitude_persistence":        {"a change of the fundamental's loudness goes on in the next cycle", "more often", "less often"},
+	"fundamental.amplitude_second_persistence": {"a change of the fundamental's loudness goes on in the cycle after the next", "more often", "less often"},
+	"fundamental.change_correlation":           {"frequency and loudness of the fundamental change together from cycle to cycle", "more often", "less often"},
+	"fundamental.size_correlation":             {"cycles that change much in the fundamental's frequency change much in its loudness", "more often", "less often"},
 
 	"quefrency.band#.mean_log": {"the spectrum has", "stronger ripples", "weaker ripples"},
 	"quefrency.band#.sd_log":   {"the ripples of the spectrum vary", "more", "less"},

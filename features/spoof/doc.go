@@ -1,4 +1,4 @@
-// Package spoof measures the features of schema spoof/6 (see [Schema]), which the
+// Package spoof measures the features of schema spoof/7 (see [Schema]), which the
 // deepfake scorer reads. They were chosen because synthetic and recorded speech
 // differ in them also for systems and speakers that were not in the training
 // data.
@@ -22,6 +22,8 @@
 //   - perturbation.*: jitter and shimmer, by [dsp.MeasureJitter] and
 //     [dsp.MeasureShimmer] of the pulses of [dsp.Pulses], and how the changes of period
 //     and amplitude go together and follow each other
+//   - fundamental.*: how frequency and amplitude of the first harmonic change from pulse
+//     to pulse, together and after each other
 //   - quefrency.*: the power cepstrum of the voiced frames in bands of quefrency
 //     ([lanes.Cepstrum])
 //   - envelope.*: skewness of the steps and bends of the envelopes of bands, and how the

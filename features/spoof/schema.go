@@ -7,14 +7,14 @@ import (
 	"github.com/voicescreen/voicescreen/features"
 )
 
-// Schema returns "spoof/6", the schema of [Extractor]. Names, units and order are
+// Schema returns "spoof/7", the schema of [Extractor]. Names, units and order are
 // fixed; a change of any of them, or of the definition of a feature, is a new
 // schema. It is safe for concurrent use.
 func Schema() *features.Schema { return schema }
 
-var schema = features.NewSchema("spoof/6", slices.Concat(
+var schema = features.NewSchema("spoof/7", slices.Concat(
 	pitchFeatures, periodicityFeatures(), residualFeatures(), perturbationFeatures, quefrencyFeatures(),
-	envelopeFeatures(), predictorFeatures(), wholeFeatures(), excitationFeatures, coherenceFeatures(), voiceFeatures,
+	envelopeFeatures(), predictorFeatures(), wholeFeatures(), excitationFeatures, coherenceFeatures(), fundamentalFeatures, voiceFeatures,
 ))
 
 // Differences are from one frame to the next, 10 ms on, within voiced
@@ -186,6 +186,18 @@ func coherenceFeatures() [][2]string {
 		}
 	}
 	return f
+}
+
+// fundamentalFeatures are of the first harmonic at each pulse.
+var fundamentalFeatures = [][2]string{
+	{"fundamental.step_log", ""},                     // of the mean |change| of ln frequency
+	{"fundamental.kurtosis_log", ""},                 // of these changes
+	{"fundamental.frequency_persistence", ""},        // correlation with themselves one pulse before
+	{"fundamental.frequency_second_persistence", ""}, // two pulses before
+	{"fundamental.amplitude_persistence", ""},        //
+	{"fundamental.amplitude_second_persistence", ""}, //
+	{"fundamental.change_correlation", ""},           // of the changes of the two
+	{"fundamental.size_correlation", ""},             // of how large the two are
 }
 
 // voiceFeatures say nothing of whether a voice is synthetic. They are covariates: what

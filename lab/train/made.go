@@ -8,7 +8,7 @@ import (
 )
 
 // A madeSpoof is a synthetic voice that the training made of a recording of a
-// person, by a method of [augment.Spoof].
+// person, by a method of [augment.Spoof] or by [augment.Decoded].
 type madeSpoof struct {
 	segments []features.Vector
 	method   string

@@ -105,22 +105,17 @@ func decoded(decode func(path string) ([]float64, int, error), path string) (x [
 	return x, rate, nil
 }
 
-// spoofsOf makes synthetic voices of the real one of row i, every second one
-// through a channel.
+// spoofsOf makes synthetic voices of the real one of row i: one by a method that exists,
+// and one whose bands err, through a channel.
 func (r *reader) spoofsOf(x []float64, rate, i int) []madeSpoof {
-	var out []madeSpoof
 	rng := rand.New(rand.NewPCG(r.opts.Seed, uint64(len(r.train)+i))) // not that of its channels
-	for k := range spoofs {
-		y, method := augment.Spoof(x, rate, rng)
-		if method == "" {
-			break // too short, see [augment.Spoof]
-		}
-		if k%2 == 1 {
-			y = augment.Channel(y, rate, rng)
-		}
-		out = append(out, madeSpoof{r.extract(y, rate), method})
+	y, method := augment.Spoof(x, rate, rng)
+	if method == "" {
+		return nil // too short
 	}
-	return out
+	out := []madeSpoof{{r.extract(y, rate), method}}
+	y, method = augment.Decoded(x, rate, rng)
+	return append(out, madeSpoof{r.extract(augment.Channel(y, rate, rng), rate), method})
 }
 
 // extract computes the features of the task's schema: of the segments that a

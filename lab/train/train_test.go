@@ -310,6 +310,32 @@ func TestExamplesOfSpoofs(t *testing.T) {
 	}
 }
 
+// Of each recording of a person two synthetic voices are made, one of them by errors of
+// bands, which every hold-out trains on; of a short one none.
+func TestSpoofsOfARecording(t *testing.T) {
+	tr, err := newTrainer(screen.Deepfake, testRows(8), &Options{Decode: voiceOf})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &reader{trainer: tr}
+	x, rate, _ := voiceOf("0.wav")
+	made := r.spoofsOf(x, rate, 0)
+	if len(made) != 2 || len(imitated[made[0].method]) == 0 || made[1].method != "band errors" || len(made[0].segments) != 1 {
+		t.Fatalf("got %+v", made)
+	}
+	tr.made = [][]madeSpoof{made}
+	every := decoderSet{}
+	for family := range exampleOf {
+		every[family] = true
+	}
+	if left := tr.heardFrom(0, every); len(left) != 1 || left[0].method != "band errors" {
+		t.Errorf("all decoders held out: got %d voices", len(left))
+	}
+	if made := r.spoofsOf(x[:1000], rate, 0); made != nil {
+		t.Errorf("0.1 s: got %d voices, want none", len(made))
+	}
+}
+
 // Each method of augment.Spoof names the decoders that it imitates, and each of these
 // is one of the table of systems: a hold-out that tests a decoder would else train on
 // its imitation.
