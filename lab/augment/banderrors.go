@@ -10,14 +10,14 @@ import (
 )
 
 // Decoded leaves in the real voice x, mono at rate Hz, what a decoder leaves that makes
-// each band of a voice by its own weights, with settings that rng draws: every one of 20
-// to 80 mel bands has an error of its own in its loudness, in half of the cases in its
-// phase too. It returns the voice and the name of the method, like [Spoof], which has
-// methods that exist; this one is no decoder's. x is not changed.
+// each band of a voice by its own weights: every one of 20 to 80 mel bands has an error of
+// its own in its loudness, in half of the cases in its phase too, with settings that rng
+// draws. It returns as many samples and the name of the method, of recordings that [Spoof]
+// leaves alone a copy and "". Unlike the methods of Spoof it is that of no existing
+// decoder. x is not changed.
 //
-// The settings are chosen; what it gains is in the model card. Tried in its place: loudness smoothed from frame
-// to frame, or in steps; noise in the bands; phases that drift; periods and loudness of
-// the pulses smoothed or roughened. Some find other decoders better.
+// The settings are chosen. What it gains, and what was tried in its place, is in the card
+// of the deepfake model.
 func Decoded(x []float64, rate int, rng *rand.Rand) ([]float64, string) {
 	if !separable(x, rate) {
 		return slices.Clone(x), ""
