@@ -26,7 +26,7 @@ func (f *fundamentals) measure(x, pulses []float64) {
 			continue
 		}
 		before, after := pulses[i]-pulses[i-1], pulses[i+1]-pulses[i]
-		if before > longestPeriod || after > longestPeriod || math.Abs(math.Log(before/after)) > mostPeriodChange {
+		if _, ok := periodChange(before, after); !ok {
 			continue
 		}
 		if h, ok := firstHarmonic(x, pulses[i]*rateHz, (before+after)/2*rateHz); ok {

@@ -141,9 +141,9 @@ func (v *vector) pulseChanges(pulses, amplitudes []float64) {
 	var last [4]float64
 	run := false // the pulse before was measured
 	for i := 2; i < len(pulses); i++ {
-		p, q := pulses[i]-pulses[i-1], pulses[i-1]-pulses[i-2]
-		x, y := math.Log(p/q), math.Log(amplitudes[i]/amplitudes[i-1])
-		if p > longestPeriod || q > longestPeriod || !(math.Abs(x) <= mostPeriodChange) || !(math.Abs(y) <= mostAmplitudeChange) {
+		x, ok := periodChange(pulses[i]-pulses[i-1], pulses[i-1]-pulses[i-2])
+		y := math.Log(amplitudes[i] / amplitudes[i-1])
+		if !ok || !(math.Abs(y) <= mostAmplitudeChange) {
 			run = false
 			continue
 		}
@@ -162,6 +162,12 @@ func (v *vector) pulseChanges(pulses, amplitudes []float64) {
 	for k := range self {
 		v.put(self[k].correlation())
 	}
+}
+
+// periodChange is ln of the period p in seconds over q, and whether both are in range.
+func periodChange(p, q float64) (x float64, ok bool) {
+	x = math.Log(p / q)
+	return x, p <= longestPeriod && q <= longestPeriod && math.Abs(x) <= mostPeriodChange
 }
 
 // The limits of dsp.MeasureJitter and dsp.MeasureShimmer, those of Praat: periods of at

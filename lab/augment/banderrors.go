@@ -4,9 +4,6 @@ import (
 	"math"
 	"math/cmplx"
 	"math/rand/v2"
-	"slices"
-
-	"github.com/voicescreen/voicescreen/dsp"
 )
 
 // Decoded leaves in the real voice x, mono at rate Hz, what a decoder leaves that makes
@@ -19,11 +16,10 @@ import (
 // The settings are chosen. What it gains, and what was tried in its place, is in the card
 // of the deepfake model.
 func Decoded(x []float64, rate int, rng *rand.Rand) ([]float64, string) {
-	if !separable(x, rate) {
-		return slices.Clone(x), ""
-	}
-	return bandErrors(x, rate, rng), "band errors"
+	return decoded.of(x, rate, rng)
 }
+
+var decoded = method{"band errors", bandErrors}
 
 // bandErrors multiplies each mel band by e to a Gaussian process of 0.06 to 0.31 (0.5 to
 // 2.7 dB), constant over half a frame to three frames of a decoder, and turns it by
@@ -38,26 +34,31 @@ func bandErrors(x []float64, rate int, rng *rand.Rand) []float64 {
 		turned = 0.1 + 0.5*rng.Float64()
 	}
 	frames := s.frames(x)
-	gains := make([][]float64, bands)
+	gains, phases := make([][]float64, bands), make([][]float64, bands)
 	for b := range gains {
-		gains[b] = wander(int(float64(len(frames))/step)+2, size, memory, rng)
+		gains[b] = interpolated(wander(int(float64(len(frames))/step)+2, size, memory, rng), len(frames), step)
 	}
-	phases := make([][]float64, bands)
 	for b := range phases {
 		phases[b] = wander(len(frames), turned, 0.7, rng)
 	}
-	top := dsp.HzToMel(float64(rate) / 2)
+	band, part := s.mel(rate, bands-1)
 	for t, f := range frames {
-		i, part := math.Modf(float64(t) / step)
 		for k := range f {
-			low, share := math.Modf(dsp.HzToMel(float64(k*rate)/float64(s.n)) / top * float64(bands-1))
-			b := int(low)
-			c := min(b+1, bands-1)
-			gain := func(b int) float64 { return (1-part)*gains[b][int(i)] + part*gains[b][int(i)+1] }
-			f[k] *= cmplx.Rect(math.Exp((1-share)*gain(b)+share*gain(c)), (1-share)*phases[b][t]+share*phases[c][t])
+			b, q := band[k], part[k]
+			f[k] *= cmplx.Rect(math.Exp((1-q)*gains[b][t]+q*gains[b+1][t]), (1-q)*phases[b][t]+q*phases[b+1][t])
 		}
 	}
 	return s.signal(frames, len(x))
+}
+
+// interpolated are n values on the lines between those of x, which are step apart.
+func interpolated(x []float64, n int, step float64) []float64 {
+	out := make([]float64, n)
+	for t := range out {
+		i, part := math.Modf(float64(t) / step)
+		out[t] = (1-part)*x[int(i)] + part*x[int(i)+1]
+	}
+	return out
 }
 
 // wander draws n values of a first-order autoregressive Gaussian process of standard

@@ -121,13 +121,7 @@ func griffinLim(x []float64, rate int, rng *rand.Rand) []float64 {
 // magnitudes returns what mel bands leave of the magnitudes of the frames:
 // each bin is the mean of its two bands, by their triangles at the bin.
 func (s *stft) magnitudes(frames [][]complex128, rate, bands int) [][]float64 {
-	top := dsp.HzToMel(float64(rate) / 2)
-	band, part := make([]int, s.n/2+1), make([]float64, s.n/2+1)
-	for k := range band {
-		p := dsp.HzToMel(float64(k*rate)/float64(s.n)) / top * float64(bands)
-		band[k] = min(int(p), bands-1)
-		part[k] = p - float64(band[k])
-	}
+	band, part := s.mel(rate, bands)
 	sum, weight := make([]float64, bands+1), make([]float64, bands+1)
 	out := make([][]float64, len(frames))
 	for t, f := range frames {
@@ -151,6 +145,19 @@ func (s *stft) magnitudes(frames [][]complex128, rate, bands int) [][]float64 {
 		}
 	}
 	return out
+}
+
+// mel returns where the bins lie between bands + 1 frequencies evenly spaced in mel from 0
+// to half of the rate: the one below, and how far on the way to the next.
+func (s *stft) mel(rate, bands int) (band []int, part []float64) {
+	top := dsp.HzToMel(float64(rate) / 2)
+	band, part = make([]int, s.n/2+1), make([]float64, s.n/2+1)
+	for k := range band {
+		p := dsp.HzToMel(float64(k*rate)/float64(s.n)) / top * float64(bands)
+		band[k] = min(int(p), bands-1)
+		part[k] = p - float64(band[k])
+	}
+	return band, part
 }
 
 // formants moves the formants by 8 to 30 % and leaves pitch and phases.

@@ -47,14 +47,13 @@ const leastSpoof = 0.2
 // 0.2 s, or at a rate below 8 kHz or above [dsp.MaxResampleRate], come back as
 // they are, as a copy, with the name "". x is not changed.
 func Spoof(x []float64, rate int, rng *rand.Rand) ([]float64, string) {
-	m := methods[rng.IntN(len(methods))]
-	if !separable(x, rate) {
+	return methods[rng.IntN(len(methods))].of(x, rate, rng)
+}
+
+// of makes a voice of x, if it can be taken apart.
+func (m method) of(x []float64, rate int, rng *rand.Rand) ([]float64, string) {
+	if rate < 8000 || rate > dsp.MaxResampleRate || float64(len(x)) < leastSpoof*float64(rate) {
 		return slices.Clone(x), ""
 	}
 	return m.make(x, rate, rng), m.name
-}
-
-// separable says whether x can be taken apart.
-func separable(x []float64, rate int) bool {
-	return rate >= 8000 && rate <= dsp.MaxResampleRate && float64(len(x)) >= leastSpoof*float64(rate)
 }
