@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,10 +47,11 @@ func goldenFeatures(t *testing.T) map[string]map[string]*float64 {
 // fuse a multiplication with an addition.
 func TestSpoofIsTheSameEverywhere(t *testing.T) {
 	// Differences are relative to the value, or to 1 if the value is less: a
-	// skewness may lie near 0. The largest on arm64, emulated, is 3e-12. Jitter and
-	// shimmer depend on which of two lags matches better, which rounding may
-	// change: there the largest is 1.8e-4, of one recording.
-	const architectures, pulses = 1e-9, 1e-3
+	// skewness may lie near 0. The largest on arm64, emulated, is 2e-11. What is
+	// measured at the pulses depends on which of two lags matches better, which
+	// rounding may change: there the largest is 8.6e-4, of one recording.
+	const architectures, pulses = 1e-9, 5e-3
+	ofPulses := []string{"perturbation.", "fundamental."}
 	got := goldenFeatures(t)
 	golden := filepath.Join("testdata", "spoof-7.json")
 	if *update {
@@ -84,7 +86,7 @@ func TestSpoofIsTheSameEverywhere(t *testing.T) {
 			}
 			d := math.Abs(*x-*w) / max(math.Abs(*w), 1)
 			limit := architectures
-			if strings.HasPrefix(feature, "perturbation.jitter") || strings.HasPrefix(feature, "perturbation.shimmer") {
+			if slices.ContainsFunc(ofPulses, func(family string) bool { return strings.HasPrefix(feature, family) }) {
 				limit, mostPulses = pulses, max(mostPulses, d)
 			} else {
 				most = max(most, d)
@@ -94,5 +96,5 @@ func TestSpoofIsTheSameEverywhere(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("largest difference %.1e, of jitter and shimmer %.1e", most, mostPulses)
+	t.Logf("largest difference %.1e, of what is measured at pulses %.1e", most, mostPulses)
 }
