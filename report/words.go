@@ -38,7 +38,7 @@ var wordsOf = map[string]measureWords{
 	"mfcc.delta_spread":       {"the sound of the voice changes", "more from moment to moment", "less from moment to moment"},
 	"mfcc.#.delta_sd":         {"the sound of the voice changes", "more from moment to moment", "less from moment to moment"},
 
-	// Deepfake: schema spoof/7.
+	// Deepfake: schema spoof/8.
 	"pitch.sd_oct":           {"the pitch varies", "more", "less"},
 	"pitch.range_oct":        {"the pitch covers", "a wider range", "a narrower range"},
 	"pitch.step_mean_oct":    {"the pitch moves", "more from moment to moment", "less from moment to moment"},
@@ -81,9 +81,6 @@ var wordsOf = map[string]measureWords{
 	"pulse.polarity":        {"the pulses of the voice point one way", "more often", "less often"},
 	"pulse.step_mean_log":   {"the height of the pulses moves", "more from cycle to cycle", "less from cycle to cycle"},
 	"pulse.step_median_log": {"the height of the pulses moves", "more from cycle to cycle", "less from cycle to cycle"},
-	"coherence.band#.mean":  {"the noise of the voice follows its pulses", "more strictly", "less strictly"},
-	"coherence.band#.sd":    {"how strictly the noise follows the pulses varies", "more", "less"},
-	"coherence.band#.p#":    {"the noise of the voice follows its pulses", "more strictly at its loosest", "less strictly at its loosest"},
 
 	"fine.whole.band#.sd":   {"the average spectrum is", "more uneven", "more even"},
 	"fine.whole.band#.max":  {"the average spectrum has", "a higher peak", "a lower peak"},
@@ -121,6 +118,13 @@ var wordsOf = map[string]measureWords{
 	"fundamental.amplitude_second_persistence": {"a change of the fundamental's loudness goes on in the cycle after the next", "more often", "less often"},
 	"fundamental.change_correlation":           {"frequency and loudness of the fundamental change together from cycle to cycle", "more often", "less often"},
 	"fundamental.size_correlation":             {"cycles that change much in the fundamental's frequency change much in its loudness", "more often", "less often"},
+
+	"cycle.band#.wave_log":        {"the waveform of a band changes", "more from cycle to cycle", "less from cycle to cycle"},
+	"cycle.band#.wave_drift_log":  {"the waveform of a band drifts over five cycles", "more", "less"},
+	"cycle.band#.wave_growth":     {"changes in the waveform of a band add up over ten cycles", "more", "less"},
+	"cycle.band#.shape_log":       {"the shape of the cycles of a band changes", "more from one to the next", "less from one to the next"},
+	"cycle.band#.shape_drift_log": {"the shape of the cycles of a band drifts over five cycles", "more", "less"},
+	"cycle.band#.shape_growth":    {"changes in the shape of the cycles of a band add up over ten cycles", "more", "less"},
 
 	"quefrency.band#.mean_log": {"the spectrum has", "stronger ripples", "weaker ripples"},
 	"quefrency.band#.sd_log":   {"the ripples of the spectrum vary", "more", "less"},

@@ -1,16 +1,14 @@
 package spoof
 
-import "math"
-
 // filterLanes holds the coefficients b0, b1, b2, a1, a2 of eight second-order sections, as the
 // assembly reads them. Sections that are not used are 0.
 type filterLanes [5][8]float64
 
-// set sets the sections from the lane first on.
-func (c *filterLanes) set(first int, sections []biquad) {
+// set sets the sections of the first lanes.
+func (c *filterLanes) set(sections []biquad) {
 	for i, q := range sections {
 		for k, v := range [5]float64{q.b0, q.b1, q.b2, q.a1, q.a2} {
-			c[k][first+i] = v
+			c[k][i] = v
 		}
 	}
 }
@@ -21,7 +19,7 @@ func filtfilt(x []float64, cascade *[5]biquad, avx2 bool) {
 	const least, size = 10, 8 // samples that the assembly needs; bytes of one
 	if n := len(x); avx2 && n >= least {
 		var c filterLanes
-		c.set(0, cascade[:])
+		c.set(cascade[:])
 		cascadeAVX2(&x[0], n, size, &c)
 		cascadeAVX2(&x[n-1], n, -size, &c)
 		return
@@ -54,30 +52,4 @@ func step(v float64, cascade []biquad, z []memory) float64 {
 		v = y
 	}
 	return v
-}
-
-// envelopesOf computes the envelopes a and b of x in two bands: the RMS of coherenceStep
-// samples, but for a factor. x has coherenceStep times as many samples as a and b, or
-// some more.
-func envelopesOf(a, b, x []float64, cascades *[2][4]biquad, avx2 bool) {
-	b = b[:len(a)]
-	x = x[:coherenceStep*len(a)]
-	if avx2 && len(a) >= 3 {
-		var c filterLanes
-		c.set(0, cascades[0][:])
-		c.set(4, cascades[1][:])
-		envelopesAVX2(&a[0], &b[0], &x[0], len(a), &c)
-		return
-	}
-	for band, out := range [2][]float64{a, b} {
-		var z [4]memory
-		for i := range out {
-			var sum float64
-			for _, v := range x[coherenceStep*i : coherenceStep*(i+1)] {
-				y := step(v, cascades[band][:], z[:])
-				sum += y * y
-			}
-			out[i] = math.Sqrt(sum)
-		}
-	}
 }

@@ -1,4 +1,4 @@
-// Package spoof measures the features of schema spoof/7 (see [Schema]), which the
+// Package spoof measures the features of schema spoof/8 (see [Schema]), which the
 // deepfake scorer reads. They were chosen because synthetic and recorded speech
 // differ in them also for systems and speakers that were not in the training
 // data.
@@ -15,7 +15,6 @@
 //     predictor (lpc.a*)
 //   - pulse.*: the peak of the residual at each glottal pulse ([dsp.Pulses]): its
 //     sign, and how its level moves from pulse to pulse
-//   - coherence.*: how strictly the envelopes of bands follow the pitch
 //   - fine.*: the long-term log spectrum less its running median: tones and
 //     checkerboards that upsampling leaves; of the whole (fine.whole.*), and of the
 //     10th percentile over time (fine.floor.*)
@@ -24,6 +23,8 @@
 //     and amplitude go together and follow each other
 //   - fundamental.*: how frequency and amplitude of the first harmonic change from pulse
 //     to pulse, together and after each other
+//   - cycle.*: how the waveform round a pulse, and its shape, change over one, five and
+//     ten pulses, in bands
 //   - quefrency.*: the power cepstrum of the voiced frames in bands of quefrency
 //     ([lanes.Cepstrum])
 //   - envelope.*: skewness of the steps and bends of the envelopes of bands, and how the

@@ -7,7 +7,7 @@ import (
 	"github.com/voicescreen/voicescreen/features"
 )
 
-// An Extractor measures the features of schema spoof/7, of one recording after
+// An Extractor measures the features of schema spoof/8, of one recording after
 // another. It owns its scratch memory. After a recording of some length and rate,
 // a shorter one at the same rate allocates nothing but the results for which the
 // caller gives no memory. It is not safe for concurrent use.
@@ -20,8 +20,8 @@ type Extractor struct {
 	quefrency *quefrencies
 	envelope  *envelopes
 	pulse     excitations
-	coherence *coherences
 	first     fundamentals
+	cycle     *cycles
 	vector    vector
 
 	// Of the latest recording.
@@ -33,7 +33,7 @@ type Extractor struct {
 func NewExtractor() *Extractor {
 	return &Extractor{
 		front: newFront(), periods: newPeriods(), residual: newResiduals(),
-		fine: newFineSums(), voice: newVoicing(), quefrency: newQuefrencies(), envelope: newEnvelopes(), coherence: newCoherences(),
+		fine: newFineSums(), voice: newVoicing(), quefrency: newQuefrencies(), envelope: newEnvelopes(), cycle: newCycles(),
 	}
 }
 
@@ -60,8 +60,8 @@ func (e *Extractor) Track(x []float64, rate int) {
 	e.quefrency.measure(e.x, e.voice.f0)
 	e.envelope.measure(e.x, e.voice.f0)
 	e.pulse.measure(e.voice.pulses)
-	e.coherence.measure(e.x, e.voice.f0)
 	e.first.measure(e.x, e.voice.pulses)
+	e.cycle.measure(e.x, e.voice.pulses)
 }
 
 // Duration is the length of the latest recording in seconds.
@@ -102,8 +102,8 @@ func (e *Extractor) Vector(dst []float64, from, to float64) features.Vector {
 	v.predictor(e.residual)
 	v.floor(e.fine)
 	v.excitation(&e.pulse, e.voice.pulses)
-	v.coherence(e.coherence)
 	v.fundamental(&e.first, e.voice.pulses)
+	v.cycle(e.cycle, e.voice.pulses)
 	v.voice(e.voice)
 	v.out = nil
 	for i, value := range dst {

@@ -42,8 +42,16 @@ func correlation(x, y []float64) float64 {
 	if len(x) < leastPairs {
 		return math.NaN()
 	}
-	mean, squares := spread(x)
-	return min(max(centred(x, y, mean, squares), -1), 1)
+	meanX, squaresX := spread(x)
+	meanY, squaresY := spread(y)
+	return min(max((dsp.Dot(x, y)-float64(len(x))*meanX*meanY)/math.Sqrt(squaresX*squaresY), -1), 1)
+}
+
+// spread returns the mean of x and Σ (x − mean)².
+func spread(x []float64) (mean, squares float64) {
+	n := float64(len(x))
+	mean = dsp.Sum(x) / n
+	return mean, dsp.Dot(x, x) - n*mean*mean
 }
 
 // bands fills envelope.voiced.band*.loudness, *.next and *.second: of the changes over 32

@@ -7,14 +7,14 @@ import (
 	"github.com/voicescreen/voicescreen/features"
 )
 
-// Schema returns "spoof/7", the schema of [Extractor]. Names, units and order are
+// Schema returns "spoof/8", the schema of [Extractor]. Names, units and order are
 // fixed; a change of any of them, or of the definition of a feature, is a new
 // schema. It is safe for concurrent use.
 func Schema() *features.Schema { return schema }
 
-var schema = features.NewSchema("spoof/7", slices.Concat(
+var schema = features.NewSchema("spoof/8", slices.Concat(
 	pitchFeatures, periodicityFeatures(), residualFeatures(), perturbationFeatures, quefrencyFeatures(),
-	envelopeFeatures(), predictorFeatures(), wholeFeatures(), excitationFeatures, coherenceFeatures(), fundamentalFeatures, voiceFeatures,
+	envelopeFeatures(), predictorFeatures(), wholeFeatures(), excitationFeatures, fundamentalFeatures, cycleFeatures(), voiceFeatures,
 ))
 
 // Differences are from one frame to the next, 10 ms on, within voiced
@@ -178,16 +178,6 @@ var excitationFeatures = [][2]string{
 	{"pulse.step_mean_log", ""}, {"pulse.step_median_log", ""}, // of the level
 }
 
-func coherenceFeatures() [][2]string {
-	var f [][2]string
-	for b := range len(coherenceBands) - 1 {
-		for _, stat := range []string{"mean", "sd", "p10"} {
-			f = append(f, [2]string{fmt.Sprintf("coherence.band%d.%s", b+1, stat), ""})
-		}
-	}
-	return f
-}
-
 // fundamentalFeatures are of the first harmonic at each pulse.
 var fundamentalFeatures = [][2]string{
 	{"fundamental.step_log", ""},                     // of the mean |change| of ln frequency
@@ -198,6 +188,19 @@ var fundamentalFeatures = [][2]string{
 	{"fundamental.amplitude_second_persistence", ""}, //
 	{"fundamental.change_correlation", ""},           // of the changes of the two
 	{"fundamental.size_correlation", ""},             // of how large the two are
+}
+
+// cycleFeatures are of the waveform round each pulse and of its shape, in bands.
+func cycleFeatures() [][2]string {
+	var f [][2]string
+	for b := range len(cycleBands) - 1 {
+		for _, kind := range []string{"wave", "shape"} {
+			for _, of := range []string{"log", "drift_log", "growth"} { // over one, five and ten pulses
+				f = append(f, [2]string{fmt.Sprintf("cycle.band%d.%s_%s", b+1, kind, of), ""})
+			}
+		}
+	}
+	return f
 }
 
 // voiceFeatures say nothing of whether a voice is synthetic. They are covariates: what

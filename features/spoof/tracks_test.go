@@ -261,25 +261,6 @@ func TestResidualOfTheRecording(t *testing.T) {
 	}
 }
 
-// TestCoherenceOfModulatedNoise adds noise above 3.5 kHz to pulses: noise that comes
-// with each pulse is coherent, steady noise is not.
-func TestCoherenceOfModulatedNoise(t *testing.T) {
-	with := func(depth float64) float64 {
-		rng := rand.New(rand.NewPCG(7, 7))
-		x := pulses(2, func(int) float64 { return 128 })
-		var last float64
-		for i := range x {
-			w := rng.NormFloat64()
-			x[i] += 0.3 * (w - last) * (1 + depth*math.Cos(2*math.Pi*float64(i)/128))
-			last = w
-		}
-		return extract(x, rateHz).Get("coherence.band2.mean")
-	}
-	if a, b := with(1), with(0); !(a > b+0.15) {
-		t.Errorf("got %v for noise in step with the pulses and %v for steady noise, want more", a, b)
-	}
-}
-
 // TestFloorIsThePercentile compares floors with sorting the frames of a block.
 func TestFloorIsThePercentile(t *testing.T) {
 	const rounding = 1e-14 // of a logarithm of magnitude up to 5

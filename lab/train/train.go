@@ -69,8 +69,8 @@ const (
 	// cross-validation (linear, spoof/2) with a share of 0, 0.05, 0.1 and 0.2: AUC
 	// 0.902, 0.904, 0.904, 0.903, EER 16.8, 16.8, 15.5, 15.8 %; through random channels
 	// 0.849, 0.846, 0.845, 0.838; bona fide clips moved in pitch and formants by other
-	// programs, within their sources, 0.64, 0.68, 0.71, 0.75. With spoof/7 and errors of
-	// bands 0.1 and 0.15 read the same within 0.003.
+	// programs, within their sources, 0.64, 0.68, 0.71, 0.75. With errors of bands 0.1 and
+	// 0.15 read the same within 0.003, with spoof/7 and with spoof/8.
 	spoofShare = 0.1
 	// refits is how many cluster bootstrap refits give the standard error of
 	// the linear predictor, to a quarter of itself.
@@ -85,7 +85,7 @@ var copies = []func(x []float64, rate int, rng *rand.Rand) []float64{augment.Cha
 // Fit fits a model to the rows of a manifest and returns its file, with its
 // measured figures: a logistic regression. Rows with use "train" or "" are
 // trained on; rows with any other use are scored by the finished model and
-// reported apart. The deepfake model is fitted on schema spoof/7 and on each
+// reported apart. The deepfake model is fitted on schema spoof/8 and on each
 // training recording also through two random channels, a codec and Opus and, if it is bona fide, on
 // two synthetic voices made of it, depression and anxiety on
 // schema voice/1.
