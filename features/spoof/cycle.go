@@ -7,15 +7,16 @@ import (
 	"github.com/voicescreen/voicescreen/dsp/lanes"
 )
 
-// cycleBands are the edges of the bands whose cycles are compared, in bins of 62.5 Hz: 62.5
-// to 7312.5 Hz. Chosen by the inner cells of the training among 5, 7, 9 and 11 bands.
+// cycleBands are the edges of the bands whose cycles are compared, in bins of 62.5 Hz: from
+// 62.5 to 7250 Hz. Chosen by the inner cells of the training among 5, 7, 9 and 11 bands.
 var cycleBands = [...]int{1, 6, 12, 18, 26, 36, 50, 70, 92, 117}
 
-// cycleLags are how many pulses two cycles that are compared lie apart.
+// cycleLags are how many pulses two cycles that are compared lie apart. Further ones, from
+// 2 to 20, and lags of equal time say nothing besides.
 var cycleLags = [...]int{1, 5, 10}
 
 const (
-	cycleFrame  = 160  // samples, 10 ms, round a pulse
+	cycleFrame  = 160  // samples, 10 ms, round a pulse; 6 to 15 ms are no better
 	cycleFFT    = 256  // points
 	cycleRing   = 16   // spectra that are kept: more than the longest lag
 	leastChange = 1e-6 // of a mean of 1 − Re c
