@@ -16,6 +16,7 @@ var cycleBands = [...]int{1, 6, 12, 18, 26, 36, 50, 70, 92, 117}
 var cycleLags = [...]int{1, 5, 10}
 
 const (
+	cycleCount  = len(cycleBands) - 1
 	cycleFrame  = 160  // samples, 10 ms, round a pulse; 6 to 15 ms are no better
 	cycleFFT    = 256  // points
 	cycleRing   = 16   // spectra that are kept: more than the longest lag
@@ -32,26 +33,24 @@ type cycles struct {
 	fft     *lanes.FFT
 	window  []float64
 	bins    []float64 // of four frames
-	frames  [lanes.Count][]float64
-	spectra table // of the latest pulses, at i modulo cycleRing: the real and then the imaginary parts of the bins of all bands
-	energy  table // likewise, by bands
-	run     []int // measured pulses in a row up to this one
-	wave    table // 1 − Re c by the first of the two pulses; a track for each lag and band
-	shape   table // 1 − |c|, likewise
+	spectra table     // of the latest pulses, at i modulo cycleRing: the real and then the imaginary parts of the bins of all bands
+	energy  table     // likewise, by bands
+	run     []int     // measured pulses in a row up to this one
+	wave    table     // 1 − Re c by the first of the two pulses; a track for each lag and band
+	shape   table     // 1 − |c|, likewise
 }
 
 func newCycles() *cycles {
-	const bands = len(cycleBands) - 1
 	c := &cycles{fft: lanes.NewFFT(cycleFFT), window: dsp.PeriodicHann(cycleFrame), bins: make([]float64, 2*lanes.Count*(cycleFFT/2+1))}
-	c.spectra.reset(cycleRing, 2*(cycleBands[bands]-cycleBands[0]))
-	c.energy.reset(cycleRing, bands)
+	c.spectra.reset(cycleRing, 2*(cycleBands[cycleCount]-cycleBands[0]))
+	c.energy.reset(cycleRing, cycleCount)
 	return c
 }
 
 // measure measures x at the pulses, given in seconds, that stand between two periods in
 // range.
 func (c *cycles) measure(x, pulses []float64) {
-	n, tracks := len(pulses), len(cycleLags)*(len(cycleBands)-1)
+	n, tracks := len(pulses), len(cycleLags)*cycleCount
 	c.run = sized(c.run, n)
 	c.wave.reset(tracks, n)
 	c.shape.reset(tracks, n)
@@ -62,32 +61,36 @@ func (c *cycles) measure(x, pulses []float64) {
 	count := 0
 	for i := range pulses {
 		c.run[i] = 0
-		at := int(math.Round(pulses[i]*rateHz)) - cycleFrame/2
-		if i == 0 || i+1 == n || at < 0 || at+cycleFrame > len(x) {
+		if _, _, ok := bothPeriods(pulses, i); !ok {
 			continue
 		}
-		if _, ok := periodChange(pulses[i]-pulses[i-1], pulses[i+1]-pulses[i]); !ok {
+		if from := cycleStart(pulses[i]); from < 0 || from+cycleFrame > len(x) {
 			continue
 		}
 		c.run[i] = c.run[i-1] + 1
-		c.frames[count], waiting[count] = x[at:at+cycleFrame], i
+		waiting[count] = i
 		if count++; count == lanes.Count {
-			c.transform(pulses, waiting[:])
+			c.transform(x, pulses, waiting[:])
 			count = 0
 		}
 	}
 	if count > 0 {
-		for l := count; l < lanes.Count; l++ {
-			c.frames[l] = c.frames[0]
-		}
-		c.transform(pulses, waiting[:count])
+		c.transform(x, pulses, waiting[:count])
 	}
 }
 
-// transform computes the spectra of the frames, which are those of the pulses at, and
-// compares them with those before.
-func (c *cycles) transform(pulses []float64, at []int) {
-	c.fft.Load(&c.frames, c.window)
+// cycleStart is the first sample of the frame round a pulse at the time in seconds.
+func cycleStart(pulse float64) int { return int(math.Round(pulse*rateHz)) - cycleFrame/2 }
+
+// transform computes the spectra of x round the pulses at, one to four, and compares them
+// with those before.
+func (c *cycles) transform(x, pulses []float64, at []int) {
+	var frames [lanes.Count][]float64
+	for l := range frames {
+		from := cycleStart(pulses[at[min(l, len(at)-1)]])
+		frames[l] = x[from : from+cycleFrame]
+	}
+	c.fft.Load(&frames, c.window)
 	c.fft.Coefficients(c.bins)
 	for l, i := range at {
 		offset := 2 * math.Pi / cycleFFT * (pulses[i]*rateHz - math.Round(pulses[i]*rateHz))
@@ -115,19 +118,18 @@ func (c *cycles) transform(pulses []float64, at []int) {
 
 // compare sets wave and shape of the pulses i and j, which lie cycleLags[q] apart.
 func (c *cycles) compare(q, i, j int) {
-	const bands = len(cycleBands) - 1
 	x, y := c.spectra.tracks[i%cycleRing], c.spectra.tracks[j%cycleRing]
 	xr, xi := x[:len(x)/2], x[len(x)/2:]
 	yr, yi := y[:len(xr)], y[len(y)/2:]
-	for b := range bands {
+	for b := range cycleCount {
 		var re, im float64
 		for k := cycleBands[b] - cycleBands[0]; k < cycleBands[b+1]-cycleBands[0]; k++ {
 			re += xr[k]*yr[k] + xi[k]*yi[k]
 			im += xi[k]*yr[k] - xr[k]*yi[k]
 		}
 		size := math.Sqrt(c.energy.tracks[i%cycleRing][b] * c.energy.tracks[j%cycleRing][b])
-		c.wave.tracks[q*bands+b][i] = 1 - re/size
-		c.shape.tracks[q*bands+b][i] = 1 - math.Sqrt(re*re+im*im)/size
+		c.wave.tracks[q*cycleCount+b][i] = 1 - re/size
+		c.shape.tracks[q*cycleCount+b][i] = 1 - math.Sqrt(re*re+im*im)/size
 	}
 }
 
@@ -136,32 +138,19 @@ func (c *cycles) compare(q, i, j int) {
 // new in each cycle does not change; and how much ln D grows to the tenth. Then the same of
 // 1 − |c|.
 func (v *vector) cycle(c *cycles, pulses []float64) {
-	const bands = len(cycleBands) - 1
 	lo, hi := v.pulses(pulses)
 	v.from("cycle.band1.wave_log")
-	for b := range bands {
+	for b := range cycleCount {
 		for _, kind := range [...]*table{&c.wave, &c.shape} {
 			var d [len(cycleLags)]float64
 			for q, lag := range cycleLags {
-				d[q] = meanOf(kind.tracks[q*bands+b][lo:max(hi-lag, lo)])
+				d[q] = math.NaN()
+				if x := v.measured(kind.tracks[q*cycleCount+b][lo:max(hi-lag, lo)]); len(x) >= leastPairs {
+					d[q] = dsp.Mean(x)
+				}
 			}
 			first := math.Log(d[0] + leastChange)
 			v.put(first, math.Log(max(d[1]-d[0], 0)+leastDrift), math.Log(d[2]+leastChange)-first)
 		}
 	}
-}
-
-// meanOf is the mean of the values of x that are numbers, NaN of fewer than leastPairs.
-func meanOf(x []float64) float64 {
-	var sum, n float64
-	for _, value := range x {
-		if !math.IsNaN(value) {
-			sum += value
-			n++
-		}
-	}
-	if n < leastPairs {
-		return math.NaN()
-	}
-	return sum / n
 }

@@ -22,11 +22,8 @@ func (f *fundamentals) measure(x, pulses []float64) {
 	f.level, f.phase = sized(f.level, len(pulses)), sized(f.phase, len(pulses))
 	for i := range pulses {
 		f.level[i] = math.NaN()
-		if i == 0 || i+1 == len(pulses) {
-			continue
-		}
-		before, after := pulses[i]-pulses[i-1], pulses[i+1]-pulses[i]
-		if _, ok := periodChange(before, after); !ok {
+		before, after, ok := bothPeriods(pulses, i)
+		if !ok {
 			continue
 		}
 		if h, ok := firstHarmonic(x, pulses[i]*rateHz, (before+after)/2*rateHz); ok {

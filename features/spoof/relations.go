@@ -178,6 +178,17 @@ func periodChange(p, q float64) (x float64, ok bool) {
 	return x, p <= longestPeriod && q <= longestPeriod && math.Abs(x) <= mostPeriodChange
 }
 
+// bothPeriods are the periods in seconds before and after pulse i, and whether there are two
+// and both are in range.
+func bothPeriods(pulses []float64, i int) (before, after float64, ok bool) {
+	if i == 0 || i+1 == len(pulses) {
+		return 0, 0, false
+	}
+	before, after = pulses[i]-pulses[i-1], pulses[i+1]-pulses[i]
+	_, ok = periodChange(before, after)
+	return before, after, ok
+}
+
 // The limits of dsp.MeasureJitter and dsp.MeasureShimmer, those of Praat: periods of at
 // most 20 ms that differ by at most a factor of 1.3; amplitudes by at most 2, here chosen.
 const (
