@@ -85,6 +85,9 @@ func Logistic(x float64) float64 {
 	return 1 / (1 + math.Exp(-x))
 }
 
+// LogAdd is ln(exp(a) + exp(b)) of finite a and b, without overflow.
+func LogAdd(a, b float64) float64 { return max(a, b) + math.Log1p(math.Exp(-math.Abs(a-b))) }
+
 // Correlate computes dst[k] = Σ_j a[j]·b[j+k] for every k of dst and returns dst; it
 // is 0 if a is empty. dst must not overlap a or b, which are not changed. Correlate
 // panics if b is too short: if it has fewer than len(a) + len(dst) − 1 samples.

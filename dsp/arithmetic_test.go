@@ -93,3 +93,15 @@ func TestPrimitivesPanic(t *testing.T) {
 		}()
 	}
 }
+
+// LogAdd agrees with its definition, and where that overflows with the larger of the two.
+func TestLogAdd(t *testing.T) {
+	for _, c := range []struct{ a, b, want float64 }{
+		{0, 0, math.Ln2}, {1, -2, math.Log(math.E + math.Exp(-2))}, {-2, 1, math.Log(math.E + math.Exp(-2))},
+		{1000, 0, 1000}, {-1000, -1000, -1000 + math.Ln2},
+	} {
+		if got := dsp.LogAdd(c.a, c.b); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%v and %v: got %v, want %v", c.a, c.b, got, c.want)
+		}
+	}
+}

@@ -28,6 +28,7 @@ func (f *File) Check() error {
 		{f.Version != "", "version", "is empty"},
 		{f.Category.Valid(), "category", "is unknown"},
 		{dsp.Finite(f.Intercept), "intercept", "is not finite"},
+		{f.Second == nil || dsp.Finite(f.Second.Intercept), "second.intercept", "is not finite"},
 		{dsp.Finite(f.LogitSD) && f.LogitSD >= 0, "logit_sd", "want a finite number ≥ 0"},
 		{dsp.Finite(f.Clip) && f.Clip > 0, "clip", "want a finite number > 0"},
 		{f.Calibration == nil || dsp.Finite(f.Calibration.A) && f.Calibration.A > 0, "calibration.a", "want a finite number > 0"},
@@ -126,6 +127,8 @@ func (f *File) checkFeatures() error {
 		switch {
 		case !dsp.Finite(x.Weight):
 			return &FileError{path + ".weight", "is not finite"}
+		case !dsp.Finite(x.Second) || f.Second == nil && x.Second != 0:
+			return &FileError{path + ".second", "want a finite number, and 0 without a second predictor"}
 		case !dsp.Finite(x.WeightSD) || x.WeightSD < 0:
 			return &FileError{path + ".weight_sd", "want a finite number ≥ 0"}
 		case len(x.Slopes) != 2*len(f.Covariates):

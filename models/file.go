@@ -43,7 +43,12 @@ func (e *FileError) Is(target error) bool { return target == ErrModel }
 //	η = intercept + Σ weight·z,  z = (x − center − Σ slope·u)/scale clipped to ±clip,
 //
 // where u are the covariates and their squares: what a person of this pitch has is
-// center + Σ slope·u. η is calibrated, see [Calibration], and a link maps that to a
+// center + Σ slope·u. A file with a second predictor ζ of the same z says that a recording
+// is positive in one way or the other, and has
+//
+//	η = ln(exp(intercept + Σ weight·z) + exp(second.intercept + Σ second·z)).
+//
+// η is calibrated, see [Calibration], and a link maps that to a
 // probability. A feature that was not measured adds nothing. Files are JSON; a
 // member that is missing, unknown, repeated or out of range makes [Load] refuse
 // the file.
@@ -58,6 +63,7 @@ type File struct {
 	Intercept     float64         `json:"intercept"` // logits
 	LogitSD       float64         `json:"logit_sd"`  // standard error, in logits, common to all recordings
 	Clip          float64         `json:"clip"`      // > 0
+	Second        *Second         `json:"second,omitempty"`
 	Calibration   *Calibration    `json:"calibration"`
 	Prior         float64         `json:"prior,omitempty"` // share of positive recordings that the probability assumes, < 1; 0 if unknown
 	Indeterminate Band            `json:"indeterminate"`
@@ -76,6 +82,11 @@ type File struct {
 	Covariates []Covariate `json:"covariates,omitempty"`
 
 	Features []Feature `json:"features"`
+}
+
+// Second is the second predictor of a file; its weights are those of the features.
+type Second struct {
+	Intercept float64 `json:"intercept"` // logits
 }
 
 // A Covariate is a feature x as u = (x − center)/scale clipped to ±clip, 0 where it was
@@ -152,6 +163,7 @@ type Feature struct {
 	Scale    float64 `json:"scale"`  // in Unit, > 0
 	Weight   float64 `json:"weight"` // logits per Scale
 	WeightSD float64 `json:"weight_sd"`
+	Second   float64 `json:"second,omitempty"` // its weight in the second predictor, logits per Scale; 0 without one
 
 	// Slopes are what Center grows by with u and u² of each covariate, in Unit: two for
 	// each, in their order.

@@ -92,7 +92,9 @@ func (l *Linear) Score(ctx context.Context, in *features.Recording) ([]screen.Sc
 //	√(logit_sd² + Σ (z·weight_sd)² + Σ′ (weight² + weight_sd²))
 //
 // with Σ over the measured features and Σ′ over the others, whose unknown z has the
-// variance 1. It covers the uncertainty of the model, and not the differences between
+// variance 1. With a second predictor, weight here and in the contributions is what the
+// logit grows by with z: the mean of both weights, each counting as its predictor does
+// in the sum. It covers the uncertainty of the model, and not the differences between
 // people with equal features.
 func (l *Linear) ScoreVector(v features.Vector) screen.Score {
 	var w workspace
@@ -125,31 +127,54 @@ func (l *Linear) predict(p *prediction, v features.Vector, w *workspace) {
 	f := l.file
 	n := len(f.Features)
 	w.u = Given(w.u, f.Covariates, f.Clip, func(k int) float64 { return v.Values[l.given[k]] })
-	p.z, p.value, p.part = sized(p.z, n), sized(p.value, n), sized(p.part, n)
+	p.z, p.value = sized(p.z, n), sized(p.value, n)
 	clear(p.z)
-	clear(p.part)
-	p.eta, p.variance, p.coverage, p.outside = f.Intercept, f.LogitSD*f.LogitSD, 1, 0
-	z := p.z
-	var there, all, measured float64
+	eta := f.Intercept
+	var second, measured float64
+	p.outside = 0
 	for i, x := range f.Features {
 		p.value[i] = v.Values[l.index[i]]
-		all += math.Abs(x.Weight)
 		if !dsp.Finite(p.value[i]) {
 			p.value[i] = math.NaN()
-			p.variance += x.Weight*x.Weight + x.WeightSD*x.WeightSD
 			continue
 		}
-		z[i] = x.Z(p.value[i], w.u, f.Clip)
-		p.part[i] = z[i] * x.Weight
-		p.eta += p.part[i]
-		p.variance += z[i] * x.WeightSD * z[i] * x.WeightSD
-		there += math.Abs(x.Weight)
+		p.z[i] = x.Z(p.value[i], w.u, f.Clip)
+		eta += p.z[i] * x.Weight
+		second += p.z[i] * x.Second
 		measured++
 		if p.value[i] < x.Low || p.value[i] > x.High {
 			p.outside++
 		}
 	}
 	p.outside /= max(measured, 1)
+	share := 0.0 // of the second predictor
+	if f.Second != nil {
+		second += f.Second.Intercept
+		share = dsp.Logistic(second - eta)
+		eta = dsp.LogAdd(eta, second)
+	}
+	p.eta = eta
+	l.weigh(p, share)
+}
+
+// weigh sets what the features contribute to p, whose second predictor has a share of the
+// sum.
+func (l *Linear) weigh(p *prediction, share float64) {
+	f := l.file
+	p.part = sized(p.part, len(f.Features))
+	p.variance, p.coverage = f.LogitSD*f.LogitSD, 1
+	var there, all float64
+	for i, x := range f.Features {
+		weight := x.Weight + share*(x.Second-x.Weight)
+		p.part[i] = p.z[i] * weight
+		all += math.Abs(weight)
+		if math.IsNaN(p.value[i]) {
+			p.variance += weight*weight + x.WeightSD*x.WeightSD
+			continue
+		}
+		p.variance += p.z[i] * x.WeightSD * p.z[i] * x.WeightSD
+		there += math.Abs(weight)
+	}
 	if all > 0 {
 		p.coverage = min(there/all, 1)
 	}
@@ -168,7 +193,7 @@ func (l *Linear) finish(p *prediction, w *workspace) screen.Score {
 		factor = f.Calibration.A
 	}
 	for i, x := range f.Features {
-		if dsp.Finite(p.value[i]) && x.Weight != 0 {
+		if dsp.Finite(p.value[i]) && (x.Weight != 0 || x.Second != 0) {
 			parts = append(parts, screen.Contribution{Feature: x.Name, Value: p.value[i], Unit: x.Unit, Logits: factor * p.part[i], Deviation: screen.SD(p.z[i])})
 		}
 	}
