@@ -1,6 +1,6 @@
 // Package augment alters recordings for training: [Channel] passes one through
-// a random recording channel, for both classes alike, [Spoof] and [Decoded] make
-// synthetic or manipulated voices of a real one.
+// a random recording channel, for both classes alike, [Spoof], [Decoded] and
+// [Manipulated] make synthetic or manipulated voices of a real one.
 //
 // Everything is computed here, codecs included, so that training needs no
 // other program and equal seeds give equal samples. The codecs are simulations

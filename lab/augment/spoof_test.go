@@ -12,7 +12,7 @@ import (
 // TestSpoofOfOddities takes apart what is hardly a recording.
 func TestSpoofOfOddities(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for _, m := range append(slices.Clone(methods), decoded) {
+	for _, m := range append(slices.Clone(methods), append(manipulations, decoded)...) {
 		for name, x := range map[string][]float64{"silence": make([]float64, testRate/2), "noise": colouredNoise(testRate/2, 0, rng),
 			"a click": append([]float64{1}, make([]float64, testRate/4)...), "a voice": vowel(testRate/2, rng)} {
 			for seed := range *seeds {
@@ -85,6 +85,8 @@ func TestWhatMoves(t *testing.T) {
 		"phase vocoder, locked":  {newSTFT(1024).stretched(x, 0.8, true), 1, 1, 0.8},
 		"phase vocoder, pitch":   {fitted(resized(newSTFT(1024).stretched(x, 1.25, true), 1/1.25), n), 1.25, 1.25, 1},
 		"wsola":                  {wsola(x, 1.2, testRate, 0.04), 1, 1, 1.2},
+		"joined, longer":         {joints{3600, 480, 600}.stretched(x, 1.25), 1, 1, 1.25},
+		"joined, shorter":        {joints{1200, 200, 480}.stretched(x, 0.8), 1, 1, 0.8},
 		"psola, higher":          {overlapped(x, testRate, 1.3, 1, 1), 1.3, 1, 1},
 		"psola, lower and slow":  {overlapped(x, testRate, 0.8, 1.2, 1), 0.8, 1, 1.2},
 		"formants up":            {warped(x, testRate, 1.2, 0.002), 1, 1.2, 1},
@@ -172,4 +174,21 @@ func TestSpoof(t *testing.T) {
 			t.Errorf("%d samples at %d Hz: got %q, want them back", c.n, c.rate, name)
 		}
 	}
+}
+
+// Manipulated makes a voice in each way, of which none is what went in; of what is too
+// short it makes none.
+func TestManipulated(t *testing.T) {
+	x := vowel(testRate/2, rand.New(rand.NewPCG(6, 6)))
+	var names []string
+	Manipulated(x, testRate, rand.New(rand.NewPCG(1, 4)), func(y []float64, name string) {
+		names = append(names, name)
+		if slices.Equal(x, y) {
+			t.Errorf("%s: got what went in", name)
+		}
+	})
+	if want := []string{"phase vocoder", "resampled pitch", "psola", "joined pitch", "joined tempo"}; !slices.Equal(names, want) {
+		t.Errorf("got %q, want %q", names, want)
+	}
+	Manipulated(x[:1000], testRate, rand.New(rand.NewPCG(1, 4)), func(_ []float64, name string) { t.Errorf("0.1 s: got a voice by %s", name) })
 }
