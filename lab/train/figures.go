@@ -50,22 +50,23 @@ func (t *trainer) file(ctx context.Context) (*models.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, bent := t.opts, ""
+	o, kind, bent := t.opts, "Logistic regression.", ""
+	if final.second != nil {
+		kind = "Two logistic regressions, the second of changed pitch and tempo, of which either makes the score high."
+	}
 	if n != nil {
 		bent = " It is bent so that one half has few false alarms."
 	}
 	f := &models.File{
 		Format: models.FileFormat, Name: cmp.Or(o.Name, "voicescreen-"+t.task.String()), Version: cmp.Or(o.Version, "1.0.0"),
 		Category: t.task, Schema: t.schema.Name(),
-		Description: "Logistic regression. The probability supposes that half of the recordings are positive." + bent + " A screening signal, not proof.",
+		Description: kind + " The probability supposes that half of the recordings are positive." + bent + " A screening signal, not proof.",
 		Link:        models.Link{Kind: models.Logit}, Intercept: stats.Significant(final.linear.Intercept, 5), LogitSD: stats.Significant(deviation, 5), Clip: clip,
 		Calibration: &models.Calibration{A: stats.Significant(cal.A, 5), B: stats.Significant(cal.B, 5), Half: stats.Significant(cal.Half, 5)},
 		Prior:       0.5, IsCalibrated: true, CalibratedOn: cmp.Or(o.Data, "the manifest") + "; " + on,
 		Licence: cmp.Or(o.Licence, "MIT"), TrainedOn: t.origins(), Covariates: final.covariates, Features: final.features,
 	}
-	for i := range f.Features {
-		f.Features[i].Weight = stats.Significant(final.linear.Weights[i], 5)
-	}
+	final.weigh(f)
 	if t.task == screen.Deepfake {
 		f.Outside = stats.Significant(t.outside, 5)
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // A madeSpoof is a synthetic voice that the training made of a recording of a
-// person, by a method of [augment.Spoof] or by [augment.Decoded].
+// person, by a method of [augment.Spoof], [augment.Decoded] or [augment.Manipulated].
 type madeSpoof struct {
 	segments []features.Vector
 	method   string
@@ -23,6 +23,8 @@ var imitated = map[string][]string{
 	"phase vocoder":   {"phasevocoder"},
 	"resampled pitch": {"phasevocoder"},
 	"psola":           {"phasevocoder"},
+	"joined pitch":    {"phasevocoder"},
+	"joined tempo":    {"phasevocoder"},
 	"formants":        {"phasevocoder"},
 	"griffin-lim":     {"griffinlim"},
 	"lpc":             sourceFilters,
@@ -55,8 +57,13 @@ func (s decoderSet) with(rows []manifest.Row, index []int) decoderSet {
 	return out
 }
 
+// without returns those of the voices that imitate none of the decoders.
+func (s decoderSet) without(made []madeSpoof) []madeSpoof {
+	return slices.DeleteFunc(slices.Clone(made), func(v madeSpoof) bool { return s.imitatedBy(v.method) })
+}
+
 // heardFrom returns, of the voices made of a row, those that imitate none of the
 // decoders.
 func (t *trainer) heardFrom(row int, tested decoderSet) []madeSpoof {
-	return slices.DeleteFunc(slices.Clone(t.made[row]), func(v madeSpoof) bool { return tested.imitatedBy(v.method) })
+	return tested.without(t.made[row])
 }

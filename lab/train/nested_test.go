@@ -146,6 +146,12 @@ func TestBenchFitsTheModelOfTheTrainer(t *testing.T) {
 		}
 	})
 	all := stats.Indices(len(tr.train))
+	tr.manipulated = make([][]madeSpoof, len(tr.train))
+	for i, r := range tr.train {
+		if k := (i + 2) % len(tr.train); !r.Positive && !tr.train[k].Positive { // other people's features
+			tr.manipulated[i] = []madeSpoof{{tr.vectors[k][1], "psola"}}
+		}
+	}
 	for k := range 2 { // as they are, and weighed
 		tr.recipe = &recipes[k]
 		want, err := tr.fitRows(all)
@@ -154,6 +160,9 @@ func TestBenchFitsTheModelOfTheTrainer(t *testing.T) {
 		}
 		b := newNest(tr).bench(tr.recipe)
 		got := b.fit(all, nil)
+		if got.second == nil || want.second == nil {
+			t.Fatal("got no second predictor")
+		}
 		const tolerance = 1e-4 // of scores with a deviation of 2; that of fastLogistic
 		for i := range tr.train {
 			for copy := range 2 {

@@ -3,8 +3,10 @@ package train
 import (
 	"math"
 
+	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/internal/stats"
+	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/models/learn"
 )
 
@@ -16,6 +18,29 @@ const unfamiliar = 0.01
 type predictor struct {
 	*Design
 	linear *learn.Coefficients
+	second *learn.Coefficients // see [models.File.Second]; nil without one
+}
+
+// predict is the predictor of one row of the design.
+func (m *predictor) predict(z []float64) float64 {
+	eta := m.linear.Predict(z)
+	if m.second == nil {
+		return eta
+	}
+	return dsp.LogAdd(eta, m.second.Predict(z))
+}
+
+// weigh gives the features of f, which are those of the design, their weights.
+func (m *predictor) weigh(f *models.File) {
+	for i := range f.Features {
+		f.Features[i].Weight = stats.Significant(m.linear.Weights[i], 5)
+		if m.second != nil {
+			f.Features[i].Second = stats.Significant(m.second.Weights[i], 5)
+		}
+	}
+	if m.second != nil {
+		f.Second = &models.Second{Intercept: stats.Significant(m.second.Intercept, 5)}
+	}
 }
 
 // score is the mean predictor of the segments of a recording: of all of them,
@@ -24,7 +49,7 @@ type predictor struct {
 func (m *predictor) score(segments []features.Vector) float64 {
 	var sum float64
 	for _, v := range segments {
-		sum += m.linear.Predict(m.Row(v))
+		sum += m.predict(m.Row(v))
 	}
 	return sum / float64(len(segments))
 }

@@ -16,7 +16,7 @@ import (
 // read extracts the features of all rows, in parallel.
 func (t *trainer) read(ctx context.Context) error {
 	t.vectors = make([][][]features.Vector, len(t.train))
-	t.made = make([][]madeSpoof, len(t.train))
+	t.made, t.manipulated = make([][]madeSpoof, len(t.train)), make([][]madeSpoof, len(t.train))
 	t.heldVectors = make([][]features.Vector, len(t.held))
 	if t.nested && t.opts.Through != nil {
 		t.through = make([][]features.Vector, len(t.train))
@@ -90,6 +90,7 @@ func (r *reader) row(i int) error {
 	}
 	if len(r.copies) > 0 && !row.Positive {
 		r.made[i] = r.spoofsOf(x, rate, i)
+		r.manipulated[i] = r.manipulationsOf(x, rate, i)
 	}
 	return nil
 }
@@ -116,6 +117,17 @@ func (r *reader) spoofsOf(x []float64, rate, i int) []madeSpoof {
 	out := []madeSpoof{{r.extract(y, rate), method}}
 	y, method = augment.Decoded(x, rate, rng)
 	return append(out, madeSpoof{r.extract(augment.Channel(y, rate, rng), rate), method})
+}
+
+// manipulationsOf changes pitch or tempo of the recording of row i in each way, and passes
+// each of these voices through one of what makes the copies of a recording besides.
+func (r *reader) manipulationsOf(x []float64, rate, i int) (out []madeSpoof) {
+	rng := rand.New(rand.NewPCG(r.opts.Seed, uint64(2*len(r.train)+i))) // not that of its spoofs
+	augment.Manipulated(x, rate, rng, func(y []float64, method string) {
+		pass := r.copies[rng.IntN(len(r.copies))]
+		out = append(out, madeSpoof{r.extract(y, rate), method}, madeSpoof{r.extract(pass(y, rate, rng), rate), method})
+	})
+	return out
 }
 
 // extract computes the features of the task's schema: of the segments that a

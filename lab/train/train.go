@@ -87,8 +87,9 @@ var copies = []func(x []float64, rate int, rng *rand.Rand) []float64{augment.Cha
 // trained on; rows with any other use are scored by the finished model and
 // reported apart. The deepfake model is fitted on schema spoof/8 and on each
 // training recording also through two random channels, a codec and Opus and, if it is bona fide, on
-// two synthetic voices made of it, depression and anxiety on
-// schema voice/1.
+// two synthetic voices made of it; it has a second regression that tells the recordings of
+// people from voices made of them by changing pitch or tempo, see [models.Second].
+// Depression and anxiety are fitted on schema voice/1.
 //
 // Figures named "cross-validated" come from folds in which no source, system
 // or speaker is on both sides; see [Folds]. The probability is calibrated by
@@ -153,6 +154,7 @@ type trainer struct {
 	folds       []stats.Fold
 	vectors     [][][]features.Vector // of each training row: as it is, then its copies; of each of them the segments
 	made        [][]madeSpoof         // of each training row: the spoofs made of it
+	manipulated [][]madeSpoof         // likewise, of the deepfake task: its pitch or tempo changed
 	heldVectors [][]features.Vector
 	through     [][]features.Vector // of each training row by Options.Through, nil without it
 	outside     float64             // see models.File
@@ -195,8 +197,16 @@ func (t *trainer) fitRows(index []int) (*predictor, error) {
 	}
 	x, y, w := t.examples(m, index, nil)
 	var err error
-	m.linear, err = learn.Logistic(x, y, w, t.recipe.penalty)
-	return m, err
+	if m.linear, err = learn.Logistic(x, y, w, t.recipe.penalty); err != nil {
+		return nil, err
+	}
+	if x, y, w = t.manipulatedExamples(m, index, nil); len(x) > 0 {
+		if m.second, err = learn.Logistic(x, y, w, penalty); err != nil {
+			return nil, err
+		}
+		m.second.Intercept = rarely(m.second.Intercept)
+	}
+	return m, nil
 }
 
 // design is that of the training rows with the given indices, of the features that

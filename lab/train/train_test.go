@@ -336,7 +336,7 @@ func TestSpoofsOfARecording(t *testing.T) {
 	}
 }
 
-// Each method of augment.Spoof names the decoders that it imitates, and each of these
+// Each method of augment.Spoof and Manipulated names the decoders that it imitates, and each of these
 // is one of the table of systems: a hold-out that tests a decoder would else train on
 // its imitation.
 func TestImitatedNamesEachMethod(t *testing.T) {
@@ -349,9 +349,10 @@ func TestImitatedNamesEachMethod(t *testing.T) {
 			t.Fatalf("method %q: got no decoders", method)
 		}
 	}
+	augment.Manipulated(x, rate, rand.New(rand.NewPCG(1, 1)), func(_ []float64, method string) { met[method] = true })
 	for method, families := range imitated {
 		if !met[method] {
-			t.Errorf("augment.Spoof has no method %q", method)
+			t.Errorf("augment has no method %q", method)
 		}
 		for _, f := range families {
 			if r := (manifest.Row{System: exampleOf[f]}); r.Family() != f {

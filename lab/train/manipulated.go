@@ -1,0 +1,60 @@
+package train
+
+import (
+	"math"
+
+	"github.com/voicescreen/voicescreen/features"
+)
+
+// manipulatedShare is the share of the synthetic voices that the second predictor of the
+// deepfake task supposes to be manipulated ones: 40 of the 861 of the training rows are.
+const manipulatedShare = 0.05
+
+// manipulatedExamples returns the designs, classes and weights that the second predictor of
+// the deepfake task is fitted to: of the recordings of people among the training rows with
+// the given indices, in all copies, and of the manipulated voices made of them, but for
+// those that imitate a decoder that is tested. Both classes
+// have the same weight, and each recording its own in both. Without voices there are none.
+func (t *trainer) manipulatedExamples(m *predictor, index []int, tested decoderSet) (x [][]float64, y []bool, w []float64) {
+	if t.manipulated == nil {
+		return nil, nil, nil
+	}
+	voices := make([][]madeSpoof, len(index))
+	weights := rowWeights(t.train, index)
+	var all, made float64
+	for k, i := range index {
+		if t.train[i].Positive {
+			continue
+		}
+		all += weights[k]
+		if voices[k] = tested.without(t.manipulated[i]); len(voices[k]) > 0 {
+			made += weights[k]
+		}
+	}
+	if made == 0 {
+		return nil, nil, nil
+	}
+	add := func(segments []features.Vector, positive bool, weight float64) {
+		for _, v := range segments {
+			x, y, w = append(x, m.Row(v)), append(y, positive), append(w, weight/float64(len(segments)))
+		}
+	}
+	for k, i := range index {
+		if t.train[i].Positive {
+			continue
+		}
+		for _, segments := range t.vectors[i] {
+			add(segments, false, weights[k]/float64(len(t.vectors[i])))
+		}
+		for _, v := range voices[k] {
+			add(v.segments, true, weights[k]*all/made/float64(len(voices[k])))
+		}
+	}
+	return x, y, w
+}
+
+// rarely moves the intercept of a predictor of manipulated voices, fitted with as many of
+// them as of people, to their share.
+func rarely(intercept float64) float64 {
+	return intercept + math.Log(manipulatedShare/(1-manipulatedShare))
+}

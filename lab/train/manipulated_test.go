@@ -1,0 +1,76 @@
+package train
+
+import (
+	"math"
+	"testing"
+
+	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/features"
+	"github.com/voicescreen/voicescreen/features/spoof"
+	"github.com/voicescreen/voicescreen/internal/stats"
+	"github.com/voicescreen/voicescreen/screen"
+)
+
+// The second predictor is fitted to people and to the manipulated voices made of them, with
+// equal weights of both; where the decoder that these imitate is tested there is none.
+func TestManipulatedExamples(t *testing.T) {
+	rows := testRows(8)
+	tr := &trainer{train: rows, schema: spoof.Schema(), vectors: make([][][]features.Vector, 8), manipulated: make([][]madeSpoof, 8)}
+	one := func() []features.Vector {
+		return []features.Vector{{Schema: spoof.Schema(), Values: make([]float64, spoof.Schema().Len())}}
+	}
+	people := 0
+	for i, r := range rows {
+		tr.vectors[i] = [][]features.Vector{one(), one(), one()}
+		if !r.Positive {
+			people++
+			if i > 0 { // the first is too short
+				tr.manipulated[i] = []madeSpoof{{one(), "psola"}, {one(), "joined tempo"}}
+			}
+		}
+	}
+	m := &predictor{Design: &Design{}}
+	x, y, w := tr.manipulatedExamples(m, stats.Indices(8), nil)
+	if want := 3*people + 2*(people-1); len(x) != want {
+		t.Fatalf("got %d examples, want %d: three copies of each person and two voices of all but one", len(x), want)
+	}
+	var class [2]float64
+	for i := range y {
+		class[stats.Indicator(y[i])] += w[i]
+	}
+	if math.Abs(class[0]-class[1]) > 1e-12 {
+		t.Errorf("got classes of weight %v, want equal ones", class)
+	}
+	if x, _, _ := tr.manipulatedExamples(m, stats.Indices(8), decoderSet{"phasevocoder": true}); len(x) > 0 {
+		t.Errorf("the phase vocoder is tested: got %d examples, want none", len(x))
+	}
+	if x, _, _ := tr.manipulatedExamples(m, []int{0}, nil); len(x) > 0 {
+		t.Errorf("no voices: got %d examples, want none", len(x))
+	}
+	if got, want := dsp.Logistic(rarely(0)), manipulatedShare; math.Abs(got-want) > 1e-12 {
+		t.Errorf("a voice as likely manipulated as not: got the probability %v, want %v", got, want)
+	}
+}
+
+// Of each recording of a person ten manipulated voices are made, half of them through a
+// channel; of a short one none.
+func TestManipulationsOfARecording(t *testing.T) {
+	tr, err := newTrainer(screen.Deepfake, testRows(8), &Options{Decode: voiceOf})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &reader{trainer: tr}
+	x, rate, _ := voiceOf("0.wav")
+	voices := r.manipulationsOf(x, rate, 0)
+	if len(voices) != 10 {
+		t.Fatalf("got %d voices, want 10", len(voices))
+	}
+	for _, v := range voices {
+		if len(imitated[v.method]) == 0 {
+			t.Errorf("method %q: got no decoders", v.method)
+		}
+	}
+	if voices := r.manipulationsOf(x[:1000], rate, 0); voices != nil {
+		t.Errorf("0.1 s: got %d voices, want none", len(voices))
+	}
+}
