@@ -30,7 +30,7 @@ func (b *bench) fit(index []int, tested decoderSet) *predictor {
 	m := &predictor{Design: b.weighed(b.conditioned(b.design, index), b.recipe, index)}
 	x, y, w := b.examples(m, index, tested)
 	m.linear = fastLogistic(x, y, w, b.recipe.penalty)
-	if x, y, w = b.manipulatedExamples(m, index, tested); len(x) > 0 {
+	if x, y, w = b.manipulatedExamples(m, index); len(x) > 0 {
 		m.second = fastLogistic(x, y, w, penalty)
 		m.second.Intercept = rarely(m.second.Intercept)
 	}
@@ -39,4 +39,6 @@ func (b *bench) fit(index []int, tested decoderSet) *predictor {
 
 // row is the score of a training row, of copy 0 or 1: as it is, or through its
 // first channel.
-func (b *bench) row(m *predictor, i, copy int) float64 { return m.score(b.vectors[i][copy]) }
+func (b *bench) row(m *predictor, i, copy int) float64 {
+	return b.toScore(m, i).score(b.vectors[i][copy])
+}

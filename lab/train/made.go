@@ -57,13 +57,8 @@ func (s decoderSet) with(rows []manifest.Row, index []int) decoderSet {
 	return out
 }
 
-// without returns those of the voices that imitate none of the decoders.
-func (s decoderSet) without(made []madeSpoof) []madeSpoof {
-	return slices.DeleteFunc(slices.Clone(made), func(v madeSpoof) bool { return s.imitatedBy(v.method) })
-}
-
 // heardFrom returns, of the voices made of a row, those that imitate none of the
 // decoders.
 func (t *trainer) heardFrom(row int, tested decoderSet) []madeSpoof {
-	return tested.without(t.made[row])
+	return slices.DeleteFunc(slices.Clone(t.made[row]), func(v madeSpoof) bool { return tested.imitatedBy(v.method) })
 }

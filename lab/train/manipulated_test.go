@@ -8,11 +8,13 @@ import (
 	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/features/spoof"
 	"github.com/voicescreen/voicescreen/internal/stats"
+	"github.com/voicescreen/voicescreen/lab/manifest"
+	"github.com/voicescreen/voicescreen/models/learn"
 	"github.com/voicescreen/voicescreen/screen"
 )
 
 // The second predictor is fitted to people and to the manipulated voices made of them, with
-// equal weights of both; where the decoder that these imitate is tested there is none.
+// equal weights of both. It does not score the decoder that these imitate.
 func TestManipulatedExamples(t *testing.T) {
 	rows := testRows(8)
 	tr := &trainer{train: rows, schema: spoof.Schema(), vectors: make([][][]features.Vector, 8), manipulated: make([][]madeSpoof, 8)}
@@ -30,7 +32,7 @@ func TestManipulatedExamples(t *testing.T) {
 		}
 	}
 	m := &predictor{Design: &Design{}}
-	x, y, w := tr.manipulatedExamples(m, stats.Indices(8), nil)
+	x, y, w := tr.manipulatedExamples(m, stats.Indices(8))
 	if want := 3*people + 2*(people-1); len(x) != want {
 		t.Fatalf("got %d examples, want %d: three copies of each person and two voices of all but one", len(x), want)
 	}
@@ -41,10 +43,15 @@ func TestManipulatedExamples(t *testing.T) {
 	if math.Abs(class[0]-class[1]) > 1e-12 {
 		t.Errorf("got classes of weight %v, want equal ones", class)
 	}
-	if x, _, _ := tr.manipulatedExamples(m, stats.Indices(8), decoderSet{"phasevocoder": true}); len(x) > 0 {
-		t.Errorf("the phase vocoder is tested: got %d examples, want none", len(x))
+	m.second = &learn.Coefficients{}
+	tr.train = []manifest.Row{{}, {Positive: true, System: "MelGAN"}, {Positive: true, System: exampleOf[manipulatedDecoder]}}
+	for i, want := range []bool{true, true, false} {
+		if got := tr.toScore(m, i).second != nil; got != want {
+			t.Errorf("row %d: scored with the second predictor: got %v, want %v", i, got, want)
+		}
 	}
-	if x, _, _ := tr.manipulatedExamples(m, []int{0}, nil); len(x) > 0 {
+	tr.train = rows
+	if x, _, _ := tr.manipulatedExamples(m, []int{0}); len(x) > 0 {
 		t.Errorf("no voices: got %d examples, want none", len(x))
 	}
 	if got, want := dsp.Logistic(rarely(0)), manipulatedShare; math.Abs(got-want) > 1e-12 {
@@ -66,8 +73,8 @@ func TestManipulationsOfARecording(t *testing.T) {
 		t.Fatalf("got %d voices, want 10", len(voices))
 	}
 	for _, v := range voices {
-		if len(imitated[v.method]) == 0 {
-			t.Errorf("method %q: got no decoders", v.method)
+		if got := imitated[v.method]; len(got) != 1 || got[0] != manipulatedDecoder {
+			t.Errorf("method %q imitates %q, want %q", v.method, got, manipulatedDecoder)
 		}
 	}
 	if voices := r.manipulationsOf(x[:1000], rate, 0); voices != nil {

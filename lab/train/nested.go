@@ -74,7 +74,7 @@ type heldScore struct{ clean, heard, through float64 }
 func (b *bench) scores(m *predictor, i int) heldScore {
 	s := heldScore{b.row(m, i, 0), b.row(m, i, 1), math.NaN()}
 	if b.through != nil {
-		s.through = m.score(b.through[i])
+		s.through = b.toScore(m, i).score(b.through[i])
 	}
 	return s
 }

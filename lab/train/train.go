@@ -200,7 +200,7 @@ func (t *trainer) fitRows(index []int) (*predictor, error) {
 	if m.linear, err = learn.Logistic(x, y, w, t.recipe.penalty); err != nil {
 		return nil, err
 	}
-	if x, y, w = t.manipulatedExamples(m, index, nil); len(x) > 0 {
+	if x, y, w = t.manipulatedExamples(m, index); len(x) > 0 {
 		if m.second, err = learn.Logistic(x, y, w, penalty); err != nil {
 			return nil, err
 		}
