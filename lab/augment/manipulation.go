@@ -48,8 +48,7 @@ func joinedTempo(x []float64, rate int, rng *rand.Rand) []float64 {
 type joints struct{ segment, fade, reach int }
 
 // drawnJoints draws from the settings of such programs: segments of 30 to 100 ms,
-// cross-fades of 7 to 15 and a reach of 10 to 18 ms. SoX and SoundTouch have 82, 12 and 14
-// ms for music, and shorter ones for speech.
+// cross-fades of 7 to 15 and a reach of 10 to 18 ms. SoX has 82, 12 and 15 ms for music.
 func drawnJoints(rate int, rng *rand.Rand) joints {
 	samples := func(low, high float64) int { return int((low + (high-low)*rng.Float64()) * float64(rate)) }
 	return joints{samples(0.030, 0.100), samples(0.007, 0.015), samples(0.010, 0.018)}
