@@ -2,7 +2,7 @@ package models
 
 // bendWidth is how far below 0, and above Calibration.Half, logits are bent. Chosen: with
 // ¼, ½ and 1 the calibration errors of the deepfake model are 0.037, 0.042 and 0.047
-// nested and 0.058, 0.060 and 0.066 of systems since 2023; see the model card.
+// nested and 0.058, 0.060 and 0.066 of systems since 2023; see docs/DEEPFAKE-TRIALS.md.
 const bendWidth = 0.25
 
 // Calibration maps η to x = A·η + B before the link (Platt 1999), and with a Half above 0

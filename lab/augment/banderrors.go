@@ -13,8 +13,8 @@ import (
 // leaves alone a copy and "". Unlike the methods of Spoof it is that of no existing
 // decoder. x is not changed.
 //
-// The settings are chosen. What it gains, and what was tried in its place, is in the card
-// of the deepfake model.
+// The settings are chosen. What it gains, and what was tried in its place, is in
+// docs/DEEPFAKE-TRIALS.md.
 func Decoded(x []float64, rate int, rng *rand.Rand) ([]float64, string) {
 	return decoded.of(x, rate, rng)
 }

@@ -16,7 +16,7 @@ import (
 // covariates are the features that no model has as terms, but on which the centres of
 // the others depend: a high voice has fewer harmonics, a short recording a smaller
 // range. Of signal-to-noise ratio, level and noise of bands, share of activity and
-// voice none gained as a covariate; see the model card.
+// voice none gained as a covariate; see docs/DEEPFAKE-TRIALS.md.
 var covariates = []string{"voice.pitch_oct", "voice.length_log"}
 
 const (
