@@ -1,10 +1,6 @@
 package train
 
-import (
-	"math"
-
-	"github.com/voicescreen/voicescreen/features"
-)
+import "math"
 
 // manipulatedShare is the share of the synthetic voices that the second predictor of the
 // deepfake task supposes to be manipulated ones: 40 of the 861 of the training rows are.
@@ -46,23 +42,19 @@ func (t *trainer) manipulatedExamples(m *predictor, index []int) (x [][]float64,
 	if made == 0 {
 		return nil, nil, nil
 	}
-	add := func(segments []features.Vector, positive bool, weight float64) {
-		for _, v := range segments {
-			x, y, w = append(x, m.Row(v)), append(y, positive), append(w, weight/float64(len(segments)))
-		}
-	}
+	var e exampleSet
 	for k, i := range index {
 		if t.train[i].Positive {
 			continue
 		}
 		for _, segments := range t.vectors[i] {
-			add(segments, false, weights[k]/float64(len(t.vectors[i])))
+			e.add(m, segments, false, weights[k]/float64(len(t.vectors[i])))
 		}
 		for _, v := range t.manipulated[i] {
-			add(v.segments, true, weights[k]*all/made/float64(len(t.manipulated[i])))
+			e.add(m, v.segments, true, weights[k]*all/made/float64(len(t.manipulated[i])))
 		}
 	}
-	return x, y, w
+	return e.x, e.y, e.w
 }
 
 // rarely moves the intercept of a predictor of manipulated voices, fitted with as many of

@@ -10,7 +10,6 @@ import (
 	"github.com/voicescreen/voicescreen/internal/stats"
 	"github.com/voicescreen/voicescreen/lab/manifest"
 	"github.com/voicescreen/voicescreen/models/learn"
-	"github.com/voicescreen/voicescreen/screen"
 )
 
 // The second predictor is fitted to people and to the manipulated voices made of them, with
@@ -18,16 +17,13 @@ import (
 func TestManipulatedExamples(t *testing.T) {
 	rows := testRows(8)
 	tr := &trainer{train: rows, schema: spoof.Schema(), vectors: make([][][]features.Vector, 8), manipulated: make([][]madeSpoof, 8)}
-	one := func() []features.Vector {
-		return []features.Vector{{Schema: spoof.Schema(), Values: make([]float64, spoof.Schema().Len())}}
-	}
 	people := 0
 	for i, r := range rows {
-		tr.vectors[i] = [][]features.Vector{one(), one(), one()}
+		tr.vectors[i] = [][]features.Vector{oneSegment(), oneSegment(), oneSegment()}
 		if !r.Positive {
 			people++
 			if i > 0 { // the first is too short
-				tr.manipulated[i] = []madeSpoof{{one(), "psola"}, {one(), "joined tempo"}}
+				tr.manipulated[i] = []madeSpoof{{oneSegment(), "psola"}, {oneSegment(), "joined tempo"}}
 			}
 		}
 	}
@@ -62,12 +58,7 @@ func TestManipulatedExamples(t *testing.T) {
 // Of each recording of a person ten manipulated voices are made, half of them through a
 // channel; of a short one none.
 func TestManipulationsOfARecording(t *testing.T) {
-	tr, err := newTrainer(screen.Deepfake, testRows(8), &Options{Decode: voiceOf})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &reader{trainer: tr}
-	x, rate, _ := voiceOf("0.wav")
+	r, x, rate := readerOfAVoice(t)
 	voices := r.manipulationsOf(x, rate, 0)
 	if len(voices) != 10 {
 		t.Fatalf("got %d voices, want 10", len(voices))

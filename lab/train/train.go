@@ -234,13 +234,7 @@ func (t *trainer) design(index []int, r *recipe) *Design {
 // that imitate a decoder that is tested.
 func (t *trainer) examples(m *predictor, index []int, tested decoderSet) (x [][]float64, y []bool, w []float64) {
 	weights := rowWeights(t.train, index)
-	add := func(segments []features.Vector, positive bool, weight float64) {
-		for _, v := range segments {
-			x = append(x, m.Row(v))
-			y = append(y, positive)
-			w = append(w, weight/float64(len(segments)))
-		}
-	}
+	var e exampleSet
 	var positive, made float64
 	for k, i := range index {
 		if t.train[i].Positive {
@@ -258,13 +252,29 @@ func (t *trainer) examples(m *predictor, index []int, tested decoderSet) (x [][]
 			weight *= 1 - share
 		}
 		for _, segments := range t.vectors[i] {
-			add(segments, t.train[i].Positive, weight)
+			e.add(m, segments, t.train[i].Positive, weight)
 		}
 		for _, v := range t.heardFrom(i, tested) {
-			add(v.segments, true, share*positive/made)
+			e.add(m, v.segments, true, share*positive/made)
 		}
 	}
-	return x, y, w
+	return e.x, e.y, e.w
+}
+
+// An exampleSet is what a regression is fitted to.
+type exampleSet struct {
+	x [][]float64
+	y []bool
+	w []float64
+}
+
+// add adds a recording of the given weight, which its segments share, by the design of m.
+func (e *exampleSet) add(m *predictor, segments []features.Vector, positive bool, weight float64) {
+	for _, v := range segments {
+		e.x = append(e.x, m.Row(v))
+		e.y = append(e.y, positive)
+		e.w = append(e.w, weight/float64(len(segments)))
+	}
 }
 
 // spread is the standard error of the linear predictor: the root mean square,

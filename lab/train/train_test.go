@@ -261,18 +261,31 @@ func TestRowWeightsOfABootstrap(t *testing.T) {
 	}
 }
 
+// oneSegment is a recording of one segment, all of whose features are 0.
+func oneSegment() []features.Vector {
+	return []features.Vector{{Schema: spoof.Schema(), Values: make([]float64, spoof.Schema().Len())}}
+}
+
+// readerOfAVoice reads for the deepfake task; x at the rate in Hz is its first recording.
+func readerOfAVoice(t *testing.T) (r *reader, x []float64, rate int) {
+	t.Helper()
+	tr, err := newTrainer(screen.Deepfake, testRows(8), &Options{Decode: voiceOf})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, rate, _ = voiceOf("0.wav")
+	return &reader{trainer: tr}, x, rate
+}
+
 // TestExamplesOfSpoofs checks the weights of made voices, and that they go
 // with the recording that they were made of.
 func TestExamplesOfSpoofs(t *testing.T) {
 	rows := testRows(8)
-	one := func() []features.Vector {
-		return []features.Vector{{Schema: spoof.Schema(), Values: make([]float64, spoof.Schema().Len())}}
-	}
 	tr := &trainer{train: rows, schema: spoof.Schema(), vectors: make([][][]features.Vector, 8), made: make([][]madeSpoof, 8)}
 	for i, r := range rows {
-		tr.vectors[i] = [][]features.Vector{one(), one()}
+		tr.vectors[i] = [][]features.Vector{oneSegment(), oneSegment()}
 		if !r.Positive {
-			tr.made[i] = []madeSpoof{{one(), "world"}, {one(), "psola"}, {one(), "lpc"}}
+			tr.made[i] = []madeSpoof{{oneSegment(), "world"}, {oneSegment(), "psola"}, {oneSegment(), "lpc"}}
 		}
 	}
 	m := &predictor{Design: &Design{}}
@@ -313,16 +326,12 @@ func TestExamplesOfSpoofs(t *testing.T) {
 // Of each recording of a person two synthetic voices are made, one of them by errors of
 // bands, which every hold-out trains on; of a short one none.
 func TestSpoofsOfARecording(t *testing.T) {
-	tr, err := newTrainer(screen.Deepfake, testRows(8), &Options{Decode: voiceOf})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &reader{trainer: tr}
-	x, rate, _ := voiceOf("0.wav")
+	r, x, rate := readerOfAVoice(t)
 	made := r.spoofsOf(x, rate, 0)
 	if len(made) != 2 || len(imitated[made[0].method]) == 0 || made[1].method != "band errors" || len(made[0].segments) != 1 {
 		t.Fatalf("got %+v", made)
 	}
+	tr := r.trainer
 	tr.made = [][]madeSpoof{made}
 	every := decoderSet{}
 	for family := range exampleOf {
