@@ -85,7 +85,8 @@ func Logistic(x float64) float64 {
 	return 1 / (1 + math.Exp(-x))
 }
 
-// LogAdd is ln(exp(a) + exp(b)) of finite a and b, without overflow.
+// LogAdd is ln(exp(a) + exp(b)), without overflow, of a and b of which at most one is
+// infinite.
 func LogAdd(a, b float64) float64 { return max(a, b) + math.Log1p(math.Exp(-math.Abs(a-b))) }
 
 // Correlate computes dst[k] = Σ_j a[j]·b[j+k] for every k of dst and returns dst; it

@@ -73,7 +73,7 @@ func (f *newtonFit) loss(beta []float64) float64 {
 	sum := f.lambda / 2 * dsp.Dot(beta[:n], beta[:n])
 	for i := range f.x {
 		s := f.eta(i, beta)
-		sum += f.weight[i] * (max(s, 0) + math.Log1p(math.Exp(-math.Abs(s))) - f.target[i]*s)
+		sum += f.weight[i] * (dsp.LogAdd(s, 0) - f.target[i]*s)
 	}
 	return sum
 }

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/voicescreen/voicescreen/dsp"
 	"github.com/voicescreen/voicescreen/internal/stats"
 	"github.com/voicescreen/voicescreen/models"
 )
@@ -167,7 +168,7 @@ func (a *adapter) logDensity(f *models.BayesFile, i int) float64 {
 			return math.Inf(-1)
 		}
 		l -= (studentNu + n) / 2 * math.Log1p(mat.Dot(z, solved)/(studentNu-2))
-		total = max(total, l) + math.Log1p(math.Exp(-math.Abs(total-l)))
+		total = dsp.LogAdd(total, l)
 	}
 	return total
 }

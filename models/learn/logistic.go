@@ -144,7 +144,7 @@ func (p *problem) loss(beta []float64) float64 {
 }
 
 // softplus is log(1 + exp(x)) without overflow.
-func softplus(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }
+func softplus(x float64) float64 { return dsp.LogAdd(x, 0) }
 
 // newton returns H⁻¹g at beta.
 func (p *problem) newton(beta []float64) (*mat.VecDense, error) {
