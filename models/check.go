@@ -28,7 +28,6 @@ func (f *File) Check() error {
 		{f.Version != "", "version", "is empty"},
 		{f.Category.Valid(), "category", "is unknown"},
 		{dsp.Finite(f.Intercept), "intercept", "is not finite"},
-		{f.Second == nil || dsp.Finite(f.Second.Intercept), "second.intercept", "is not finite"},
 		{dsp.Finite(f.LogitSD) && f.LogitSD >= 0, "logit_sd", "want a finite number ≥ 0"},
 		{dsp.Finite(f.Clip) && f.Clip > 0, "clip", "want a finite number > 0"},
 		{f.Calibration == nil || dsp.Finite(f.Calibration.A) && f.Calibration.A > 0, "calibration.a", "want a finite number > 0"},
@@ -119,6 +118,9 @@ func (f *File) checkFeatures() error {
 			return err
 		}
 	}
+	if err := f.checkOthers(); err != nil {
+		return err
+	}
 	for i, x := range f.Features {
 		path := fmt.Sprintf("features[%d]", i)
 		if err := checkMeasure(schema, seen, path, Covariate{x.Name, x.Unit, x.Center, x.Scale}); err != nil {
@@ -127,16 +129,32 @@ func (f *File) checkFeatures() error {
 		switch {
 		case !dsp.Finite(x.Weight):
 			return &FileError{path + ".weight", "is not finite"}
-		case !dsp.Finite(x.Second) || f.Second == nil && x.Second != 0:
-			return &FileError{path + ".second", "want a finite number, and 0 without a second predictor"}
 		case !dsp.Finite(x.WeightSD) || x.WeightSD < 0:
 			return &FileError{path + ".weight_sd", "want a finite number ≥ 0"}
+		case len(x.Others) != len(f.Others):
+			return &FileError{path + ".others", fmt.Sprintf("got %d, want one for each of %d further predictors", len(x.Others), len(f.Others))}
+		case slices.ContainsFunc(x.Others, func(w float64) bool { return !dsp.Finite(w) }):
+			return &FileError{path + ".others", "are not finite"}
 		case len(x.Slopes) != 2*len(f.Covariates):
 			return &FileError{path + ".slopes", fmt.Sprintf("got %d, want two for each of %d covariates", len(x.Slopes), len(f.Covariates))}
 		case slices.ContainsFunc(x.Slopes, func(s float64) bool { return !dsp.Finite(s) }):
 			return &FileError{path + ".slopes", "are not finite"}
 		case !dsp.Finite(x.Low) || !dsp.Finite(x.High) || x.Low > x.High:
 			return &FileError{path, "want a finite low ≤ high"}
+		}
+	}
+	return nil
+}
+
+// checkOthers verifies the further predictors.
+func (f *File) checkOthers() error {
+	for i, o := range f.Others {
+		path := fmt.Sprintf("others[%d]", i)
+		switch {
+		case o.Of == "":
+			return &FileError{path + ".of", "is empty"}
+		case !dsp.Finite(o.Intercept):
+			return &FileError{path + ".intercept", "is not finite"}
 		}
 	}
 	return nil

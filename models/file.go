@@ -43,10 +43,8 @@ func (e *FileError) Is(target error) bool { return target == ErrModel }
 //	η = intercept + Σ weight·z,  z = (x − center − Σ slope·u)/scale clipped to ±clip,
 //
 // where u are the covariates and their squares: what a person of this pitch has is
-// center + Σ slope·u. A file with a second predictor ζ of the same z says that a recording
-// is positive in one way or the other, and has
-//
-//	η = ln(exp(intercept + Σ weight·z) + exp(second.intercept + Σ second·z)).
+// center + Σ slope·u. A file with further predictors of the same z, each with an η of its
+// own, says that a recording is positive in one way or another, and has ln Σ exp(η).
 //
 // η is calibrated, see [Calibration], and a link maps that to a
 // probability. A feature that was not measured adds nothing. Files are JSON; a
@@ -63,7 +61,6 @@ type File struct {
 	Intercept     float64         `json:"intercept"` // logits
 	LogitSD       float64         `json:"logit_sd"`  // standard error, in logits, common to all recordings
 	Clip          float64         `json:"clip"`      // > 0
-	Second        *Second         `json:"second,omitempty"`
 	Calibration   *Calibration    `json:"calibration"`
 	Prior         float64         `json:"prior,omitempty"` // share of positive recordings that the probability assumes, < 1; 0 if unknown
 	Indeterminate Band            `json:"indeterminate"`
@@ -81,11 +78,15 @@ type File struct {
 	// are no terms of the predictor themselves.
 	Covariates []Covariate `json:"covariates,omitempty"`
 
+	// Others are the further predictors, of other ways of being positive.
+	Others []Predictor `json:"others,omitempty"`
+
 	Features []Feature `json:"features"`
 }
 
-// Second is the second predictor of a file; its weights are those of the features.
-type Second struct {
+// Predictor is a further predictor of a file. Its weights are in Feature.Others.
+type Predictor struct {
+	Of        string  `json:"of"`        // the way of being positive, in words
 	Intercept float64 `json:"intercept"` // logits
 }
 
@@ -163,7 +164,9 @@ type Feature struct {
 	Scale    float64 `json:"scale"`  // in Unit, > 0
 	Weight   float64 `json:"weight"` // logits per Scale
 	WeightSD float64 `json:"weight_sd"`
-	Second   float64 `json:"second,omitempty"` // its weight in the second predictor, logits per Scale; 0 without one
+
+	// Others are the weights in the further predictors of the file, in their order.
+	Others []float64 `json:"others,omitempty"`
 
 	// Slopes are what Center grows by with u and u² of each covariate, in Unit: two for
 	// each, in their order.

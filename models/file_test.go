@@ -48,7 +48,8 @@ func TestFileReadsWhatItWrote(t *testing.T) {
 	for _, kind := range []models.LinkKind{models.Logit, models.Ordinal} {
 		f := small(kind)
 		f.Calibration = &models.Calibration{A: 0.7, B: -0.1}
-		f.Second, f.Features[1].Second = &models.Second{Intercept: -3}, 0.5
+		f.Others = []models.Predictor{{Of: "changed pitch", Intercept: -3}}
+		f.Features[0].Others, f.Features[1].Others = []float64{0}, []float64{0.5}
 		want := encode(t, f)
 		got, err := models.Read(strings.NewReader(want))
 		if err != nil {
@@ -102,8 +103,10 @@ func TestLoadRefuses(t *testing.T) {
 		{"scale of zero", `"scale":2`, `"scale":0`, "features[0].scale"},
 		{"negative spread", `"weight_sd":0.1`, `"weight_sd":-0.1`, "features[0].weight_sd"},
 		{"range upside down", `"weight_sd":0.1`, `"weight_sd":0.1,"low":1`, "features[0]"},
-		{"second weight without a second predictor", `"weight_sd":0.1`, `"weight_sd":0.1,"second":1`, "features[0].second"},
-		{"second predictor without an intercept", `"clip": 3`, `"clip": 3, "second": {}`, "second.intercept"},
+		{"further predictor without a name", `"clip": 3`, `"clip": 3, "others": [{"of": "", "intercept": 0}]`, "others[0].of"},
+		{"further predictor without an intercept", `"clip": 3`, `"clip": 3, "others": [{"of": "a"}]`, "others[0].intercept"},
+		{"further predictor without weights", `"clip": 3`, `"clip": 3, "others": [{"of": "a", "intercept": 0}]`, "features[0].others"},
+		{"weight without a further predictor", `"weight_sd":0.1`, `"weight_sd":0.1,"others":[1]`, "features[0].others"},
 		{"share outside above 1", `"features"`, `"outside": 1.1, "features"`, "outside"},
 		{"prior of 1", `"indeterminate"`, `"prior": 1, "indeterminate"`, "prior"},
 		{"clip of zero", `"clip": 3`, `"clip": 0`, "clip"},

@@ -92,10 +92,10 @@ func (l *Linear) Score(ctx context.Context, in *features.Recording) ([]screen.Sc
 //	√(logit_sd² + Σ (z·weight_sd)² + Σ′ (weight² + weight_sd²))
 //
 // with Σ over the measured features and Σ′ over the others, whose unknown z has the
-// variance 1. With a second predictor, weight here and in the contributions is what the
-// logit grows by with z: the mean of both weights, each counting as its predictor does
-// in the sum. It covers the uncertainty of the model, and not the differences between
-// people with equal features.
+// variance 1. With further predictors, weight here and in the contributions is what the
+// logit grows by with z: the mean of the weights, each counting as its predictor does in
+// the sum. It covers the uncertainty of the model, and not the differences between people
+// with equal features.
 func (l *Linear) ScoreVector(v features.Vector) screen.Score {
 	var w workspace
 	var p prediction
@@ -117,6 +117,7 @@ type prediction struct {
 	value         []float64 // of each of the file's features, NaN if not measured
 	z             []float64 // of each of them, 0 if not measured
 	part          []float64 // contribution of each to eta
+	weight        []float64 // of each: what eta grows by with z
 }
 
 // predict sets p to what the model says of v. It reuses the memory of p.
@@ -129,8 +130,8 @@ func (l *Linear) predict(p *prediction, v features.Vector, w *workspace) {
 	w.u = Given(w.u, f.Covariates, f.Clip, func(k int) float64 { return v.Values[l.given[k]] })
 	p.z, p.value = sized(p.z, n), sized(p.value, n)
 	clear(p.z)
-	eta := f.Intercept
-	var second, measured float64
+	p.eta = f.Intercept
+	var measured float64
 	p.outside = 0
 	for i, x := range f.Features {
 		p.value[i] = v.Values[l.index[i]]
@@ -139,33 +140,44 @@ func (l *Linear) predict(p *prediction, v features.Vector, w *workspace) {
 			continue
 		}
 		p.z[i] = x.Z(p.value[i], w.u, f.Clip)
-		eta += p.z[i] * x.Weight
-		second += p.z[i] * x.Second
+		p.eta += p.z[i] * x.Weight
 		measured++
 		if p.value[i] < x.Low || p.value[i] > x.High {
 			p.outside++
 		}
 	}
 	p.outside /= max(measured, 1)
-	share := 0.0 // of the second predictor
-	if f.Second != nil {
-		second += f.Second.Intercept
-		share = dsp.Logistic(second - eta)
-		eta = dsp.LogAdd(eta, second)
-	}
-	p.eta = eta
-	l.weigh(p, share)
+	l.add(p)
+	l.weigh(p)
 }
 
-// weigh sets what the features contribute to p, whose second predictor has a share of the
-// sum.
-func (l *Linear) weigh(p *prediction, share float64) {
+// add adds the further predictors to p and sets the weights.
+func (l *Linear) add(p *prediction) {
+	p.weight = sized(p.weight, len(p.z))
+	for i, x := range l.file.Features {
+		p.weight[i] = x.Weight
+	}
+	for k, o := range l.file.Others {
+		eta := o.Intercept
+		for i := range p.z {
+			eta += p.z[i] * l.file.Features[i].Others[k]
+		}
+		share := dsp.Logistic(eta - p.eta) // of the sum up to here
+		for i := range p.weight {
+			p.weight[i] += share * (l.file.Features[i].Others[k] - p.weight[i])
+		}
+		p.eta = dsp.LogAdd(p.eta, eta)
+	}
+}
+
+// weigh sets what the features contribute to p.
+func (l *Linear) weigh(p *prediction) {
 	f := l.file
 	p.part = sized(p.part, len(f.Features))
 	p.variance, p.coverage = f.LogitSD*f.LogitSD, 1
 	var there, all float64
 	for i, x := range f.Features {
-		weight := x.Weight + share*(x.Second-x.Weight)
+		weight := p.weight[i]
 		p.part[i] = p.z[i] * weight
 		all += math.Abs(weight)
 		if math.IsNaN(p.value[i]) {
@@ -178,6 +190,11 @@ func (l *Linear) weigh(p *prediction, share float64) {
 	if all > 0 {
 		p.coverage = min(there/all, 1)
 	}
+}
+
+// weighs says whether a predictor has the feature.
+func (f *Feature) weighs() bool {
+	return f.Weight != 0 || slices.ContainsFunc(f.Others, func(w float64) bool { return w != 0 })
 }
 
 // sized returns n elements, in the memory of s if it has that many. Their values
@@ -193,7 +210,7 @@ func (l *Linear) finish(p *prediction, w *workspace) screen.Score {
 		factor = f.Calibration.A
 	}
 	for i, x := range f.Features {
-		if dsp.Finite(p.value[i]) && (x.Weight != 0 || x.Second != 0) {
+		if dsp.Finite(p.value[i]) && x.weighs() {
 			parts = append(parts, screen.Contribution{Feature: x.Name, Value: p.value[i], Unit: x.Unit, Logits: factor * p.part[i], Deviation: screen.SD(p.z[i])})
 		}
 	}

@@ -94,30 +94,32 @@ func TestScoreVector(t *testing.T) {
 	}
 }
 
-// With a second predictor either of the two makes the score high, and a feature
-// contributes its z times what the logit grows by with it.
-func TestSecondPredictor(t *testing.T) {
+// With further predictors any of them makes the score high, and a feature contributes
+// its z times what the logit grows by with it.
+func TestFurtherPredictors(t *testing.T) {
 	x := map[string]float64{"f0.sd_st": 5, "hnr.mean_db": 12.5} // z = 1 and 0.5
-	of := func(intercept, second float64) screen.Score {
+	of := func(intercept, second, third float64) screen.Score {
 		f := small(models.Logit)
 		f.Intercept, f.Features[0].WeightSD = intercept, 0
-		f.Second, f.Features[1].Second = &models.Second{Intercept: second}, 3
+		f.Others = []models.Predictor{{Of: "a", Intercept: second}, {Of: "b", Intercept: third}}
+		f.Features[0].Others, f.Features[1].Others = []float64{0, 2}, []float64{3, 0}
 		return linear(t, f).ScoreVector(voice(x))
 	}
 	logit := func(s screen.Score) float64 { return math.Log(s.Probability / (1 - s.Probability)) }
-	for _, c := range []struct{ intercept, second, want float64 }{
-		{0.5, -50, 0.5}, // 0.5 + 1 − 1, and −50 + 1.5
-		{-50, 0.5, 2},
-		{0, 0, math.Log(1 + math.Exp(1.5))},
-		{700, 700, 701.5},
+	for _, c := range []struct{ intercept, second, third, want float64 }{
+		{0.5, -50, -50, 0.5}, // 0.5 + 1 − 1, −50 + 1.5 and −50 + 2
+		{-50, 0.5, -50, 2},
+		{-50, -50, 0.5, 2.5},
+		{0, 0, 0, math.Log(1 + math.Exp(1.5) + math.Exp(2))},
+		{700, 700, -700, 701.5},
 	} {
-		s := of(c.intercept, c.second)
+		s := of(c.intercept, c.second, c.third)
 		if got := logit(s); math.Abs(got-c.want) > 1e-9 && s.Probability != 1 { // 1 − p keeps 16 digits
-			t.Errorf("intercepts %v and %v: got the logit %v, want %v", c.intercept, c.second, got, c.want)
+			t.Errorf("intercepts %v, %v and %v: got the logit %v, want %v", c.intercept, c.second, c.third, got, c.want)
 		}
 	}
 	const step = 1e-6
-	s := of(0, 0)
+	s := of(0, 0, 0)
 	for _, part := range s.Contributions {
 		before := x[part.Feature]
 		scale, z := 2.0, 1.0
@@ -125,7 +127,7 @@ func TestSecondPredictor(t *testing.T) {
 			scale, z = 5, 0.5
 		}
 		x[part.Feature] = before + step*scale
-		if want := (logit(of(0, 0)) - logit(s)) / step * z; math.Abs(part.Logits-want) > 1e-5 { // of the difference quotient
+		if want := (logit(of(0, 0, 0)) - logit(s)) / step * z; math.Abs(part.Logits-want) > 1e-5 { // of the difference quotient
 			t.Errorf("%s: contributes %v, want %v", part.Feature, part.Logits, want)
 		}
 		x[part.Feature] = before

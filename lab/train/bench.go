@@ -30,9 +30,10 @@ func (b *bench) fit(index []int, tested decoderSet) *predictor {
 	m := &predictor{Design: b.weighed(b.conditioned(b.design, index), b.recipe, index)}
 	x, y, w := b.examples(m, index, tested)
 	m.linear = fastLogistic(x, y, w, b.recipe.penalty)
-	if x, y, w = b.manipulatedExamples(m, index); len(x) > 0 {
-		m.second = fastLogistic(x, y, w, penalty)
-		m.second.Intercept = rarely(m.second.Intercept)
+	for _, kind := range manipulations {
+		if x, y, w = b.manipulatedExamples(m, index, kind); len(x) > 0 {
+			m.others = append(m.others, kind.rarely(fastLogistic(x, y, w, penalty)))
+		}
 	}
 	return m
 }

@@ -51,8 +51,8 @@ func (t *trainer) file(ctx context.Context) (*models.File, error) {
 		return nil, err
 	}
 	o, kind, bent := t.opts, "Logistic regression.", ""
-	if final.second != nil {
-		kind = "Two logistic regressions, the second of changed pitch and tempo, of which either makes the score high."
+	if final.others != nil {
+		kind = "Four logistic regressions, three of them of ways of changing pitch or tempo, of which any makes the score high."
 	}
 	if n != nil {
 		bent = " It is bent so that one half has few false alarms."

@@ -2,6 +2,7 @@ package train
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/voicescreen/voicescreen/dsp"
@@ -12,8 +13,8 @@ import (
 	"github.com/voicescreen/voicescreen/models/learn"
 )
 
-// The second predictor is fitted to people and to the manipulated voices made of them, with
-// equal weights of both. It does not score the decoder that these imitate.
+// The predictor of a manipulation is fitted to people and to the voices made of them in
+// that way, with equal weights of both. It does not score the decoder that these imitate.
 func TestManipulatedExamples(t *testing.T) {
 	rows := testRows(8)
 	tr := &trainer{train: rows, schema: spoof.Schema(), vectors: make([][][]features.Vector, 8), manipulated: make([][]madeSpoof, 8)}
@@ -23,14 +24,15 @@ func TestManipulatedExamples(t *testing.T) {
 		if !r.Positive {
 			people++
 			if i > 0 { // the first is too short
-				tr.manipulated[i] = []madeSpoof{{oneSegment(), "psola"}, {oneSegment(), "joined tempo"}}
+				tr.manipulated[i] = []madeSpoof{{oneSegment(), "psola"}, {oneSegment(), "resampled pitch"}, {oneSegment(), "joined tempo"}}
 			}
 		}
 	}
 	m := &predictor{Design: &Design{}}
-	x, y, w := tr.manipulatedExamples(m, stats.Indices(8))
+	periods := manipulations[1]
+	x, y, w := tr.manipulatedExamples(m, stats.Indices(8), periods)
 	if want := 3*people + 2*(people-1); len(x) != want {
-		t.Fatalf("got %d examples, want %d: three copies of each person and two voices of all but one", len(x), want)
+		t.Fatalf("got %d examples, want %d: three copies of each person and two of the three voices of all but one", len(x), want)
 	}
 	var class [2]float64
 	for i := range y {
@@ -39,18 +41,18 @@ func TestManipulatedExamples(t *testing.T) {
 	if math.Abs(class[0]-class[1]) > 1e-12 {
 		t.Errorf("got classes of weight %v, want equal ones", class)
 	}
-	m.second = &learn.Coefficients{}
+	m.others = []other{{}}
 	tr.train = []manifest.Row{{}, {Positive: true, System: "MelGAN"}, {Positive: true, System: exampleOf[manipulatedDecoder]}}
 	for i, want := range []bool{true, true, false} {
-		if got := tr.toScore(m, i).second != nil; got != want {
-			t.Errorf("row %d: scored with the second predictor: got %v, want %v", i, got, want)
+		if got := tr.toScore(m, i).others != nil; got != want {
+			t.Errorf("row %d: scored by the further predictors: got %v, want %v", i, got, want)
 		}
 	}
 	tr.train = rows
-	if x, _, _ := tr.manipulatedExamples(m, []int{0}); len(x) > 0 {
+	if x, _, _ := tr.manipulatedExamples(m, []int{0}, periods); len(x) > 0 {
 		t.Errorf("no voices: got %d examples, want none", len(x))
 	}
-	if got, want := dsp.Logistic(rarely(0)), manipulatedShare; math.Abs(got-want) > 1e-12 {
+	if got, want := dsp.Logistic(periods.rarely(&learn.Coefficients{}).Intercept), manipulatedShare; math.Abs(got-want) > 1e-12 {
 		t.Errorf("a voice as likely manipulated as not: got the probability %v, want %v", got, want)
 	}
 }
@@ -66,6 +68,11 @@ func TestManipulationsOfARecording(t *testing.T) {
 	for _, v := range voices {
 		if got := imitated[v.method]; len(got) != 1 || got[0] != manipulatedDecoder {
 			t.Errorf("method %q imitates %q, want %q", v.method, got, manipulatedDecoder)
+		}
+	}
+	for _, v := range voices {
+		if kinds := len(slices.DeleteFunc(slices.Clone(manipulations), func(m manipulation) bool { return !slices.Contains(m.methods, v.method) })); kinds != 1 {
+			t.Errorf("method %q is of %d kinds of manipulation, want one", v.method, kinds)
 		}
 	}
 	if voices := r.manipulationsOf(x[:1000], rate, 0); voices != nil {

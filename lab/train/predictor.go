@@ -18,28 +18,34 @@ const unfamiliar = 0.01
 type predictor struct {
 	*Design
 	linear *learn.Coefficients
-	second *learn.Coefficients // see [models.File.Second]; nil without one
+	others []other // see [models.File.Others]
+}
+
+// other is a further predictor, of a way of being positive.
+type other struct {
+	of string
+	*learn.Coefficients
 }
 
 // predict is the predictor of one row of the design.
 func (m *predictor) predict(z []float64) float64 {
 	eta := m.linear.Predict(z)
-	if m.second == nil {
-		return eta
+	for _, o := range m.others {
+		eta = dsp.LogAdd(eta, o.Predict(z))
 	}
-	return dsp.LogAdd(eta, m.second.Predict(z))
+	return eta
 }
 
 // weigh gives the features of f, which are those of the design, their weights.
 func (m *predictor) weigh(f *models.File) {
 	for i := range f.Features {
 		f.Features[i].Weight = stats.Significant(m.linear.Weights[i], 5)
-		if m.second != nil {
-			f.Features[i].Second = stats.Significant(m.second.Weights[i], 5)
-		}
 	}
-	if m.second != nil {
-		f.Second = &models.Second{Intercept: stats.Significant(m.second.Intercept, 5)}
+	for _, o := range m.others {
+		f.Others = append(f.Others, models.Predictor{Of: o.of, Intercept: stats.Significant(o.Intercept, 5)})
+		for i, w := range o.Weights {
+			f.Features[i].Others = append(f.Features[i].Others, stats.Significant(w, 5))
+		}
 	}
 }
 

@@ -86,10 +86,10 @@ var copies = []func(x []float64, rate int, rng *rand.Rand) []float64{augment.Cha
 // measured figures: a logistic regression. Rows with use "train" or "" are
 // trained on; rows with any other use are scored by the finished model and
 // reported apart. The deepfake model is fitted on schema spoof/8 and on each
-// training recording also through two random channels, a codec and Opus and, if it is bona fide, on
-// two synthetic voices made of it; it has a second regression that tells the recordings of
-// people from voices made of them by changing pitch or tempo, see [models.Second].
-// Depression and anxiety are fitted on schema voice/1.
+// training recording also through two random channels, a codec and Opus and, if it is bona
+// fide, on two synthetic voices made of it. It has three further regressions that tell the
+// recordings of people from voices made of them by changing pitch or tempo in a way each,
+// see [models.Predictor]. Depression and anxiety are fitted on schema voice/1.
 //
 // Figures named "cross-validated" come from folds in which no source, system
 // or speaker is on both sides; see [Folds]. The probability is calibrated by
@@ -200,11 +200,16 @@ func (t *trainer) fitRows(index []int) (*predictor, error) {
 	if m.linear, err = learn.Logistic(x, y, w, t.recipe.penalty); err != nil {
 		return nil, err
 	}
-	if x, y, w = t.manipulatedExamples(m, index); len(x) > 0 {
-		if m.second, err = learn.Logistic(x, y, w, penalty); err != nil {
+	for _, kind := range manipulations {
+		x, y, w = t.manipulatedExamples(m, index, kind)
+		if len(x) == 0 {
+			continue
+		}
+		c, err := learn.Logistic(x, y, w, penalty)
+		if err != nil {
 			return nil, err
 		}
-		m.second.Intercept = rarely(m.second.Intercept)
+		m.others = append(m.others, kind.rarely(c))
 	}
 	return m, nil
 }
