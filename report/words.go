@@ -38,7 +38,7 @@ var wordsOf = map[string]measureWords{
 	"mfcc.delta_spread":       {"the sound of the voice changes", "more from moment to moment", "less from moment to moment"},
 	"mfcc.#.delta_sd":         {"the sound of the voice changes", "more from moment to moment", "less from moment to moment"},
 
-	// Deepfake: schema spoof/8.
+	// Deepfake: schema spoof/9.
 	"pitch.sd_oct":           {"the pitch varies", "more", "less"},
 	"pitch.range_oct":        {"the pitch covers", "a wider range", "a narrower range"},
 	"pitch.step_mean_oct":    {"the pitch moves", "more from moment to moment", "less from moment to moment"},
@@ -125,6 +125,12 @@ var wordsOf = map[string]measureWords{
 	"cycle.band#.shape_log":       {"the shape of the cycles of a band changes", "more from one to the next", "less from one to the next"},
 	"cycle.band#.shape_drift_log": {"the shape of the cycles of a band drifts over five cycles", "more", "less"},
 	"cycle.band#.shape_growth":    {"changes in the shape of the cycles of a band add up over ten cycles", "more", "less"},
+
+	"joint.repeat_median": {"unvoiced sounds repeat themselves", "more", "less"},
+	"joint.repeat_p90":    {"some unvoiced sounds repeat themselves", "more exactly", "less exactly"},
+	"joint.repeat_excess": {"how exactly unvoiced sounds repeat themselves varies", "more", "less"},
+	"joint.line1_log":     {"the voice flutters some forty times a second", "more", "less"},
+	"joint.line2_log":     {"the voice flutters some eighty times a second", "more", "less"},
 
 	"quefrency.band#.mean_log": {"the spectrum has", "stronger ripples", "weaker ripples"},
 	"quefrency.band#.sd_log":   {"the ripples of the spectrum vary", "more", "less"},

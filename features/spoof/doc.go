@@ -1,4 +1,4 @@
-// Package spoof measures the features of schema spoof/8 (see [Schema]), which the
+// Package spoof measures the features of schema spoof/9 (see [Schema]), which the
 // deepfake scorer reads. They were chosen because synthetic and recorded speech
 // differ in them also for systems and speakers that were not in the training
 // data.
@@ -25,6 +25,9 @@
 //     to pulse, together and after each other
 //   - cycle.*: how the waveform round a pulse, and its shape, change over one, five and
 //     ten pulses, in bands
+//   - joint.*: how like unvoiced sounds are to what follows them, and lines in the
+//     spectrum of the envelopes: what programs leave that change tempo or pitch by
+//     joining segments
 //   - quefrency.*: the power cepstrum of the voiced frames in bands of quefrency
 //     ([lanes.Cepstrum])
 //   - envelope.*: skewness of the steps and bends of the envelopes of bands, and how the

@@ -7,7 +7,7 @@ import (
 	"github.com/voicescreen/voicescreen/features"
 )
 
-// An Extractor measures the features of schema spoof/8, of one recording after
+// An Extractor measures the features of schema spoof/9, of one recording after
 // another. It owns its scratch memory. After a recording of some length and rate,
 // a shorter one at the same rate allocates nothing but the results for which the
 // caller gives no memory. It is not safe for concurrent use.
@@ -22,6 +22,7 @@ type Extractor struct {
 	pulse     excitations
 	first     fundamentals
 	cycle     *cycles
+	joint     *joints
 	vector    vector
 
 	// Of the latest recording.
@@ -33,7 +34,7 @@ type Extractor struct {
 func NewExtractor() *Extractor {
 	return &Extractor{
 		front: newFront(), periods: newPeriods(), residual: newResiduals(),
-		fine: newFineSums(), voice: newVoicing(), quefrency: newQuefrencies(), envelope: newEnvelopes(), cycle: newCycles(),
+		fine: newFineSums(), voice: newVoicing(), quefrency: newQuefrencies(), envelope: newEnvelopes(), cycle: newCycles(), joint: newJoints(),
 	}
 }
 
@@ -62,6 +63,7 @@ func (e *Extractor) Track(x []float64, rate int) {
 	e.pulse.measure(e.voice.pulses)
 	e.first.measure(e.x, e.voice.pulses)
 	e.cycle.measure(e.x, e.voice.pulses)
+	e.joint.measure(e.x, e.pulse.residual, e.voice.f0)
 }
 
 // Duration is the length of the latest recording in seconds.
@@ -104,6 +106,7 @@ func (e *Extractor) Vector(dst []float64, from, to float64) features.Vector {
 	v.excitation(&e.pulse, e.voice.pulses)
 	v.fundamental(&e.first, e.voice.pulses)
 	v.cycle(e.cycle, e.voice.pulses)
+	v.joints(e.joint, e.envelope)
 	v.voice(e.voice)
 	v.out = nil
 	for i, value := range dst {

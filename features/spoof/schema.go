@@ -7,14 +7,14 @@ import (
 	"github.com/voicescreen/voicescreen/features"
 )
 
-// Schema returns "spoof/8", the schema of [Extractor]. Names, units and order are
+// Schema returns "spoof/9", the schema of [Extractor]. Names, units and order are
 // fixed; a change of any of them, or of the definition of a feature, is a new
 // schema. It is safe for concurrent use.
 func Schema() *features.Schema { return schema }
 
-var schema = features.NewSchema("spoof/8", slices.Concat(
+var schema = features.NewSchema("spoof/9", slices.Concat(
 	pitchFeatures, periodicityFeatures(), residualFeatures(), perturbationFeatures, quefrencyFeatures(),
-	envelopeFeatures(), predictorFeatures(), wholeFeatures(), excitationFeatures, fundamentalFeatures, cycleFeatures(), voiceFeatures,
+	envelopeFeatures(), predictorFeatures(), wholeFeatures(), excitationFeatures, fundamentalFeatures, cycleFeatures(), jointFeatures, voiceFeatures,
 ))
 
 // Differences are from one frame to the next, 10 ms on, within voiced
@@ -201,6 +201,15 @@ func cycleFeatures() [][2]string {
 		}
 	}
 	return f
+}
+
+// jointFeatures are of what is left where segments of a recording were joined.
+var jointFeatures = [][2]string{
+	{"joint.repeat_median", ""}, // Fisher's z
+	{"joint.repeat_p90", ""},    //
+	{"joint.repeat_excess", ""}, // p90 less median
+	{"joint.line1_log", ""},     // the highest from 30 to 55 Hz
+	{"joint.line2_log", ""},     // from 55 to 110 Hz
 }
 
 // voiceFeatures say nothing of whether a voice is synthetic. They are covariates: what
