@@ -20,6 +20,7 @@ const (
 	lineBand   = 6    // the first of envelopeBands that is summed, 3 kHz: above, voices are noise
 	lineFrames = 2048 // of the spectrum of the envelopes, 4.1 s; more are parts of it
 	leastLine  = 400  // frames, 0.8 s
+	leastSound = 100  // of them that are active
 	lineSlow   = 12   // frames, 24 ms: a mean over so many before and behind is taken off
 	lineAround = 60   // bins, 15 Hz: a line stands over the median of so many below and above
 	lineStride = 16   // bins
@@ -192,7 +193,7 @@ func (j *joints) deviations(on []bool) bool {
 			j.order = append(j.order, math.Abs(j.track[t]))
 		}
 	}
-	if len(j.order) < leastLine/4 {
+	if len(j.order) < leastSound {
 		return false
 	}
 	limit := lineLimit * dsp.PercentileInPlace(j.order, 50)
