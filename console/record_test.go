@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"strings"
 	"testing"
 	"time"
@@ -189,6 +190,9 @@ func TestUploadsOfOneCallerAreBounded(t *testing.T) {
 	body, feed := io.Pipe()
 	r := c.request("POST", "/console/sessions/"+first+"/recording", body)
 	r.Header.Set("Content-Type", "multipart/form-data; boundary=b")
+	r.Header.Set("Expect", "100-continue") // answered once the upload is let in and its body is read
+	begun := make(chan struct{})
+	r = r.WithContext(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{Got100Continue: func() { close(begun) }}))
 	ended := make(chan int, 1)
 	go func() {
 		res, err := c.http.Do(r)
@@ -199,17 +203,13 @@ func TestUploadsOfOneCallerAreBounded(t *testing.T) {
 		res.Body.Close()
 		ended <- res.StatusCode
 	}()
-	const form = "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"r.wav\"\r\n\r\n"
-	if _, err := io.WriteString(feed, form); err != nil {
-		t.Fatal(err)
+	select {
+	case <-begun:
+	case status := <-ended:
+		t.Fatalf("the first upload: got %d before its body was asked for", status)
 	}
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		if a := c.upload(second, []byte("x")); a.status == http.StatusTooManyRequests {
-			break
-		} else if time.Now().After(deadline) {
-			t.Fatalf("got %d while another upload is under way, want 429", a.status)
-		}
-	}
+	c.upload(second, []byte("x")).want(t, "while another upload is under way", http.StatusTooManyRequests)
+	io.WriteString(feed, "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"r.wav\"\r\n\r\n")
 	feed.Write(voicescreentest.Recording())
 	io.WriteString(feed, "\r\n--b--\r\n")
 	feed.Close()
