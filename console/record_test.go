@@ -209,7 +209,9 @@ func TestUploadsOfOneCallerAreBounded(t *testing.T) {
 		t.Fatalf("the first upload: got %d before its body was asked for", status)
 	}
 	c.upload(second, []byte("x")).want(t, "while another upload is under way", http.StatusTooManyRequests)
-	io.WriteString(feed, "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"r.wav\"\r\n\r\n")
+	if _, err := io.WriteString(feed, "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"r.wav\"\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
 	feed.Write(voicescreentest.Recording())
 	io.WriteString(feed, "\r\n--b--\r\n")
 	feed.Close()
