@@ -77,14 +77,14 @@ func TestCalibrationIsOfUnknownDecodersAndChannels(t *testing.T) {
 		if !r.Positive {
 			return
 		}
-		for k := range 8 { // of more than 300
-			v[50+10*len(r.Family())+k] += 2 // the names of the decoders differ in length
-			v[20+k] += 0.8
+		for k := range 8 { // of more than 100
+			v[10+10*len(r.Family())+k] += 2 // the names of the decoders differ in length
+			v[k] += 0.8
 		}
 	})
 	for i := range tr.train {
 		for k := range 8 {
-			tr.vectors[i][1][0].Values[20+k]++
+			tr.vectors[i][1][0].Values[k]++
 		}
 	}
 	n := newNest(tr)

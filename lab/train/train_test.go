@@ -14,6 +14,7 @@ import (
 
 	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/features/spoof"
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 	"github.com/voicescreen/voicescreen/internal/stats"
 	"github.com/voicescreen/voicescreen/lab/augment"
 	"github.com/voicescreen/voicescreen/lab/manifest"
@@ -64,7 +65,7 @@ func testRows(n int) []manifest.Row {
 
 func TestTrain(t *testing.T) {
 	t.Parallel()
-	rows := testRows(48)
+	rows := testRows(cost.Sized(48, 24))
 	for i := range rows {
 		if rows[i].Positive {
 			rows[i].Kind = "vocoder"
@@ -101,7 +102,7 @@ func TestTrain(t *testing.T) {
 			t.Errorf("%s: got AUC %v, want %v: the classes are easy", m.Split, m.Value, least)
 		}
 	}
-	if len(splits) != 4 {
+	if len(splits) != cost.Sized(4, 3) { // 24 rows are too few of a kind
 		t.Errorf("got figures for %q, want cross-validated, with a channel, of the one kind, and held out", splits)
 	}
 	// Recordings that nobody has seen.
@@ -121,7 +122,7 @@ func TestTrain(t *testing.T) {
 func TestTrainIsReproducible(t *testing.T) {
 	t.Parallel()
 	write := func(workers int) []byte {
-		f, err := Fit(t.Context(), screen.Deepfake, testRows(12), &Options{Decode: voiceOf, Seed: 5, Workers: workers})
+		f, err := Fit(t.Context(), screen.Deepfake, testRows(cost.Sized(12, 8)), &Options{Decode: voiceOf, Seed: 5, Workers: workers})
 		if err != nil {
 			t.Fatal(err)
 		}
