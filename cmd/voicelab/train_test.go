@@ -19,6 +19,7 @@ import (
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/internal/command"
+	"github.com/voicescreen/voicescreen/internal/proof/cost"
 	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store/memory"
@@ -90,12 +91,12 @@ func TestTrainAndEvaluate(t *testing.T) {
 		"anxiety":    {"false", "true"},
 	} {
 		t.Run(task, func(t *testing.T) {
-			const n = 16
+			n := cost.Sized(16, 8)
 			manifest := labelled(t, n, labels[0], labels[1])
 			dir := t.TempDir()
 			model, again, scores := filepath.Join(dir, "a.json"), filepath.Join(dir, "b.json"), filepath.Join(dir, "scores.csv")
 			o := ok(t, "train", "--task", task, "--manifest", manifest, "--out", model, "--name", "pitch", "--data", "buzzes")
-			if !strings.Contains(o.stdout, "auc") || !strings.Contains(o.stdout, "16 recordings") {
+			if !strings.Contains(o.stdout, "auc") || !strings.Contains(o.stdout, fmt.Sprint(n, " recordings")) {
 				t.Errorf("got %q, want the figures of the model", o.stdout)
 			}
 			if task == "depression" { // one is enough to see it
@@ -113,7 +114,7 @@ func TestTrainAndEvaluate(t *testing.T) {
 			}
 
 			o = ok(t, "evaluate", "--task", task, "--manifest", manifest, "--model", model, "--scores", scores)
-			for _, want := range []string{"rows      16, 8 of them positive", "EER", "AUC", "95 % interval"} {
+			for _, want := range []string{fmt.Sprintf("rows      %d, %d of them positive", n, n/2), "EER", "AUC", "95 % interval"} {
 				if !strings.Contains(o.stdout, want) {
 					t.Errorf("got\n%s\nwant %q in it", o.stdout, want)
 				}
