@@ -38,8 +38,16 @@ func (b *bench) fit(index []int, tested decoderSet) *predictor {
 	return m
 }
 
-// row is the score of a training row, of copy 0 or 1: as it is, or through its
-// first channel.
+// row is the score of a copy of a training row: 0 as it is, 1 through its first channel.
 func (b *bench) row(m *predictor, i, copy int) float64 {
 	return b.toScore(m, i).score(b.vectors[i][copy])
+}
+
+// rows are the scores of a training row's first copies.
+func (b *bench) rows(m *predictor, i, copies int) []float64 {
+	out := make([]float64, copies)
+	for copy := range out {
+		out[copy] = b.row(m, i, copy)
+	}
+	return out
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/internal/stats"
 	"github.com/voicescreen/voicescreen/lab/manifest"
 	"github.com/voicescreen/voicescreen/models"
@@ -68,10 +69,10 @@ func TestCautiousKeepsPlatt(t *testing.T) {
 	}
 }
 
-// The calibration rests on recordings as they are and through a channel, scored by cells
-// that have not heard their decoders. Other scores have other false alarms: those of known
-// decoders, which the features mark here, and those as recorded alone, for a channel
-// shifts the features that all decoders share.
+// The calibration rests on recordings as they are and through each kind of channel once,
+// scored by cells that have not heard their decoders. Other scores have other false alarms:
+// those of known decoders, which the features mark here, and those of fewer or more copies,
+// for a channel shifts the features that all decoders share.
 func TestCalibrationIsOfUnknownDecodersAndChannels(t *testing.T) {
 	tr := nestedTrainer(morePages, func(r *manifest.Row, v []float64, _ *rand.Rand) {
 		if !r.Positive {
@@ -82,9 +83,16 @@ func TestCalibrationIsOfUnknownDecodersAndChannels(t *testing.T) {
 			v[k] += 0.8
 		}
 	})
+	tr.copies = copies
 	for i := range tr.train {
-		for k := range 8 {
-			tr.vectors[i][1][0].Values[k]++
+		for len(tr.vectors[i]) <= len(copies) { // each channel shifts more than the one before
+			last := tr.vectors[i][len(tr.vectors[i])-1][0]
+			tr.vectors[i] = append(tr.vectors[i], []features.Vector{{Schema: last.Schema, Values: slices.Clone(last.Values)}})
+		}
+		for copy, v := range tr.vectors[i] {
+			for k := range 8 {
+				v[0].Values[k] += float64(copy)
+			}
 		}
 	}
 	n := newNest(tr)
@@ -94,27 +102,47 @@ func TestCalibrationIsOfUnknownDecodersAndChannels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	both := n.crossed(b, n.subset(index, calibrationFolds, calibrationParts), nil, 2)
-	h, recorded := &heldOut{}, &heldOut{}
-	for k, s := range both {
-		y, w, _ := n.pick(s.index)
-		part := &heldOut{s.score, balanced(y, w), y}
-		if k == 0 {
-			recorded = part
+	parts := n.crossed(b, n.subset(index, calibrationFolds, calibrationParts), nil, 1+len(copies))
+	of := func(copies int) models.Calibration {
+		h := &heldOut{}
+		for _, s := range parts[:copies] {
+			y, w, _ := n.pick(s.index)
+			h = &heldOut{slices.Concat(h.score, s.score), slices.Concat(h.weight, balanced(y, w)), slices.Concat(h.positive, y)}
 		}
-		h = &heldOut{slices.Concat(h.score, part.score), slices.Concat(h.weight, part.weight), slices.Concat(h.positive, part.positive)}
+		c, err := h.cautious()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
 	}
-	want, err := h.cautious()
-	if err != nil {
-		t.Fatal(err)
+	want := of(4) // as recorded, random channel, codec, Opus
+	if want.Half == 0 {
+		t.Fatalf("got %+v, want a set that needs a bend", want)
 	}
-	if plain, err := h.platt(); err != nil || plain == want {
-		t.Fatalf("Platt's calibration: got %+v and %v, want a set that needs a bend", plain, err)
-	}
-	if other, err := recorded.cautious(); err != nil || other == want {
-		t.Fatalf("as recorded: got %+v and %v, want a set whose channels matter", other, err)
+	for _, copies := range []int{1, 2, 5} {
+		if other := of(copies); other == want {
+			t.Fatalf("%d copies: got %+v as of four, want a set whose channels matter", copies, other)
+		}
 	}
 	if got != want {
-		t.Errorf("got %+v with false alarms of %.3f, want %+v with %.3f", got, h.alarms(got), want, h.alarms(want))
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+// What calibrates the shipped model are the scores of the cells, of as many copies.
+func TestKnownScores(t *testing.T) {
+	tr := nestedTrainer(fewPages, func(*manifest.Row, []float64, *rand.Rand) {})
+	n := newNest(tr)
+	n.tested = []held{{row: 3, raw: []float64{1, 2}}, {row: 4, raw: []float64{5, 6}}, {row: 3, raw: []float64{7, 8}}}
+	h := n.known()
+	if want := []float64{1, 5, 7, 2, 6, 8}; !slices.Equal(h.score, want) {
+		t.Errorf("got the scores %v, want %v", h.score, want)
+	}
+	if want := []bool{true, false, true, true, false, true}; !slices.Equal(h.positive, want) {
+		t.Errorf("got the classes %v, want %v", h.positive, want)
+	}
+	tr.copies = copies
+	if got := n.calibrating(); got != 4 {
+		t.Errorf("got %d copies that calibrate, want 4: as recorded, and three kinds of channel", got)
 	}
 }

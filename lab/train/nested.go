@@ -62,8 +62,9 @@ var recipes = []recipe{
 // that saw neither its source nor its speaker nor its decoder, and that was designed and
 // calibrated without them.
 type held struct {
-	row        int
-	raw, logit heldScore // of the regression, and calibrated
+	row   int
+	raw   []float64 // of the regression, for each copy that calibrates
+	logit heldScore // calibrated
 }
 
 // A heldScore is the score of a row as it is, through a random channel, and through the
@@ -263,8 +264,8 @@ func (n *nest) crossed(b *bench, cells []manifest.Cell, tested decoderSet, copie
 	for _, c := range cells {
 		f := b.fit(c.Train, tested.with(n.train, c.Test))
 		for _, i := range c.Test {
-			for copy := range copies {
-				out[copy].add(i, b.row(f, i, copy))
+			for copy, score := range b.rows(f, i, copies) {
+				out[copy].add(i, score)
 			}
 		}
 	}
@@ -333,8 +334,7 @@ func (n *nest) run(ctx context.Context) ([]held, []int, error) {
 		}
 		f := b.fit(cells[c].Train, tested)
 		for _, i := range cells[c].Test {
-			raw := b.scores(f, i)
-			scored[c] = append(scored[c], held{i, raw, raw.calibrated(cal)})
+			scored[c] = append(scored[c], held{i, b.rows(f, i, n.calibrating()), b.scores(f, i).calibrated(cal)})
 		}
 	})
 	count := make([]int, len(recipes))
