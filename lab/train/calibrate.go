@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// falseAlarms is the share of the held-out recordings of people, in calibrationCopies,
-	// that a calibrated probability of one half or more may call synthetic, each source
-	// counting once. It is what users ask for. Equal errors have
+	// falseAlarms is the share of the held-out recordings of people, all copies that
+	// calibrate together, that a calibrated probability of one half or more may call
+	// synthetic, each source counting once. It is what users ask for. Equal errors have
 	// about a fifth, with a calibration for even odds a third.
 	falseAlarms = 0.1
 	// calibrationFolds and calibrationParts are the folds of sources and parts of
@@ -28,8 +28,8 @@ const (
 )
 
 // calibrated is the calibration of a model of the rows of index, on held-out scores
-// of those rows, in calibrationCopies or as many as there are, by cells that have not
-// heard their decoders, nor those that are tested.
+// of those rows, of each copy that calibrates, by cells that have not heard their
+// decoders, nor those that are tested.
 func (n *nest) calibrated(b *bench, index []int, tested decoderSet) (models.Calibration, error) {
 	return n.heldOut(n.crossed(b, n.subset(index, calibrationFolds, calibrationParts), tested, n.calibrating())...).cautious()
 }
