@@ -41,7 +41,7 @@ func (t *trainer) calibrating() int { return min(calibrationCopies, 1+len(t.copi
 func (n *nest) known() *heldOut {
 	copies := make([]scoredRows, n.calibrating())
 	for k := range copies {
-		copies[k] = n.scored(func(h held) float64 { return h.raw[k] })
+		copies[k] = n.scored(func(h held) float64 { return h.raw.copies[k] })
 	}
 	return n.heldOut(copies...)
 }

@@ -133,7 +133,8 @@ func TestCalibrationIsOfUnknownDecodersAndChannels(t *testing.T) {
 func TestKnownScores(t *testing.T) {
 	tr := nestedTrainer(fewPages, func(*manifest.Row, []float64, *rand.Rand) {})
 	n := newNest(tr)
-	n.tested = []held{{row: 3, raw: []float64{1, 2}}, {row: 4, raw: []float64{5, 6}}, {row: 3, raw: []float64{7, 8}}}
+	score := func(row int, copies ...float64) held { return held{row: row, raw: heldScore{copies: copies}} }
+	n.tested = []held{score(3, 1, 2), score(4, 5, 6), score(3, 7, 8)}
 	h := n.known()
 	if want := []float64{1, 5, 7, 2, 6, 8}; !slices.Equal(h.score, want) {
 		t.Errorf("got the scores %v, want %v", h.score, want)

@@ -62,18 +62,19 @@ var recipes = []recipe{
 // that saw neither its source nor its speaker nor its decoder, and that was designed and
 // calibrated without them.
 type held struct {
-	row   int
-	raw   []float64 // of the regression, for each copy that calibrates
-	logit heldScore // calibrated
+	row        int
+	raw, logit heldScore // of the regression, and calibrated
 }
 
-// A heldScore is the score of a row as it is, through a random channel, and through the
-// one of [Options.Through], NaN without it.
-type heldScore struct{ clean, heard, through float64 }
+// A heldScore is the score of a row.
+type heldScore struct {
+	copies  []float64 // those that calibrate: 0 as it is, 1 through a random channel
+	through float64   // through the channel of [Options.Through], NaN without it
+}
 
 // scores are those of training row i.
 func (b *bench) scores(m *predictor, i int) heldScore {
-	s := heldScore{b.row(m, i, 0), b.row(m, i, 1), math.NaN()}
+	s := heldScore{b.rows(m, i, b.calibrating()), math.NaN()}
 	if b.through != nil {
 		s.through = b.toScore(m, i).score(b.through[i])
 	}
@@ -81,7 +82,11 @@ func (b *bench) scores(m *predictor, i int) heldScore {
 }
 
 func (s heldScore) calibrated(c models.Calibration) heldScore {
-	return heldScore{c.Of(s.clean), c.Of(s.heard), c.Of(s.through)}
+	out := heldScore{make([]float64, len(s.copies)), c.Of(s.through)}
+	for k, v := range s.copies {
+		out.copies[k] = c.Of(v)
+	}
+	return out
 }
 
 // A nest is one nested cross-validation. All cells share the design of a recipe,
@@ -255,10 +260,10 @@ func (n *nest) inner(b *bench, index []int, tested decoderSet) scoredRows {
 	return n.crossed(b, n.subset(index, innerFolds, innerParts), tested, 1)[0]
 }
 
-// crossed scores the test rows of cells by models of their training rows: as they
-// are, and with copies of 2 through their first channel too. A row in several cells
-// is there several times, once for each model, cell by cell. The models hear no voice
-// made like the decoders of tested.
+// crossed scores so many copies of the test rows of cells by models of their training
+// rows: with 1 as they are, with 2 through their first channel too. A row in several
+// cells is there several times, once for each model, cell by cell. The models hear no
+// voice made like the decoders of tested.
 func (n *nest) crossed(b *bench, cells []manifest.Cell, tested decoderSet, copies int) []scoredRows {
 	out := make([]scoredRows, copies)
 	for _, c := range cells {
@@ -334,7 +339,8 @@ func (n *nest) run(ctx context.Context) ([]held, []int, error) {
 		}
 		f := b.fit(cells[c].Train, tested)
 		for _, i := range cells[c].Test {
-			scored[c] = append(scored[c], held{i, b.rows(f, i, n.calibrating()), b.scores(f, i).calibrated(cal)})
+			raw := b.scores(f, i)
+			scored[c] = append(scored[c], held{i, raw, raw.calibrated(cal)})
 		}
 	})
 	count := make([]int, len(recipes))

@@ -60,9 +60,9 @@ func (n *nest) settle(ctx context.Context) (err error) {
 func (n *nest) figures(ctx context.Context) ([]models.Metric, error) {
 	split := fmt.Sprintf("nested, %d folds of sources and speakers by %d parts of decoders; each decoder and each source counts once, a recording by each model that tests it; %s",
 		outerFolds, outerParts, n.choices())
-	all := n.scored(func(h held) float64 { return h.logit.clean })
+	all := n.scored(func(h held) float64 { return h.logit.copies[0] })
 	out := n.measureAll(all, n.weight, split)
-	heard := n.scored(func(h held) float64 { return h.logit.heard })
+	heard := n.scored(func(h held) float64 { return h.logit.copies[1] })
 	out = append(out, n.measureAll(heard, n.weight, "nested, each recording through one random channel")...)
 	if n.through != nil {
 		through := n.scored(func(h held) float64 { return h.logit.through })
@@ -129,7 +129,7 @@ func (n *nest) since(ctx context.Context) ([]models.Metric, error) {
 	var clean, through scoredRows
 	for _, i := range c.Test {
 		s := b.scores(f, i).calibrated(cal)
-		clean.add(i, s.clean)
+		clean.add(i, s.copies[0])
 		through.add(i, s.through)
 	}
 	once := slices.Repeat([]float64{1}, len(n.train))

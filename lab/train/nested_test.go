@@ -94,7 +94,7 @@ func TestNestedFigureIsThatOfNewDecoders(t *testing.T) {
 		}
 	})
 	n := runNested(t, own)
-	auc, _ := n.rank(n.scored(func(h held) float64 { return h.logit.clean }))
+	auc, _ := n.rank(n.scored(func(h held) float64 { return h.logit.copies[0] }))
 	own.folds = stats.Folds(n.units, 5, 0) // the systems of a page are on others too
 	clean, _, err := own.crossValidate(t.Context())
 	if err != nil {
@@ -110,7 +110,7 @@ func TestNestedFigureIsThatOfNewDecoders(t *testing.T) {
 		}
 	})
 	n = runNested(t, all)
-	if auc, _ := n.rank(n.scored(func(h held) float64 { return h.logit.clean })); !(auc > 0.9) {
+	if auc, _ := n.rank(n.scored(func(h held) float64 { return h.logit.copies[0] })); !(auc > 0.9) {
 		t.Errorf("a mark of all decoders: got the nested AUC %.3f, want above 0.9", auc)
 	}
 	figures, err := n.figures(t.Context())
@@ -144,7 +144,7 @@ func TestNestedFigureOfChance(t *testing.T) {
 	t.Parallel()
 	n := runNested(t, nestedTrainer(fewPages, func(*manifest.Row, []float64, *rand.Rand) {}))
 	const most = 0.18 // three standard errors of an AUC of 42 and 42
-	if auc, _ := n.rank(n.scored(func(h held) float64 { return h.logit.clean })); !(math.Abs(auc-0.5) < most) {
+	if auc, _ := n.rank(n.scored(func(h held) float64 { return h.logit.copies[0] })); !(math.Abs(auc-0.5) < most) {
 		t.Errorf("got the AUC %.3f, want 0.5", auc)
 	}
 }

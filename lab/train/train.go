@@ -79,7 +79,8 @@ const (
 
 // copies are what each training recording of the deepfake task passes through, besides
 // as it is: a random channel, which the figures through a channel hear too, a codec
-// of speech, Opus and another random channel. What each of them gains is in docs/DEEPFAKE-TRIALS.md.
+// of speech, Opus and another random channel, in this order: see calibrationCopies. What
+// each of them gains is in docs/DEEPFAKE-TRIALS.md.
 var copies = []func(x []float64, rate int, rng *rand.Rand) []float64{augment.Channel, augment.Codec, augment.Opus, augment.Channel}
 
 // Fit fits a model to the rows of a manifest and returns its file, with its
