@@ -3,14 +3,12 @@ package train
 import (
 	"errors"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/voicescreen/voicescreen/features"
-	"github.com/voicescreen/voicescreen/internal/stats"
-	"github.com/voicescreen/voicescreen/lab/manifest"
+	"github.com/voicescreen/voicescreen/models"
 	"github.com/voicescreen/voicescreen/screen"
 )
 
@@ -18,32 +16,30 @@ import (
 // no other.
 func TestFiguresThroughAnotherChannel(t *testing.T) {
 	t.Parallel()
-	marked := func(through bool) map[string]float64 {
-		tr := nestedTrainer(morePages, func(r *manifest.Row, v []float64, _ *rand.Rand) {
-			for k := range 8 {
-				v[50+k] += 2 * float64(stats.Indicator(r.Positive))
-			}
-		})
-		if through { // the channel takes the mark away
-			for i := range tr.train {
-				v := slices.Clone(tr.vectors[i][0][0].Values)
-				for k := range 8 {
-					v[50+k] = 0
-				}
-				tr.through = append(tr.through, []features.Vector{{Schema: tr.schema, Values: v}})
-			}
+	tr := markedTrainer()
+	for i := range tr.train { // the channel takes the mark away
+		v := slices.Clone(tr.vectors[i][0][0].Values)
+		for k := range 8 {
+			v[50+k] = 0
 		}
-		figures, err := runNested(t, tr).figures(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		tr.through = append(tr.through, []features.Vector{{Schema: tr.schema, Values: v}})
+	}
+	through, err := runNested(t, tr).figures(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := marked()
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(figures []models.Metric) map[string]float64 {
 		out := map[string]float64{}
 		for _, m := range figures {
 			out[m.Name+" "+m.Split] = m.Value
 		}
 		return out
 	}
-	with, without := marked(true), marked(false)
+	with, without := of(through), of(plain.figures)
 	if got := with["auc nested, "+throughSplit]; !(math.Abs(got-0.5) < 0.2) {
 		t.Errorf("got an AUC of %v through the channel, want one half", got)
 	}
