@@ -67,7 +67,8 @@ each without the source, the speaker and the decoder of what it is tested on.
 Besides, it holds out whole kinds of synthesis, and systems from 2023 on. With
 --through it also scores the recordings of another folder, with the same paths as in
 the manifest, each after a channel that another program made: a telephone, a codec.
-The paths must be relative.
+The paths must be relative. eer_lost is by how much the equal error rate rises
+through a channel, with an interval of the difference.
 
 --scores writes the scores as CSV, in the order of the manifest. The columns are
 path, label and score, the probability of the positive class from 0 to 1. Where

@@ -15,8 +15,12 @@ import (
 	"github.com/voicescreen/voicescreen/screen"
 )
 
-// throughSplit says that the recordings of [Options.Through] were scored.
-const throughSplit = "each recording through a channel of another program"
+// What the scored recordings passed through: their first copy of the training, and
+// [Options.Through].
+const (
+	heardSplit   = "each recording through one random channel"
+	throughSplit = "each recording through a channel of another program"
+)
 
 // calibrationBins are the bins of the calibration error, as wide as each other.
 const calibrationBins = 10
@@ -26,7 +30,8 @@ const calibrationBins = 10
 // the cells see [manifest.Crossed]; everything that is chosen, measures, penalty and
 // calibration, is chosen within the training rows of a cell. Two more figures stand
 // beside it: with whole kinds of synthesis held out, and of a model of systems from
-// before 2023 on those since. Equal rows and options give equal figures.
+// before 2023 on those since; and by how much the equal error rate rises through a
+// channel. Equal rows and options give equal figures.
 func Nested(ctx context.Context, rows []manifest.Row, opts *Options) ([]models.Metric, error) {
 	t, err := newTrainer(screen.Deepfake, rows, opts)
 	if err != nil {
@@ -43,7 +48,11 @@ func Nested(ctx context.Context, rows []manifest.Row, opts *Options) ([]models.M
 	if err := n.settle(ctx); err != nil {
 		return nil, err
 	}
-	return n.figures(ctx)
+	figures, err := n.figures(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return append(figures, n.losses()...), nil
 }
 
 // settle runs the nested cross-validation and chooses the recipe by all rows.
@@ -63,7 +72,7 @@ func (n *nest) figures(ctx context.Context) ([]models.Metric, error) {
 	all := n.scored(func(h held) float64 { return h.logit.copies[0] })
 	out := n.measureAll(all, n.weight, split)
 	heard := n.scored(func(h held) float64 { return h.logit.copies[1] })
-	out = append(out, n.measureAll(heard, n.weight, "nested, each recording through one random channel")...)
+	out = append(out, n.measureAll(heard, n.weight, "nested, "+heardSplit)...)
 	if n.through != nil {
 		through := n.scored(func(h held) float64 { return h.logit.through })
 		out = append(out, n.measureAll(through, n.weight, "nested, "+throughSplit)...)
@@ -77,7 +86,7 @@ func (n *nest) figures(ctx context.Context) ([]models.Metric, error) {
 	out = append(out, n.languages(all)...)
 	out = append(out, n.lengths(all)...)
 	out = append(out, n.situations(all, "nested")...)
-	out = append(out, n.situations(heard, "nested, each recording through one random channel")...)
+	out = append(out, n.situations(heard, "nested, "+heardSplit)...)
 
 	kinds := n.single(ctx, n.chosen, n.usable(manifest.ByKind(n.train, outerFolds, n.opts.Seed)))
 	out = append(out, n.ranks(kinds, n.weight, "whole kinds held out, besides sources and speakers")...)
@@ -192,17 +201,10 @@ func (n *nest) ranks(s scoredRows, weight []float64, split string) []models.Metr
 // measureBy returns those of the figures that are defined, with their intervals.
 func (n *nest) measureBy(s scoredRows, weight []float64, split string, figures []figure) []models.Metric {
 	y, _, page := n.pick(s.index)
-	w, cluster, rows := divided(s.index, weight), make([]string, len(s.index)), map[int]bool{}
-	for k, i := range s.index {
-		rows[i], cluster[k] = true, n.units[i]
-		if y[k] {
-			cluster[k] += "\x00" + n.train[i].Family()
-		}
-	}
+	w := divided(s.index, weight)
 	var out []models.Metric
 	for _, f := range figures {
-		value := f.of(s.score, y, w, page)
-		ci := stats.BootstrapClusters(y, cluster, 0.95, stats.Resamples, n.opts.Seed, func(index []int) float64 {
+		out = append(out, n.measured(s.index, f.name, split, func(index []int) float64 {
 			var ss, ww []float64
 			var yy []bool
 			var pp []string
@@ -210,16 +212,55 @@ func (n *nest) measureBy(s scoredRows, weight []float64, split string, figures [
 				ss, yy, ww, pp = append(ss, s.score[k]), append(yy, y[k]), append(ww, w[k]), append(pp, page[k])
 			}
 			return f.of(ss, yy, ww, pp)
-		})
-		if math.IsNaN(value) || math.IsNaN(ci.Low) {
-			continue
-		}
-		out = append(out, models.Metric{
-			Name: f.name, Value: stats.Decimals(value, 4), Low: stats.Decimals(min(ci.Low, value), 4), High: stats.Decimals(max(ci.High, value), 4),
-			Interval: "95 %, bootstrap by source and decoder", Data: cmp.Or(n.opts.Data, "the manifest"), Split: split, N: len(rows),
-		})
+		})...)
 	}
 	return out
+}
+
+// measured is a statistic of elements of rows, each the index of a training row, with its
+// interval; none if it is not defined.
+func (n *nest) measured(rows []int, name, split string, stat stats.Statistic) []models.Metric {
+	y, cluster, different := make([]bool, len(rows)), make([]string, len(rows)), map[int]bool{}
+	for k, i := range rows {
+		different[i], cluster[k], y[k] = true, n.units[i], n.train[i].Positive
+		if y[k] {
+			cluster[k] += "\x00" + n.train[i].Family()
+		}
+	}
+	value := stat(stats.Indices(len(rows)))
+	ci := stats.BootstrapClusters(y, cluster, 0.95, stats.Resamples, n.opts.Seed, stat)
+	if math.IsNaN(value) || math.IsNaN(ci.Low) {
+		return nil
+	}
+	return []models.Metric{{
+		Name: name, Value: stats.Decimals(value, 4), Low: stats.Decimals(min(ci.Low, value), 4), High: stats.Decimals(max(ci.High, value), 4),
+		Interval: "95 %, bootstrap by source and decoder", Data: cmp.Or(n.opts.Data, "the manifest"), Split: split, N: len(different),
+	}}
+}
+
+// losses are what the channels cost.
+func (n *nest) losses() []models.Metric {
+	all := n.scored(func(h held) float64 { return h.logit.copies[0] })
+	out := n.lost(all, n.scored(func(h held) float64 { return h.logit.copies[1] }), "nested, "+heardSplit)
+	if n.through != nil {
+		out = append(out, n.lost(all, n.scored(func(h held) float64 { return h.logit.through }), "nested, "+throughSplit)...)
+	}
+	return out
+}
+
+// lost is by how much the equal error rate of the same rows rises from one score to
+// another, which other channels gave.
+func (n *nest) lost(from, to scoredRows, split string) []models.Metric {
+	w := divided(from.index, n.weight)
+	return n.measured(from.index, "eer_lost", split, func(index []int) float64 {
+		var before, after, ww []float64
+		var y []bool
+		for _, k := range index {
+			before, after = append(before, from.score[k]), append(after, to.score[k])
+			y, ww = append(y, n.train[from.index[k]].Positive), append(ww, w[k])
+		}
+		return evaluate.WeightedEER(after, y, ww) - evaluate.WeightedEER(before, y, ww)
+	})
 }
 
 // group measures the AUC of the synthetic rows of each value of a key against all

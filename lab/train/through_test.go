@@ -24,7 +24,8 @@ func TestFiguresThroughAnotherChannel(t *testing.T) {
 		}
 		tr.through = append(tr.through, []features.Vector{{Schema: tr.schema, Values: v}})
 	}
-	through, err := runNested(t, tr).figures(t.Context())
+	n := runNested(t, tr)
+	through, err := n.figures(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,6 +54,24 @@ func TestFiguresThroughAnotherChannel(t *testing.T) {
 	}
 	if found < 12 { // six figures, and six of systems since 2023
 		t.Errorf("got %d figures through the channel, want 12 and more", found)
+	}
+	losses := n.losses()
+	if len(losses) != 2 {
+		t.Errorf("got %d losses, want one of each channel", len(losses))
+	}
+	for _, m := range losses {
+		want := with["eer "+m.Split] - with["eer "+through[0].Split] // the first is of recordings as they are
+		const rounding = 2e-4                                        // of three figures of 4 decimals
+		if math.Abs(m.Value-want) > rounding || !(m.Low <= m.Value && m.Value <= m.High) {
+			t.Errorf("%s of %s: got %v (%v to %v), want %v", m.Name, m.Split, m.Value, m.Low, m.High, want)
+		}
+		if strings.HasSuffix(m.Split, throughSplit) != (m.Low > 0.2) {
+			t.Errorf("%s of %s: got %v and more, want more than 0.2 through the channel that takes the mark away alone", m.Name, m.Split, m.Low)
+		}
+	}
+	all := n.scored(func(h held) float64 { return h.logit.copies[0] })
+	if m := n.lost(all, all, "no channel"); len(m) != 1 || m[0].Low != 0 || m[0].High != 0 {
+		t.Errorf("no channel: got %+v, want 0 exactly", m)
 	}
 }
 
