@@ -58,9 +58,10 @@ var order = map[string][]string{
 	"internal/proof/fused":     {},                                                 // how exactly assembly equals Go code
 	"internal/proof/diskfault": {},                                                 // power failures and failing calls
 	"internal/proof/testflag":  {},                                                 // defaults of flags of tests
-	"internal/proof/s3server":  {},                                                 // an S3 server of a test
+	"internal/proof/child":     {},                                                 // programs that end when the test does
+	"internal/proof/s3server":  {"internal/proof/child"},                           // an S3 server of a test
 	"internal/proof/ramdisk":   {},                                                 // a file system in memory
-	"internal/proof/pgserver":  {"internal/proof/ramdisk"},                         // a PostgreSQL server of a test
+	"internal/proof/pgserver":  {"internal/proof/child", "internal/proof/ramdisk"}, // a PostgreSQL server of a test
 	"internal/proof/shared":    {},                                                 // the files beside the repository
 	"internal/proof/signals":   {},                                                 // signals whose truth is known
 	"internal/proof/soak":      {".", "httpadapter", "screen"},                     // a long load on the whole service

@@ -45,9 +45,8 @@ func asOwner(cmd *exec.Cmd) error {
 	if err != nil {
 		return err
 	}
-	cmd.SysProcAttr = endsWithParent()
 	if other {
-		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
 	}
 	return nil
 }

@@ -8,7 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"time"
+
+	"github.com/voicescreen/voicescreen/internal/proof/child"
 )
 
 // ErrNoPooler says that there is no pgbouncer on this machine.
@@ -19,7 +22,7 @@ var ErrNoPooler = errors.New("pgserver: pgbouncer is not installed (on Debian: a
 type Pooler struct {
 	dir  string // of its socket
 	cmd  *exec.Cmd
-	done chan error
+	done <-chan error // the end of cmd
 }
 
 // StartPooler starts a pgbouncer, which shares a few connections to each
@@ -32,7 +35,7 @@ func (s *Server) StartPooler() (*Pooler, error) {
 	if err != nil {
 		return nil, ErrNoPooler
 	}
-	p := &Pooler{dir: filepath.Join(s.Dir, "pooler"), done: make(chan error, 1)}
+	p := &Pooler{dir: filepath.Join(s.Dir, "pooler")}
 	if err := p.configure(s.Dir); err != nil {
 		return nil, fmt.Errorf("pgserver: %w", err)
 	}
@@ -43,10 +46,9 @@ func (s *Server) StartPooler() (*Pooler, error) {
 	if err := asOwner(p.cmd); err != nil {
 		return nil, fmt.Errorf("pgserver: %w", err)
 	}
-	if err := p.cmd.Start(); err != nil {
+	if p.done, err = child.Start(p.cmd, syscall.SIGQUIT); err != nil {
 		return nil, fmt.Errorf("pgserver: %w", err)
 	}
-	go func() { p.done <- p.cmd.Wait() }()
 	for deadline := time.Now().Add(startTimeout); ; {
 		if c, err := net.Dial("unix", filepath.Join(p.dir, ".s.PGSQL.5432")); err == nil {
 			return p, c.Close()

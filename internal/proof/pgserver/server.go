@@ -12,8 +12,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
+	"github.com/voicescreen/voicescreen/internal/proof/child"
 	"github.com/voicescreen/voicescreen/internal/proof/ramdisk"
 )
 
@@ -33,9 +35,9 @@ type Server struct {
 	programs string // the directory of its programs
 	settings []string
 
-	mu     sync.Mutex // protects what follows
-	server *exec.Cmd  // nil while it is down
-	done   chan error // the end of server
+	mu     sync.Mutex   // protects what follows
+	server *exec.Cmd    // nil while it is down
+	done   <-chan error // the end of server
 }
 
 // Superuser is the name of the user of all databases, who needs no password.
@@ -131,11 +133,10 @@ func (s *Server) Restart() error {
 	if err := asOwner(cmd); err != nil {
 		return fmt.Errorf("pgserver: %w", err)
 	}
-	if err := cmd.Start(); err != nil {
+	done, err := child.Start(cmd, syscall.SIGQUIT) // which asks for an immediate shutdown
+	if err != nil {
 		return fmt.Errorf("pgserver: %w", err)
 	}
-	done := make(chan error, 1)
-	go func() { done <- cmd.Wait() }() // else a killed server stays a zombie, and its lock file counts
 	for deadline := time.Now().Add(startTimeout); ; {
 		select {
 		case err := <-done:

@@ -9,7 +9,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"time"
+
+	"github.com/voicescreen/voicescreen/internal/proof/child"
 )
 
 // ErrNotInstalled says that there is no versitygw on this machine.
@@ -35,7 +38,7 @@ type Server struct {
 	options []string
 	cmd     *exec.Cmd // nil while it does not run
 	output  *bytes.Buffer
-	done    chan error // receives the end of cmd
+	done    <-chan error // receives the end of cmd
 }
 
 // Start starts a server in a new directory. Options are global options of versitygw, such
@@ -99,12 +102,10 @@ func (s *Server) Restart() error {
 	s.cmd = exec.Command(s.program, append(append([]string{"--port", s.Addr, "--access", AccessKey, "--secret", SecretKey, "--quiet", "--keep-alive"}, s.options...),
 		"posix", "--sidecar", filepath.Join(s.dir, "metadata"), "--versioning-dir", filepath.Join(s.dir, "versions"), s.Objects())...)
 	s.cmd.Stdout, s.cmd.Stderr = s.output, s.output
-	s.cmd.SysProcAttr = withParent()
-	if err := s.cmd.Start(); err != nil {
+	var err error
+	if s.done, err = child.Start(s.cmd, syscall.SIGKILL); err != nil {
 		return fmt.Errorf("s3server: %w", err)
 	}
-	s.done = make(chan error, 1)
-	go func(cmd *exec.Cmd, done chan<- error) { done <- cmd.Wait() }(s.cmd, s.done)
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
 	for {
