@@ -69,12 +69,12 @@ func (n *nest) settle(ctx context.Context) (err error) {
 func (n *nest) figures(ctx context.Context) ([]models.Metric, error) {
 	split := fmt.Sprintf("nested, %d folds of sources and speakers by %d parts of decoders; each decoder and each source counts once, a recording by each model that tests it; %s",
 		outerFolds, outerParts, n.choices())
-	all := n.scored(func(h held) float64 { return h.logit.copies[0] })
+	all := n.scored(plainLogit)
 	out := n.measureAll(all, n.weight, split)
-	heard := n.scored(func(h held) float64 { return h.logit.copies[1] })
+	heard := n.scored(heardLogit)
 	out = append(out, n.measureAll(heard, n.weight, "nested, "+heardSplit)...)
 	if n.through != nil {
-		through := n.scored(func(h held) float64 { return h.logit.through })
+		through := n.scored(throughLogit)
 		out = append(out, n.measureAll(through, n.weight, "nested, "+throughSplit)...)
 		out = append(out, n.situations(through, "nested, "+throughSplit)...)
 	}
@@ -111,6 +111,11 @@ func (n *nest) choices() string {
 func (n *nest) usable(cells []manifest.Cell) []manifest.Cell {
 	return slices.DeleteFunc(cells, func(c manifest.Cell) bool { return !n.bothClasses(c.Train) || !n.bothClasses(c.Test) })
 }
+
+// The logits of a row: as it is, and after what heardSplit and throughSplit say.
+func plainLogit(h held) float64   { return h.logit.copies[0] }
+func heardLogit(h held) float64   { return h.logit.copies[1] }
+func throughLogit(h held) float64 { return h.logit.through }
 
 // scored are one score of each row by each model that tested it.
 func (n *nest) scored(of func(held) float64) (s scoredRows) {
@@ -240,10 +245,10 @@ func (n *nest) measured(rows []int, name, split string, stat stats.Statistic) []
 
 // losses are what the channels cost.
 func (n *nest) losses() []models.Metric {
-	all := n.scored(func(h held) float64 { return h.logit.copies[0] })
-	out := n.lost(all, n.scored(func(h held) float64 { return h.logit.copies[1] }), "nested, "+heardSplit)
+	all := n.scored(plainLogit)
+	out := n.lost(all, n.scored(heardLogit), "nested, "+heardSplit)
 	if n.through != nil {
-		out = append(out, n.lost(all, n.scored(func(h held) float64 { return h.logit.through }), "nested, "+throughSplit)...)
+		out = append(out, n.lost(all, n.scored(throughLogit), "nested, "+throughSplit)...)
 	}
 	return out
 }

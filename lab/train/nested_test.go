@@ -99,7 +99,7 @@ var marked = sync.OnceValues(func() (run struct {
 	if err := n.settle(context.Background()); err != nil {
 		return run, err
 	}
-	run.auc, _ = n.rank(n.scored(func(h held) float64 { return h.logit.copies[0] }))
+	run.auc, _ = n.rank(n.scored(plainLogit))
 	run.figures, err = n.figures(context.Background())
 	return run, err
 })
@@ -119,7 +119,7 @@ func TestNestedFigureIsThatOfNewDecoders(t *testing.T) {
 		}
 	})
 	n := runNested(t, own)
-	auc, _ := n.rank(n.scored(func(h held) float64 { return h.logit.copies[0] }))
+	auc, _ := n.rank(n.scored(plainLogit))
 	own.folds = stats.Folds(n.units, 5, 0) // the systems of a page are on others too
 	clean, _, err := own.crossValidate(t.Context())
 	if err != nil {
@@ -163,7 +163,7 @@ func TestNestedFigureOfChance(t *testing.T) {
 	t.Parallel()
 	n := runNested(t, nestedTrainer(fewPages, func(*manifest.Row, []float64, *rand.Rand) {}))
 	const most = 0.18 // three standard errors of an AUC of 42 and 42
-	if auc, _ := n.rank(n.scored(func(h held) float64 { return h.logit.copies[0] })); !(math.Abs(auc-0.5) < most) {
+	if auc, _ := n.rank(n.scored(plainLogit)); !(math.Abs(auc-0.5) < most) {
 		t.Errorf("got the AUC %.3f, want 0.5", auc)
 	}
 }

@@ -69,7 +69,7 @@ func TestFiguresThroughAnotherChannel(t *testing.T) {
 			t.Errorf("%s of %s: got %v and more, want more than 0.2 through the channel that takes the mark away alone", m.Name, m.Split, m.Low)
 		}
 	}
-	all := n.scored(func(h held) float64 { return h.logit.copies[0] })
+	all := n.scored(plainLogit)
 	if m := n.lost(all, all, "no channel"); len(m) != 1 || m[0].Low != 0 || m[0].High != 0 {
 		t.Errorf("no channel: got %+v, want 0 exactly", m)
 	}
