@@ -38,7 +38,7 @@ var wordsOf = map[string]measureWords{
 	"mfcc.delta_spread":       {"the sound of the voice changes", "more from moment to moment", "less from moment to moment"},
 	"mfcc.#.delta_sd":         {"the sound of the voice changes", "more from moment to moment", "less from moment to moment"},
 
-	// Deepfake: schema spoof/9.
+	// Deepfake: schema spoof/10.
 	"pitch.sd_oct":           {"the pitch varies", "more", "less"},
 	"pitch.range_oct":        {"the pitch covers", "a wider range", "a narrower range"},
 	"pitch.step_mean_oct":    {"the pitch moves", "more from moment to moment", "less from moment to moment"},
@@ -125,6 +125,7 @@ var wordsOf = map[string]measureWords{
 	"cycle.band#.shape_log":       {"the shape of the cycles of a band changes", "more from one to the next", "less from one to the next"},
 	"cycle.band#.shape_drift_log": {"the shape of the cycles of a band drifts over five cycles", "more", "less"},
 	"cycle.band#.shape_growth":    {"changes in the shape of the cycles of a band add up over ten cycles", "more", "less"},
+	"cycle.half#.decay#":          {"cycles of a band that lie further apart are", "more alike", "less alike"},
 
 	"joint.repeat_median": {"unvoiced sounds repeat themselves", "more", "less"},
 	"joint.repeat_p90":    {"some unvoiced sounds repeat themselves", "more exactly", "less exactly"},
@@ -142,6 +143,7 @@ var wordsOf = map[string]measureWords{
 	"envelope.voiced.band#.loudness":    {"a band follows the loudness of the whole voice", "more steeply", "less steeply"},
 	"envelope.voiced.band#.next":        {"the loudness of neighbouring bands changes together", "more closely", "less closely"},
 	"envelope.voiced.band#.second":      {"the loudness of bands near each other changes together", "more closely", "less closely"},
+	"envelope.voiced.band#.tetrad_#ms":  {"a band follows its neighbours rather than bands further off", "more often", "less often"},
 }
 
 var digits = regexp.MustCompile(`[0-9]+`)

@@ -11,17 +11,28 @@ import (
 // 62.5 to 7250 Hz. Chosen by the inner cells of the training among 5, 7, 9 and 11 bands.
 var cycleBands = [...]int{1, 6, 12, 18, 26, 36, 50, 70, 92, 117}
 
-// cycleLags are how many pulses two cycles that are compared lie apart. Further ones, from
-// 2 to 20, and lags of equal time say nothing besides.
-var cycleLags = [...]int{1, 5, 10}
+// cycleHalves are the edges of the lower and the upper half of each band.
+var cycleHalves = func() (edges [2*cycleCount + 1]int) {
+	for b := range cycleCount {
+		edges[2*b], edges[2*b+1] = cycleBands[b], (cycleBands[b]+cycleBands[b+1])/2
+	}
+	edges[2*cycleCount] = cycleBands[cycleCount]
+	return edges
+}()
+
+// cycleLags are how many pulses two cycles that are compared lie apart. Means over further
+// ones, from 2 to 20, and over lags of equal time say nothing besides; the last is for
+// decays alone.
+var cycleLags = [...]int{1, 5, 10, 20}
 
 const (
 	cycleCount  = len(cycleBands) - 1
 	cycleFrame  = 160  // samples, 10 ms, round a pulse; 6 to 15 ms are no better
 	cycleFFT    = 256  // points
-	cycleRing   = 16   // spectra that are kept: more than the longest lag
+	cycleRing   = 32   // spectra that are kept: more than the longest lag
 	leastChange = 1e-6 // of a mean of 1 − Re c
 	leastDrift  = 2e-3 // of a difference of two; 0.0005 and 0.01 are no worse
+	leastKept   = 0.05 // of a mean of Re c in a decay
 )
 
 // cycles holds how like the cycles of a voice are to each other in each band. X[i] is the
@@ -34,16 +45,17 @@ type cycles struct {
 	window  []float64
 	bins    []float64 // of four frames
 	spectra table     // of the latest pulses, at i modulo cycleRing: the real and then the imaginary parts of the bins of all bands
-	energy  table     // likewise, by bands
+	energy  table     // likewise, by halves of bands
 	run     []int     // measured pulses in a row up to this one
 	wave    table     // 1 − Re c by the first of the two pulses; a track for each lag and band
 	shape   table     // 1 − |c|, likewise
+	halves  table     // Re c of the halves of the bands, likewise
 }
 
 func newCycles() *cycles {
 	c := &cycles{fft: lanes.NewFFT(cycleFFT), window: dsp.PeriodicHann(cycleFrame), bins: make([]float64, 2*lanes.Count*(cycleFFT/2+1))}
 	c.spectra.reset(cycleRing, 2*(cycleBands[cycleCount]-cycleBands[0]))
-	c.energy.reset(cycleRing, cycleCount)
+	c.energy.reset(cycleRing, 2*cycleCount)
 	return c
 }
 
@@ -54,8 +66,11 @@ func (c *cycles) measure(x, pulses []float64) {
 	c.run = sized(c.run, n)
 	c.wave.reset(tracks, n)
 	c.shape.reset(tracks, n)
-	for i := range c.wave.values {
-		c.wave.values[i], c.shape.values[i] = math.NaN(), math.NaN()
+	c.halves.reset(2*tracks, n)
+	for _, t := range [...]*table{&c.wave, &c.shape, &c.halves} {
+		for i := range t.values {
+			t.values[i] = math.NaN()
+		}
 	}
 	var waiting [lanes.Count]int // pulses
 	count := 0
@@ -98,15 +113,15 @@ func (c *cycles) transform(x, pulses []float64, at []int) {
 		sin, cos := math.Sincos(offset)
 		row, energy := c.spectra.tracks[i%cycleRing], c.energy.tracks[i%cycleRing]
 		re, im := row[:len(row)/2], row[len(row)/2:]
-		for b := range energy {
+		for h := range energy {
 			var sum float64
-			for k := cycleBands[b]; k < cycleBands[b+1]; k++ {
+			for k := cycleHalves[h]; k < cycleHalves[h+1]; k++ {
 				p, q := c.bins[2*lanes.Count*k+l], c.bins[2*lanes.Count*k+lanes.Count+l]
 				sum += p*p + q*q
 				re[k-cycleBands[0]], im[k-cycleBands[0]] = p*u-q*v, p*v+q*u
 				u, v = u*cos-v*sin, u*sin+v*cos
 			}
-			energy[b] = sum
+			energy[h] = sum
 		}
 		for q, lag := range cycleLags {
 			if c.run[i] > lag {
@@ -116,18 +131,24 @@ func (c *cycles) transform(x, pulses []float64, at []int) {
 	}
 }
 
-// compare sets wave and shape of the pulses i and j, which lie cycleLags[q] apart.
+// compare sets wave, shape and halves of the pulses i and j, which lie cycleLags[q] apart.
 func (c *cycles) compare(q, i, j int) {
 	x, y := c.spectra.tracks[i%cycleRing], c.spectra.tracks[j%cycleRing]
 	xr, xi := x[:len(x)/2], x[len(x)/2:]
 	yr, yi := y[:len(xr)], y[len(y)/2:]
+	xe, ye := c.energy.tracks[i%cycleRing], c.energy.tracks[j%cycleRing]
 	for b := range cycleCount {
 		var re, im float64
-		for k := cycleBands[b] - cycleBands[0]; k < cycleBands[b+1]-cycleBands[0]; k++ {
-			re += xr[k]*yr[k] + xi[k]*yi[k]
-			im += xi[k]*yr[k] - xr[k]*yi[k]
+		for h := 2 * b; h < 2*b+2; h++ {
+			var half float64
+			for k := cycleHalves[h] - cycleBands[0]; k < cycleHalves[h+1]-cycleBands[0]; k++ {
+				half += xr[k]*yr[k] + xi[k]*yi[k]
+				im += xi[k]*yr[k] - xr[k]*yi[k]
+			}
+			re += half
+			c.halves.tracks[2*q*cycleCount+h][i] = half / math.Sqrt(xe[h]*ye[h])
 		}
-		size := math.Sqrt(c.energy.tracks[i%cycleRing][b] * c.energy.tracks[j%cycleRing][b])
+		size := math.Sqrt((xe[2*b] + xe[2*b+1]) * (ye[2*b] + ye[2*b+1]))
 		c.wave.tracks[q*cycleCount+b][i] = 1 - re/size
 		c.shape.tracks[q*cycleCount+b][i] = 1 - math.Sqrt(re*re+im*im)/size
 	}
@@ -136,21 +157,29 @@ func (c *cycles) compare(q, i, j int) {
 // cycle fills cycle.*. With D the mean of 1 − Re c over the pulses, of each band: ln D from
 // one pulse to the next; ln of how much D grows from there to the fifth, which noise that is
 // new in each cycle does not change; and how much ln D grows to the tenth. Then the same of
-// 1 − |c|.
+// 1 − |c|. Then the decays: of each half of a band ln of the mean of Re c over ten pulses,
+// and over twenty, less that over one. Such noise multiplies Re c by the share of the voice
+// in the power, whatever the lag, and does not change these either.
 func (v *vector) cycle(c *cycles, pulses []float64) {
 	lo, hi := v.pulses(pulses)
+	mean := func(t *table, count, q, b int) float64 {
+		x := v.measured(t.tracks[q*count+b][lo:max(hi-cycleLags[q], lo)])
+		if len(x) < leastPairs {
+			return math.NaN()
+		}
+		return dsp.Mean(x)
+	}
 	v.from("cycle.band1.wave_log")
 	for b := range cycleCount {
 		for _, kind := range [...]*table{&c.wave, &c.shape} {
-			var d [len(cycleLags)]float64
-			for q, lag := range cycleLags {
-				d[q] = math.NaN()
-				if x := v.measured(kind.tracks[q*cycleCount+b][lo:max(hi-lag, lo)]); len(x) >= leastPairs {
-					d[q] = dsp.Mean(x)
-				}
-			}
-			first := math.Log(d[0] + leastChange)
-			v.put(first, math.Log(max(d[1]-d[0], 0)+leastDrift), math.Log(d[2]+leastChange)-first)
+			one, five, ten := mean(kind, cycleCount, 0, b), mean(kind, cycleCount, 1, b), mean(kind, cycleCount, 2, b)
+			first := math.Log(one + leastChange)
+			v.put(first, math.Log(max(five-one, 0)+leastDrift), math.Log(ten+leastChange)-first)
 		}
+	}
+	for h := range 2 * cycleCount {
+		kept := func(q int) float64 { return math.Log(max(mean(&c.halves, 2*cycleCount, q, h), leastKept)) }
+		one := kept(0)
+		v.put(kept(2)-one, kept(3)-one)
 	}
 }

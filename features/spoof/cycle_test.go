@@ -27,7 +27,7 @@ func slowCycle(x, pulses []float64) []float64 {
 			}
 		}
 	}
-	mean := func(band, lag int) (wave, shape float64) {
+	mean := func(from, to, lag int) (wave, shape float64) { // from and to in bins
 		count := 0.0
 		for i := 0; i+lag < n; i++ {
 			on := true
@@ -39,7 +39,7 @@ func slowCycle(x, pulses []float64) []float64 {
 			}
 			var sum complex128
 			var a, b float64
-			for k := edges[band]; k < edges[band+1]; k++ {
+			for k := from; k < to; k++ {
 				u, v := spectra[i][k], spectra[i+lag][k]
 				sum += u * cmplx.Conj(v)
 				a += cmplx.Abs(u) * cmplx.Abs(u)
@@ -56,11 +56,21 @@ func slowCycle(x, pulses []float64) []float64 {
 	}
 	var out []float64
 	for b := range len(edges) - 1 {
-		w1, s1 := mean(b, 1)
-		w5, s5 := mean(b, 5)
-		w10, s10 := mean(b, 10)
+		w1, s1 := mean(edges[b], edges[b+1], 1)
+		w5, s5 := mean(edges[b], edges[b+1], 5)
+		w10, s10 := mean(edges[b], edges[b+1], 10)
 		for _, d := range [2][3]float64{{w1, w5, w10}, {s1, s5, s10}} {
 			out = append(out, math.Log(d[0]+1e-6), math.Log(math.Max(d[1]-d[0], 0)+2e-3), math.Log(d[2]+1e-6)-math.Log(d[0]+1e-6))
+		}
+	}
+	for b := range len(edges) - 1 {
+		middle := (edges[b] + edges[b+1]) / 2
+		for _, half := range [2][2]int{{edges[b], middle}, {middle, edges[b+1]}} {
+			one, _ := mean(half[0], half[1], 1)
+			for _, lag := range []int{10, 20} {
+				later, _ := mean(half[0], half[1], lag)
+				out = append(out, math.Log(math.Max(1-later, 0.05)/math.Max(1-one, 0.05)))
+			}
 		}
 	}
 	return out
@@ -146,6 +156,36 @@ func TestCyclesOfKnownVoices(t *testing.T) {
 	// After five pulses it is 0.15 samples, 0.236 rad.
 	if got, want := math.Exp(late(high+"wave_drift_log")), (1-math.Cos(0.236))*24/25; !(math.Abs(got-want-leastDrift) < 0.2*want) {
 		t.Errorf("a delay that grows: got a drift of %v, want %v", got, want)
+	}
+}
+
+// TestNoiseLeavesDecays adds as much noise as there is voice to one whose delay grows: what
+// is left of Re c from one pulse to ten and twenty stays the same, where wave_log does not.
+func TestNoiseLeavesDecays(t *testing.T) {
+	const low = "cycle.half4." // 562.5 to 750 Hz
+	never := func(int) float64 { return 0 }
+	x, pulses := ringing(func(i int) float64 { return 0.2 * float64(i) }, never)
+	for range 2 { // four seconds of it
+		n := len(x)
+		x = append(x, x...)
+		for _, at := range pulses {
+			pulses = append(pulses, at+float64(n)/rateHz)
+		}
+	}
+	clean := ofCycles(x, pulses)
+	rng := rand.New(rand.NewPCG(5, 5))
+	level := math.Sqrt(dsp.Dot(x, x) / float64(len(x)))
+	for i := range x {
+		x[i] += level * rng.NormFloat64()
+	}
+	noisy := ofCycles(x, pulses)
+	for _, name := range []string{"decay10", "decay20"} {
+		if a, b := clean(low+name), noisy(low+name); !(a < -0.05 && math.Abs(b-a) < 0.05) {
+			t.Errorf("%s: got %v without noise and %v with it, want the same, below −0.05", name, a, b)
+		}
+	}
+	if a, b := clean("cycle.band2.wave_log"), noisy("cycle.band2.wave_log"); !(b > a+0.5) {
+		t.Errorf("wave_log: got %v without noise and %v with it, want more", a, b)
 	}
 }
 

@@ -1,4 +1,4 @@
-// Package spoof measures the features of schema spoof/9 (see [Schema]), which the
+// Package spoof measures the features of schema spoof/10 (see [Schema]), which the
 // deepfake scorer reads. They were chosen because synthetic and recorded speech
 // differ in them also for systems and speakers that were not in the training
 // data.
@@ -24,14 +24,16 @@
 //   - fundamental.*: how frequency and amplitude of the first harmonic change from pulse
 //     to pulse, together and after each other
 //   - cycle.*: how the waveform round a pulse, and its shape, change over one, five and
-//     ten pulses, in bands
+//     ten pulses, in bands, and how much of its likeness is left after ten and twenty,
+//     in halves of them
 //   - joint.*: how like unvoiced sounds are to what follows them, and lines in the
 //     spectrum of the envelopes: what programs leave that change tempo or pitch by
 //     joining segments
 //   - quefrency.*: the power cepstrum of the voiced frames in bands of quefrency
 //     ([lanes.Cepstrum])
 //   - envelope.*: skewness of the steps and bends of the envelopes of bands, and how the
-//     envelopes of two bands, and of a band and of all, go together
+//     envelopes of two bands, and of a band and of all, go together, and more so
+//     those of neighbours than those of bands further off
 //
 // A frame is active if its power is within 32 dB of the 95th percentile.
 package spoof

@@ -7,7 +7,7 @@ import (
 	"github.com/voicescreen/voicescreen/features"
 )
 
-// An Extractor measures the features of schema spoof/9, of one recording after
+// An Extractor measures the features of schema spoof/10, of one recording after
 // another. It owns its scratch memory. After a recording of some length and rate,
 // a shorter one at the same rate allocates nothing but the results for which the
 // caller gives no memory. It is not safe for concurrent use.

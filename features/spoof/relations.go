@@ -15,6 +15,8 @@ const (
 	periodicityLag = 3    // frames of the pitch, 30 ms
 	leastPeriod    = 1e-4 // added to |ln| of a ratio of periods: a hundredth of a sample at 160 Hz
 	leastStep      = 1e-3 // added to |ln| of a ratio of amplitudes: 0.01 dB
+
+	leastCorrelation = 0.02 // in a tetrad; chosen
 )
 
 // A relation accumulates pairs of values.
@@ -54,10 +56,17 @@ func spread(x []float64) (mean, squares float64) {
 	return mean, dsp.Dot(x, x) - n*mean*mean
 }
 
-// bands fills envelope.voiced.band*.loudness, *.next and *.second: of the changes over 32
-// ms of the log energy of each band the slope on those of all bands together; of its
-// changes over 16 ms the correlation with those of the next band and of the one after
-// that. v.inside and v.changes are overwritten.
+// tetradLags are the frames of an envelope over which tetrads are taken: 16, 32 and 64 ms.
+// 8 ms says nothing besides.
+var tetradLags = [...]int{bandLag, 2 * bandLag, 4 * bandLag}
+
+// bands fills envelope.voiced.band*.loudness, *.next, *.second and *.tetrad_*: of the
+// changes over 32 ms of the log energy of each band the slope on those of all bands
+// together; of its changes over 16 ms the correlation with those of the next band and of
+// the one after that; and of four bands in a row ln(r₁₂·r₃₄ / (r₁₃·r₂₄)) of the correlations
+// of their changes over each of tetradLags, which is 0 where one cause moves all of them, and
+// which the noise of each band does not change (C. Spearman, The Abilities of Man, 1927, on
+// tetrad differences). v.inside and v.changes are overwritten.
 func (v *vector) bands(e *envelopes) {
 	lo, hi := v.frames(len(e.voiced), envelopeHop, envelopeFrame)
 	voiced, tracks := e.voiced[lo:hi], e.bands.tracks
@@ -74,17 +83,31 @@ func (v *vector) bands(e *envelopes) {
 		changes(one, track[lo:hi], v.inside, loudLag/2)
 		v.put(dsp.Dot(all, one) / square)
 	}
-	v.inside = inside(v.inside, voiced, bandLag/2)
-	v.changes.reset(len(tracks), len(v.inside))
-	for b, track := range tracks {
-		changes(v.changes.tracks[b], track[lo:hi], v.inside, bandLag/2)
-	}
-	for distance := 1; distance <= 2; distance++ {
-		for b := range len(tracks) - distance {
-			v.put(correlation(v.changes.tracks[b], v.changes.tracks[b+distance]))
+	for k, lag := range tetradLags {
+		v.inside = inside(v.inside, voiced, lag/2)
+		v.changes.reset(len(tracks), len(v.inside))
+		for b, track := range tracks {
+			changes(v.changes.tracks[b], track[lo:hi], v.inside, lag/2)
+		}
+		var next, second [len(envelopeBands) - 1]float64
+		for b := range len(tracks) - 1 {
+			next[b] = correlation(v.changes.tracks[b], v.changes.tracks[b+1])
+		}
+		for b := range len(tracks) - 2 {
+			second[b] = correlation(v.changes.tracks[b], v.changes.tracks[b+2])
+		}
+		if k == 0 {
+			v.put(next[:len(next)-1]...)
+			v.put(second[:len(second)-2]...)
+		}
+		for b := range len(tracks) - 3 {
+			v.put(positiveLog(next[b]) + positiveLog(next[b+2]) - positiveLog(second[b]) - positiveLog(second[b+1]))
 		}
 	}
 }
+
+// positiveLog is ln of a correlation, at least of leastCorrelation.
+func positiveLog(r float64) float64 { return math.Log(max(r, leastCorrelation)) }
 
 // changes sets dst to y[t+l] − y[t−l] of the frames at.
 func changes(dst, y []float64, at []int, l int) {

@@ -60,7 +60,8 @@ func TestCorrelationEqualsDefinition(t *testing.T) {
 	}
 }
 
-// slowBands computes next, second and loudness by their definitions from the tracks.
+// slowBands computes loudness, next, second and the tetrads by their definitions from the
+// tracks.
 func slowBands(e *envelopes) (out []float64) {
 	change := func(track []float64, l int) (c []float64) {
 		for t := range track {
@@ -90,6 +91,14 @@ func slowBands(e *envelopes) (out []float64) {
 	for distance := 1; distance <= 2; distance++ {
 		for b := range len(e.bands.tracks) - distance {
 			out = append(out, pearson(change(e.bands.tracks[b], bandLag/2), change(e.bands.tracks[b+distance], bandLag/2), leastPairs))
+		}
+	}
+	for _, l := range []int{4, 8, 16} {
+		for b := range len(e.bands.tracks) - 3 {
+			r := func(i, j int) float64 {
+				return math.Max(pearson(change(e.bands.tracks[b+i], l), change(e.bands.tracks[b+j], l), leastPairs), 0.02)
+			}
+			out = append(out, math.Log(r(0, 1)*r(2, 3)/(r(0, 2)*r(1, 3))))
 		}
 	}
 	return out
@@ -154,6 +163,59 @@ func TestRelationsEqualDefinitions(t *testing.T) {
 		shapes = append(shapes, m3/math.Pow(m2, 1.5), math.Log(m4/(m2*m2)))
 	}
 	check("lpc.voiced.gain_log.skew", shapes)
+}
+
+// tetradOf returns the tetrad over 16 ms of the first four bands of envelopes.
+func tetradOf(tracks [][]float64) float64 {
+	n := len(tracks[0])
+	e := &envelopes{voiced: make([]bool, n), loudness: make([]float64, n)}
+	e.bands.reset(len(envelopeBands)-1, n)
+	for t := range n {
+		e.voiced[t] = true
+		for b := range e.bands.tracks {
+			e.bands.tracks[b][t] = tracks[min(b, len(tracks)-1)][t]
+		}
+	}
+	v := &vector{out: make([]float64, schema.Len()), hi: n * envelopeHop, length: n * envelopeHop}
+	v.bands(e)
+	return v.out[schema.Index("envelope.voiced.band1.tetrad_16ms")]
+}
+
+// TestTetradsOfKnownBands: bands that one cause moves have a tetrad of 0, whatever each has
+// of it and whatever its own noise is; bands that move with their neighbours more than with
+// those further off have one above 0.
+func TestTetradsOfKnownBands(t *testing.T) {
+	const n = 20000
+	rng := rand.New(rand.NewPCG(4, 4))
+	noise := func(size float64) []float64 {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = size * rng.NormFloat64()
+		}
+		return x
+	}
+	cause := noise(1)
+	var one, chain [][]float64
+	for b, share := range []float64{1, 0.7, 1.5, 0.5} {
+		own, link := noise(0.3+0.3*float64(b)), noise(1)
+		track, linked := make([]float64, n), make([]float64, n)
+		for i := range track {
+			track[i] = share*cause[i] + own[i]
+			linked[i] = link[i]
+			if b > 0 {
+				linked[i] += chain[b-1][i]
+			}
+		}
+		one, chain = append(one, track), append(chain, linked)
+	}
+	if got := tetradOf(one); !(math.Abs(got) < 0.1) {
+		t.Errorf("one cause and noise: got %v, want 0", got)
+	}
+	// Correlations of a random walk over bands, with variances 1 to 4: r₁₂·r₃₄/(r₁₃·r₂₄) =
+	// √(1/2·3/4) / √(1/3·2/4) = 1.5.
+	if got, want := tetradOf(chain), math.Log(1.5); !(math.Abs(got-want) < 0.1) {
+		t.Errorf("bands that follow their neighbours: got %v, want %v", got, want)
+	}
 }
 
 // changesOf returns the six features of pulses whose periods and amplitudes are given.

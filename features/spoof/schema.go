@@ -7,12 +7,12 @@ import (
 	"github.com/voicescreen/voicescreen/features"
 )
 
-// Schema returns "spoof/9", the schema of [Extractor]. Names, units and order are
+// Schema returns "spoof/10", the schema of [Extractor]. Names, units and order are
 // fixed; a change of any of them, or of the definition of a feature, is a new
 // schema. It is safe for concurrent use.
 func Schema() *features.Schema { return schema }
 
-var schema = features.NewSchema("spoof/9", slices.Concat(
+var schema = features.NewSchema("spoof/10", slices.Concat(
 	pitchFeatures, periodicityFeatures(), residualFeatures(), perturbationFeatures, quefrencyFeatures(),
 	envelopeFeatures(), predictorFeatures(), wholeFeatures(), excitationFeatures, fundamentalFeatures, cycleFeatures(), jointFeatures, voiceFeatures,
 ))
@@ -140,6 +140,11 @@ func envelopeFeatures() [][2]string {
 			f = append(f, [2]string{fmt.Sprintf("envelope.voiced.band%d.%s", b+1, of), ""})
 		}
 	}
+	for _, lag := range tetradLags { // of the band and the three after it
+		for b := range len(envelopeBands) - 1 - 3 {
+			f = append(f, [2]string{fmt.Sprintf("envelope.voiced.band%d.tetrad_%dms", b+1, lag*envelopeHop*1000/rateHz), ""})
+		}
+	}
 	return f
 }
 
@@ -190,7 +195,8 @@ var fundamentalFeatures = [][2]string{
 	{"fundamental.size_correlation", ""},             // of how large the two are
 }
 
-// cycleFeatures are of the waveform round each pulse and of its shape, in bands.
+// cycleFeatures are of the waveform round each pulse and of its shape, in bands, and of the
+// waveform in their halves.
 func cycleFeatures() [][2]string {
 	var f [][2]string
 	for b := range len(cycleBands) - 1 {
@@ -199,6 +205,9 @@ func cycleFeatures() [][2]string {
 				f = append(f, [2]string{fmt.Sprintf("cycle.band%d.%s_%s", b+1, kind, of), ""})
 			}
 		}
+	}
+	for h := range len(cycleHalves) - 1 {
+		f = append(f, [2]string{fmt.Sprintf("cycle.half%d.decay10", h+1), ""}, [2]string{fmt.Sprintf("cycle.half%d.decay20", h+1), ""})
 	}
 	return f
 }

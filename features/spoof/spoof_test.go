@@ -14,7 +14,7 @@ import (
 )
 
 func TestSpoofSchemaIsFixed(t *testing.T) {
-	golden, err := os.ReadFile("testdata/spoof-9.txt")
+	golden, err := os.ReadFile("testdata/spoof-10.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func TestSpoofSchemaIsFixed(t *testing.T) {
 		got.WriteString(strings.TrimSpace(name+" "+unit) + "\n")
 	}
 	if got.String() != string(golden) {
-		t.Errorf("spoof/9 differs from testdata/spoof-9.txt; got\n%s", got.String())
+		t.Errorf("spoof/10 differs from testdata/spoof-10.txt; got\n%s", got.String())
 	}
 }
 

@@ -86,7 +86,7 @@ var copies = []func(x []float64, rate int, rng *rand.Rand) []float64{augment.Cha
 // Fit fits a model to the rows of a manifest and returns its file, with its
 // measured figures: a logistic regression. Rows with use "train" or "" are
 // trained on; rows with any other use are scored by the finished model and
-// reported apart. The deepfake model is fitted on schema spoof/9 and on each
+// reported apart. The deepfake model is fitted on schema spoof/10 and on each
 // training recording also through two random channels, a codec and Opus and, if it is bona
 // fide, on two synthetic voices made of it. It has three further regressions that tell the
 // recordings of people from voices made of them by changing pitch or tempo in a way each,
