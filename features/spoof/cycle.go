@@ -32,7 +32,7 @@ const (
 	cycleRing   = 32   // spectra that are kept: more than the longest lag
 	leastChange = 1e-6 // of a mean of 1 − Re c
 	leastDrift  = 2e-3 // of a difference of two; 0.0005 and 0.01 are no worse
-	leastKept   = 0.05 // of a mean of Re c in a decay
+	leastKept   = 0.05 // of a mean of Re c in a decay; chosen
 )
 
 // cycles holds how like the cycles of a voice are to each other in each band. X[i] is the

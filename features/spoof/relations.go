@@ -83,7 +83,7 @@ func (v *vector) bands(e *envelopes) {
 		changes(one, track[lo:hi], v.inside, loudLag/2)
 		v.put(dsp.Dot(all, one) / square)
 	}
-	for k, lag := range tetradLags {
+	for _, lag := range tetradLags {
 		v.inside = inside(v.inside, voiced, lag/2)
 		v.changes.reset(len(tracks), len(v.inside))
 		for b, track := range tracks {
@@ -96,7 +96,7 @@ func (v *vector) bands(e *envelopes) {
 		for b := range len(tracks) - 2 {
 			second[b] = correlation(v.changes.tracks[b], v.changes.tracks[b+2])
 		}
-		if k == 0 {
+		if lag == bandLag {
 			v.put(next[:len(next)-1]...)
 			v.put(second[:len(second)-2]...)
 		}
