@@ -27,6 +27,7 @@ var cycleLags = [...]int{1, 5, 10, 20}
 
 const (
 	cycleCount  = len(cycleBands) - 1
+	cycleBins   = 116  // cycleBands[cycleCount] − cycleBands[0]
 	cycleFrame  = 160  // samples, 10 ms, round a pulse; 6 to 15 ms are no better
 	cycleFFT    = 256  // points
 	cycleRing   = 32   // spectra that are kept: more than the longest lag
@@ -41,36 +42,40 @@ const (
 // correlation of the two waveforms; |c| is that of their shapes, whatever their phases at
 // the pulses are.
 type cycles struct {
-	fft     *lanes.FFT
-	window  []float64
-	bins    []float64 // of four frames
-	spectra table     // of the latest pulses, at i modulo cycleRing: the real and then the imaginary parts of the bins of all bands
-	energy  table     // likewise, by halves of bands
-	run     []int     // measured pulses in a row up to this one
-	wave    table     // 1 − Re c by the first of the two pulses; a track for each lag and band
-	shape   table     // 1 − |c|, likewise
-	halves  table     // Re c of the halves of the bands, likewise
+	fft    *lanes.FFT
+	window []float64
+	bins   []float64             // of four frames
+	latest [cycleRing]cycle      // of the pulses, at i modulo cycleRing
+	run    []int                 // measured pulses in a row up to this one
+	pairs  [len(cycleLags)]table // at each lag a row for two pulses, by the first; not set where one was not measured
+}
+
+// The columns of a row of pairs: 1 − Re c and 1 − |c| of each band, and Re c of its halves.
+const (
+	cycleWave  = 0
+	cycleShape = cycleCount
+	cycleHalf  = 2 * cycleCount
+	cycleWidth = 4 * cycleCount
+)
+
+// A cycle is the spectrum round a pulse: the real and the imaginary parts of the bins of all
+// bands, and 1 over the root of the energy of each half of a band and of each band.
+type cycle struct {
+	re, im [cycleBins]float64
+	halves [2 * cycleCount]float64
+	bands  [cycleCount]float64
 }
 
 func newCycles() *cycles {
-	c := &cycles{fft: lanes.NewFFT(cycleFFT), window: dsp.PeriodicHann(cycleFrame), bins: make([]float64, 2*lanes.Count*(cycleFFT/2+1))}
-	c.spectra.reset(cycleRing, 2*(cycleBands[cycleCount]-cycleBands[0]))
-	c.energy.reset(cycleRing, 2*cycleCount)
-	return c
+	return &cycles{fft: lanes.NewFFT(cycleFFT), window: dsp.PeriodicHann(cycleFrame), bins: make([]float64, 2*lanes.Count*(cycleFFT/2+1))}
 }
 
 // measure measures x at the pulses, given in seconds, that stand between two periods in
 // range.
 func (c *cycles) measure(x, pulses []float64) {
-	n, tracks := len(pulses), len(cycleLags)*cycleCount
-	c.run = sized(c.run, n)
-	c.wave.reset(tracks, n)
-	c.shape.reset(tracks, n)
-	c.halves.reset(2*tracks, n)
-	for _, t := range [...]*table{&c.wave, &c.shape, &c.halves} {
-		for i := range t.values {
-			t.values[i] = math.NaN()
-		}
+	c.run = sized(c.run, len(pulses))
+	for q := range c.pairs {
+		c.pairs[q].reset(len(pulses), cycleWidth)
 	}
 	var waiting [lanes.Count]int // pulses
 	count := 0
@@ -111,17 +116,21 @@ func (c *cycles) transform(x, pulses []float64, at []int) {
 		offset := 2 * math.Pi / cycleFFT * (pulses[i]*rateHz - math.Round(pulses[i]*rateHz))
 		v, u := math.Sincos(offset * float64(cycleBands[0]))
 		sin, cos := math.Sincos(offset)
-		row, energy := c.spectra.tracks[i%cycleRing], c.energy.tracks[i%cycleRing]
-		re, im := row[:len(row)/2], row[len(row)/2:]
-		for h := range energy {
-			var sum float64
-			for k := cycleHalves[h]; k < cycleHalves[h+1]; k++ {
-				p, q := c.bins[2*lanes.Count*k+l], c.bins[2*lanes.Count*k+lanes.Count+l]
-				sum += p*p + q*q
-				re[k-cycleBands[0]], im[k-cycleBands[0]] = p*u-q*v, p*v+q*u
-				u, v = u*cos-v*sin, u*sin+v*cos
+		x := &c.latest[i%cycleRing]
+		for b := range cycleCount {
+			var both float64
+			for h := 2 * b; h < 2*b+2; h++ {
+				var sum float64
+				for k := cycleHalves[h]; k < cycleHalves[h+1]; k++ {
+					p, q := c.bins[2*lanes.Count*k+l], c.bins[2*lanes.Count*k+lanes.Count+l]
+					sum += p*p + q*q
+					x.re[k-cycleBands[0]], x.im[k-cycleBands[0]] = p*u-q*v, p*v+q*u
+					u, v = u*cos-v*sin, u*sin+v*cos
+				}
+				x.halves[h] = 1 / math.Sqrt(sum)
+				both += sum
 			}
-			energy[h] = sum
+			x.bands[b] = 1 / math.Sqrt(both)
 		}
 		for q, lag := range cycleLags {
 			if c.run[i] > lag {
@@ -131,27 +140,43 @@ func (c *cycles) transform(x, pulses []float64, at []int) {
 	}
 }
 
-// compare sets wave, shape and halves of the pulses i and j, which lie cycleLags[q] apart.
+// compare sets the row of the pulses i and j, which lie cycleLags[q] apart.
 func (c *cycles) compare(q, i, j int) {
-	x, y := c.spectra.tracks[i%cycleRing], c.spectra.tracks[j%cycleRing]
-	xr, xi := x[:len(x)/2], x[len(x)/2:]
-	yr, yi := y[:len(xr)], y[len(y)/2:]
-	xe, ye := c.energy.tracks[i%cycleRing], c.energy.tracks[j%cycleRing]
+	x, y := &c.latest[i%cycleRing], &c.latest[j%cycleRing]
+	row := (*[cycleWidth]float64)(c.pairs[q].tracks[i])
 	for b := range cycleCount {
 		var re, im float64
 		for h := 2 * b; h < 2*b+2; h++ {
 			var half float64
 			for k := cycleHalves[h] - cycleBands[0]; k < cycleHalves[h+1]-cycleBands[0]; k++ {
-				half += xr[k]*yr[k] + xi[k]*yi[k]
-				im += xi[k]*yr[k] - xr[k]*yi[k]
+				half += x.re[k]*y.re[k] + x.im[k]*y.im[k]
+				im += x.im[k]*y.re[k] - x.re[k]*y.im[k]
 			}
 			re += half
-			c.halves.tracks[2*q*cycleCount+h][i] = half / math.Sqrt(xe[h]*ye[h])
+			row[cycleHalf+h] = half * x.halves[h] * y.halves[h]
 		}
-		size := math.Sqrt((xe[2*b] + xe[2*b+1]) * (ye[2*b] + ye[2*b+1]))
-		c.wave.tracks[q*cycleCount+b][i] = 1 - re/size
-		c.shape.tracks[q*cycleCount+b][i] = 1 - math.Sqrt(re*re+im*im)/size
+		scale := x.bands[b] * y.bands[b]
+		row[cycleWave+b] = 1 - re*scale
+		row[cycleShape+b] = 1 - math.Sqrt(re*re+im*im)*scale
 	}
+}
+
+// means returns the means of the columns of pairs[q] over the pulses from lo to before hi, NaN
+// of fewer than leastPairs.
+func (c *cycles) means(q, lo, hi int) (mean [cycleWidth]float64) {
+	n := 0
+	for i := lo; i+cycleLags[q] < hi; i++ {
+		if c.run[i+cycleLags[q]] > cycleLags[q] {
+			dsp.Add(mean[:], c.pairs[q].tracks[i])
+			n++
+		}
+	}
+	for k := range mean {
+		if mean[k] /= float64(n); n < leastPairs {
+			mean[k] = math.NaN()
+		}
+	}
+	return mean
 }
 
 // cycle fills cycle.*. With D the mean of 1 − Re c over the pulses, of each band: ln D from
@@ -162,23 +187,20 @@ func (c *cycles) compare(q, i, j int) {
 // in the power, whatever the lag, and does not change these either.
 func (v *vector) cycle(c *cycles, pulses []float64) {
 	lo, hi := v.pulses(pulses)
-	mean := func(t *table, count, q, b int) float64 {
-		x := v.measured(t.tracks[q*count+b][lo:max(hi-cycleLags[q], lo)])
-		if len(x) < leastPairs {
-			return math.NaN()
-		}
-		return dsp.Mean(x)
+	var mean [len(cycleLags)][cycleWidth]float64
+	for q := range mean {
+		mean[q] = c.means(q, lo, hi)
 	}
 	v.from("cycle.band1.wave_log")
 	for b := range cycleCount {
-		for _, kind := range [...]*table{&c.wave, &c.shape} {
-			one, five, ten := mean(kind, cycleCount, 0, b), mean(kind, cycleCount, 1, b), mean(kind, cycleCount, 2, b)
+		for _, k := range [...]int{cycleWave + b, cycleShape + b} {
+			one, five, ten := mean[0][k], mean[1][k], mean[2][k]
 			first := math.Log(one + leastChange)
 			v.put(first, math.Log(max(five-one, 0)+leastDrift), math.Log(ten+leastChange)-first)
 		}
 	}
-	for h := range 2 * cycleCount {
-		kept := func(q int) float64 { return math.Log(max(mean(&c.halves, 2*cycleCount, q, h), leastKept)) }
+	for k := cycleHalf; k < cycleWidth; k++ {
+		kept := func(q int) float64 { return math.Log(max(mean[q][k], leastKept)) }
 		one := kept(0)
 		v.put(kept(2)-one, kept(3)-one)
 	}

@@ -96,10 +96,7 @@ func (j *joints) alike(t int) float64 {
 			moved[k] = signs[k]>>shift | signs[k+1]<<(64-shift) // a shift by 64 is 0
 		}
 		for k := repeatFrom / 64; 64*k+shift < repeatTo; k++ {
-			differ := 0
-			for w := range repeatWords {
-				differ += bits.OnesCount64(signs[w] ^ moved[k+w])
-			}
+			differ := bits.OnesCount64(signs[0]^moved[k]) + bits.OnesCount64(signs[1]^moved[k+1]) + bits.OnesCount64(signs[2]^moved[k+2])
 			least = min(least, differ)
 		}
 	}
