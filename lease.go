@@ -61,20 +61,18 @@ func (w *worker) renew(ctx context.Context, s *store.Session) error {
 // Release puts all sessions under analysis back into the queue.
 func (w *worker) Release(ctx context.Context) {
 	for _, s := range w.jobs.all() {
-		w.release(ctx, s)
+		w.release(ctx, s, 0)
 	}
 }
 
-// release puts a leased session back into the queue, and does not count the
-// attempt. The token stays, so that the outcome of the attempt is dropped.
-func (w *worker) release(ctx context.Context, s *store.Session) {
+// release puts a leased session back into the queue, due after a time. The token stays, so
+// that the outcome of the attempt is dropped.
+func (w *worker) release(ctx context.Context, s *store.Session, after time.Duration) {
 	_, err := w.store.Update(ctx, s.Account, s.ID, func(r *store.Session, now time.Time) error {
 		if !holds(r, s) {
 			return errLeaseLost
 		}
-		r.Owner = ""
-		r.Due = now
-		r.Attempts--
+		putBack(r, now.Add(after))
 		return nil
 	})
 	switch {
@@ -82,6 +80,22 @@ func (w *worker) release(ctx context.Context, s *store.Session) {
 	default:
 		w.log.Error("release a session", "session", s.ID, "error", err)
 	}
+}
+
+// unavailableDelays is how many times QueueOptions.RetryDelay a session waits whose
+// recording could not be read because a server does not answer, or whose outcome could not
+// be stored for lack of room. Chosen: with the default the queue asks a server that is down
+// for each recording every 4 s.
+const unavailableDelays = 4
+
+// pause is how long such a session waits.
+func (w *worker) pause() time.Duration { return unavailableDelays * w.opts.RetryDelay }
+
+// putBack puts a leased session back into the queue without counting the attempt.
+func putBack(s *store.Session, due time.Time) {
+	s.Owner = ""
+	s.Due = due
+	s.Attempts--
 }
 
 // finish takes a session out of the queue for good, and puts a notice into the

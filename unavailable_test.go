@@ -116,3 +116,36 @@ func TestAnOutcomeIsStoredWhenTheStoreIsAvailableAgain(t *testing.T) {
 		})
 	}
 }
+
+// A recording outlives a full store, however often its outcome could not be stored: a lease
+// may still fit where scores and measures do not.
+func TestAttemptsDoNotCountWhileTheStoreIsFull(t *testing.T) {
+	st := &faultyStore{Store: newMemory(t)}
+	fake := newFake(nil)
+	opts := testOptions()
+	opts.Workers, opts.Scoring.Models = 1, []models.Scorer{fake}
+	opts.Queue.Lease = 50 * time.Millisecond
+	var room atomic.Bool
+	st.update = func(account, id string, change store.Change) (*store.Session, error) {
+		return st.Store.Update(context.Background(), account, id, func(s *store.Session, now time.Time) error {
+			if err := change(s, now); err != nil {
+				return err
+			}
+			if s.Status.Final() && !room.Load() {
+				return fmt.Errorf("store/bolt: update: %w", store.ErrFull)
+			}
+			return nil
+		})
+	}
+	e := newEngine(t, st, opts)
+	id := initiate(t, e, "u")
+	submit(t, e, id, speech())
+	eventually(t, "more analyses than attempts", func() bool { return fake.calls.Load() > 4 })
+	room.Store(true)
+	if r := wait(t, e, id); r.Status != screen.StatusSuccess {
+		t.Errorf("got %v %+v, want success", r.Status, r.Failure)
+	}
+	if s, err := st.Get(t.Context(), "", id); err != nil || s.Attempts != 1 {
+		t.Errorf("got %+v and error %v, want one attempt", s, err)
+	}
+}

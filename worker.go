@@ -108,9 +108,10 @@ func (w *worker) Step(ctx context.Context) (worked bool) {
 }
 
 // logInQueue logs an error of a queue. A damaged record is found at each search, and a
-// store that does not answer is asked by every worker: both are logged seldom.
+// store that does not answer, or has no room, is asked by every worker: they are logged
+// seldom.
 func logInQueue(log *slog.Logger, what string, err error, seldom *throttle.Line) {
-	if errors.Is(err, store.ErrDamaged) || errors.Is(err, store.ErrUnavailable) {
+	if errors.Is(err, store.ErrDamaged) || mayPass(err) {
 		seldom.Log(log, slog.LevelError, what, "error", err)
 		return
 	}
@@ -133,7 +134,7 @@ func (w *worker) run(base context.Context, s *store.Session) {
 	if base.Err() != nil { // Close gave up waiting, perhaps before it saw this job
 		late, cancel := context.WithTimeout(context.Background(), closeGrace)
 		defer cancel()
-		w.release(late, s)
+		w.release(late, s, 0)
 	}
 	if ctx.Err() != nil {
 		return // the lease was lost or released: the outcome is dropped
@@ -176,13 +177,13 @@ func (w *worker) attempt(ctx context.Context, s *store.Session) (out outcome, er
 	return w.analyze(ctx, s)
 }
 
-// unavailableDelays is how many times QueueOptions.RetryDelay a session waits whose
-// recording could not be read because a server does not answer. Chosen: with the
-// default the queue asks a server that is down for each recording every 4 s.
-const unavailableDelays = 4
+// mayPass reports whether an error of a store says nothing about what was asked for: its
+// server does not answer, or no room is left.
+func mayPass(err error) bool { return errors.Is(err, store.ErrUnavailable) || store.IsFull(err) }
 
-// complete stores the outcome of an attempt under the token of the lease. If
-// another worker has leased the session since, nothing is stored.
+// complete stores the outcome of an attempt under the token of the lease. If another
+// worker has leased the session since, nothing is stored. Where there is no room for it
+// the session goes back into the queue: the recording has not failed.
 func (w *worker) complete(ctx context.Context, s *store.Session, out outcome, failed error) {
 	final, err := w.insist(ctx, s, func(r *store.Session, now time.Time) error {
 		if !holds(r, s) {
@@ -198,10 +199,8 @@ func (w *worker) complete(ctx context.Context, s *store.Session, out outcome, fa
 		case failed == nil:
 			w.fail(r, now, out.failure)
 			r.Analysed = out.analysed
-		case errors.Is(failed, store.ErrUnavailable): // no attempt: nothing was found out about the recording
-			r.Owner = ""
-			r.Attempts--
-			r.Due = now.Add(unavailableDelays * w.opts.RetryDelay)
+		case errors.Is(failed, store.ErrUnavailable): // nothing was found out about the recording
+			putBack(r, now.Add(w.pause()))
 		case r.Attempts >= w.opts.Attempts:
 			w.fail(r, now, internalFailure())
 		default:
@@ -224,6 +223,9 @@ func (w *worker) complete(ctx context.Context, s *store.Session, out outcome, fa
 		log.Info("the session was deleted; the result is dropped")
 	default:
 		log.Error("store a result", "error", err)
+		if mayPass(err) {
+			w.release(ctx, s, w.pause())
+		}
 	}
 }
 
@@ -231,9 +233,9 @@ func (w *worker) complete(ctx context.Context, s *store.Session, out outcome, fa
 // that starts again takes some seconds.
 const insistEvery = 500 * time.Millisecond
 
-// insist is an Update of s, again and again while the store is not available, for the
-// length of a lease: it is cheaper than another analysis. An update whose answer was lost
-// may have been made: a session that is final under the token of s is then the result.
+// insist is an Update of s, again and again while the store is not available or full, for
+// the length of a lease: it is cheaper than another analysis. An update whose answer was
+// lost may have been made: a session that is final under the token of s is then the result.
 func (w *worker) insist(ctx context.Context, s *store.Session, change store.Change) (*store.Session, error) {
 	over := time.NewTimer(w.opts.Lease)
 	defer over.Stop()
@@ -245,8 +247,11 @@ func (w *worker) insist(ctx context.Context, s *store.Session, change store.Chan
 				return r, nil
 			}
 		}
-		if !errors.Is(err, store.ErrUnavailable) {
+		if !mayPass(err) {
 			return final, err
+		}
+		if store.IsFull(err) { // there may be room for a lease, and so for another attempt
+			_ = w.renew(ctx, s)
 		}
 		select {
 		case <-ctx.Done():
