@@ -138,14 +138,20 @@ func (a *analyzer) sessionWith(ctx context.Context, m *features.Measurer, s *sto
 	return out, nil
 }
 
-// recording opens the stored recording of s. The caller closes it.
+// recording opens the stored recording of s. The caller closes it. An error that says
+// neither that the recording is lost nor that it is damaged says nothing about it, as one of
+// a directory that is not mounted, of too many open files or of wrong credentials: it is
+// store.ErrUnavailable.
 func (a *analyzer) recording(ctx context.Context, s *store.Session) (*features.Source, error) {
 	open := func() (io.ReadCloser, error) {
 		f, err := a.store.Audio().Open(ctx, s.Audio)
-		if err != nil {
+		switch {
+		case err == nil:
+			return f, nil
+		case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrDamaged):
 			return nil, fmt.Errorf("voicescreen: open the audio: %w", err)
 		}
-		return f, nil
+		return nil, fmt.Errorf("voicescreen: open the audio: %w: %w", store.ErrUnavailable, err)
 	}
 	return features.OpenSource(ctx, open, s.Channel, a.audio.MaxDuration)
 }

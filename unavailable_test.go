@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -23,6 +25,7 @@ var errAway = fmt.Errorf("store/postgres: get: %w: connection refused", store.Er
 type awayAudio struct {
 	store.Store
 	left atomic.Int64 // how many calls of Open fail
+	err  error
 }
 
 func (a *awayAudio) Audio() store.Audio { return &awayOpen{a.Store.Audio(), a} }
@@ -34,27 +37,45 @@ type awayOpen struct {
 
 func (a *awayOpen) Open(ctx context.Context, ref string) (io.ReadCloser, error) {
 	if a.of.left.Add(-1) >= 0 {
-		return nil, errAway
+		return nil, a.of.err
 	}
 	return a.Audio.Open(ctx, ref)
 }
 
-// A recording is analysed when its server answers again, however often that was
-// asked meanwhile.
+// A recording is analysed when its server answers again, or its directory is there again,
+// however often that was asked meanwhile.
 func TestAttemptsDoNotCountWhileTheAudioIsUnavailable(t *testing.T) {
-	st := &awayAudio{Store: newMemory(t)}
-	opts := testOptions()
-	opts.Workers = 1
-	opts.Queue.RetryDelay = time.Millisecond
-	st.left.Store(10)
-	e := newEngine(t, st, opts)
-	id := initiate(t, e, "u")
-	submit(t, e, id, speech())
-	if r := wait(t, e, id); r.Status != screen.StatusSuccess {
-		t.Errorf("got %v %+v, want success", r.Status, r.Failure)
+	for name, err := range map[string]error{
+		"server": errAway, "files": &fs.PathError{Op: "open", Path: "x", Err: syscall.EMFILE}, "refused": errors.New("AccessDenied"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			st := &awayAudio{Store: newMemory(t), err: err}
+			opts := testOptions()
+			opts.Workers = 1
+			opts.Queue.RetryDelay = time.Millisecond
+			st.left.Store(10)
+			e := newEngine(t, st, opts)
+			id := initiate(t, e, "u")
+			submit(t, e, id, speech())
+			if r := wait(t, e, id); r.Status != screen.StatusSuccess {
+				t.Errorf("got %v %+v, want success", r.Status, r.Failure)
+			}
+			if s, err := st.Get(t.Context(), "", id); err != nil || s.Attempts != 1 {
+				t.Errorf("got %+v and error %v, want one attempt", s, err)
+			}
+		})
 	}
-	if s, err := st.Get(t.Context(), "", id); err != nil || s.Attempts != 1 {
-		t.Errorf("got %+v and error %v, want one attempt", s, err)
+	for _, err := range []error{store.ErrNotFound, store.ErrDamaged} { // the recording is lost
+		st := &awayAudio{Store: newMemory(t), err: fmt.Errorf("open: %w", err)}
+		opts := testOptions()
+		opts.Workers = 1
+		st.left.Store(10)
+		e := newEngine(t, st, opts)
+		id := initiate(t, e, "u")
+		submit(t, e, id, speech())
+		if r := wait(t, e, id); r.Status != screen.StatusFailed || r.Failure.Code != screen.CodeInternal {
+			t.Errorf("%v: got %v %+v, want failure", err, r.Status, r.Failure)
+		}
 	}
 }
 

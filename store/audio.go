@@ -18,7 +18,9 @@ type Audio interface {
 	Put(ctx context.Context, r io.Reader) (ref string, err error)
 
 	// Open opens stored audio for reading. It returns ErrNotFound if there is no
-	// such audio, also for a malformed reference. The caller closes the reader.
+	// such audio, also for a malformed reference, and ErrDamaged if it can never be read.
+	// Any other error says nothing about the audio: the engine tries again and again. The
+	// caller closes the reader.
 	Open(ctx context.Context, ref string) (io.ReadCloser, error)
 
 	// Remove removes stored audio. It returns nil if there is no such audio. The

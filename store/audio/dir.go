@@ -291,7 +291,9 @@ func (d *Dir) Open(ctx context.Context, ref string) (io.ReadCloser, error) {
 	}
 	f, err := os.Open(d.Path(ref))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, store.ErrNotFound
+		if _, err = os.Stat(d.path); err == nil { // the directory is there
+			return nil, store.ErrNotFound
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("store/audio: open: %w", err)

@@ -44,6 +44,24 @@ func read(t *testing.T, d *audio.Dir, ref string) (string, error) {
 	return string(b), errors.Join(err, f.Close())
 }
 
+// A directory that is not there, as one that is not mounted, says nothing about the audio.
+func TestAudioOfAMissingDirectoryIsNotGone(t *testing.T) {
+	d, path := opened(t, nil)
+	ref := put(t, d, "audio")
+	if err := os.Rename(path, path+".away"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := read(t, d, ref); err == nil || errors.Is(err, store.ErrNotFound) {
+		t.Errorf("got error %v, want another than %v", err, store.ErrNotFound)
+	}
+	if err := os.Rename(path+".away", path); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := read(t, d, ref); got != "audio" || err != nil {
+		t.Errorf("got %q and error %v", got, err)
+	}
+}
+
 func TestAudioComesBackUntilItIsRemoved(t *testing.T) {
 	d, path := opened(t, nil)
 	ref := put(t, d, "audio")
