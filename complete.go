@@ -1,6 +1,7 @@
 package voicescreen
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -11,8 +12,8 @@ import (
 
 // complete checks the scores of a scorer against what [models.Scorer] promises, and
 // derives what the scorer left empty. Scores are stored and shown as they are then.
-// The error names the fault; the session fails with internal_error after its last
-// attempt.
+// The error names the fault and no value of the patient's: it is logged. The session
+// fails with internal_error after its last attempt.
 func complete(info models.Info, all []screen.Score) error {
 	if len(all) != len(info.Categories) {
 		return fmt.Errorf("got %d scores, want %d", len(all), len(info.Categories))
@@ -45,19 +46,19 @@ func checkScore(s *screen.Score) error {
 	isShare := func(x float64) bool { return x >= 0 && x <= 1 } // not NaN
 	switch {
 	case !isShare(s.Probability):
-		return fmt.Errorf("the probability is %v, want 0 to 1", s.Probability)
+		return errors.New("the probability is not from 0 to 1")
 	case !isShare(s.Low) && !math.IsNaN(s.Low), !isShare(s.High) && !math.IsNaN(s.High), s.Low > s.High:
-		return fmt.Errorf("the interval is %v to %v, want 0 ≤ low ≤ high ≤ 1, or NaN", s.Low, s.High)
+		return errors.New("the interval is not 0 ≤ low ≤ high ≤ 1, or NaN")
 	case !isShare(s.Coverage):
-		return fmt.Errorf("the coverage is %v, want 0 to 1", s.Coverage)
+		return errors.New("the coverage is not from 0 to 1")
 	case !(s.Prior >= 0 && s.Prior < 1):
 		return fmt.Errorf("the prior is %v, want 0 or more and less than 1", s.Prior)
 	case !(0 <= s.Band.Low && s.Band.Low <= s.Band.High && s.Band.High <= 1):
 		return fmt.Errorf("the band is %v to %v, want 0 ≤ low ≤ high ≤ 1", s.Band.Low, s.Band.High)
 	case s.Decision != 0 && !s.Decision.Valid():
-		return fmt.Errorf("the decision is %v", s.Decision)
+		return errors.New("the decision is none of those that there are")
 	case s.Severity != 0 && !slices.Contains(s.Category.Severities(), s.Severity):
-		return fmt.Errorf("the class %v is of another category", s.Severity)
+		return errors.New("the class is of another category")
 	}
 	return checkParts(s)
 }
@@ -68,12 +69,12 @@ func checkParts(s *screen.Score) error {
 	finite := func(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 	for _, c := range s.Contributions {
 		if !finite(c.Logits) || !finite(float64(c.Deviation)) || math.IsInf(c.Value, 0) {
-			return fmt.Errorf("the contribution of %q has the value %v, logits %v and deviation %v, want finite numbers, or NaN as the value", c.Feature, c.Value, c.Logits, c.Deviation)
+			return fmt.Errorf("the contribution of %q has a value, logits or a deviation that is not finite, nor NaN as the value", c.Feature)
 		}
 	}
-	for _, g := range s.Segments {
+	for i, g := range s.Segments {
 		if !finite(g.Start) || !finite(g.End) || math.IsInf(g.Probability, 0) {
-			return fmt.Errorf("a segment from %v s to %v s has the probability %v, want finite numbers, or NaN as the probability", g.Start, g.End, g.Probability)
+			return fmt.Errorf("segment %d has a start, an end or a probability that is not finite, nor NaN as the probability", i)
 		}
 	}
 	return nil
@@ -98,11 +99,11 @@ func checkAgreement(s *screen.Score) error {
 	p := s.Probability
 	switch {
 	case s.Decision == screen.Negative && p > screen.Half:
-		return fmt.Errorf("the decision is negative at a probability of %v, want positive or indeterminate above one half", p)
+		return errors.New("the decision is negative at a probability above one half, want positive or indeterminate")
 	case s.Category == screen.Deepfake && s.Decision == screen.Positive && p < s.Band.High:
-		return fmt.Errorf("the decision is positive at a probability of %v, want it from %v on; a lower threshold belongs in ScoringOptions.Thresholds", p, s.Band.High)
+		return fmt.Errorf("the decision is positive at a probability below %v; a lower threshold belongs in ScoringOptions.Thresholds", s.Band.High)
 	case s.Severity != 0 && p > screen.Half && s.Severity < screen.SeverityOf(s.Category, screen.PositiveTotal):
-		return fmt.Errorf("the class is %v at a probability of %v, want at least %v above one half", s.Severity, p, screen.SeverityOf(s.Category, screen.PositiveTotal))
+		return fmt.Errorf("the class is below %v at a probability above one half", screen.SeverityOf(s.Category, screen.PositiveTotal))
 	}
 	return nil
 }

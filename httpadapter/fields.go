@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -57,7 +58,7 @@ const maxValues = 1024
 // parseJSON reads a JSON object of at most maxValues that nests at most
 // maxDepth deep.
 func parseJSON(body []byte, maxDepth int) (fields, error) {
-	if !utf8.Valid(body) {
+	if !utf8.Valid(body) || !surrogatesPaired(body) {
 		return nil, fmt.Errorf("%w: not UTF-8", errBody)
 	}
 	deepest, values := shape(body)
@@ -153,6 +154,36 @@ func shape(body []byte) (deepest, values int) {
 		}
 	}
 	return deepest, values
+}
+
+// surrogatesPaired reports whether in JSON each escape of a surrogate, half a character, has
+// its other half. The decoder replaces others by U+FFFD, which makes identifiers equal that
+// are not.
+func surrogatesPaired(body []byte) bool {
+	half := rune(0) // a first half that is waiting for its other
+	for len(body) > 0 {
+		r, n := rune(0), 1
+		if body[0] == '\\' {
+			n = 2
+			if len(body) >= 6 && body[1] == 'u' {
+				code, err := strconv.ParseUint(string(body[2:6]), 16, 16)
+				if err != nil {
+					return true // not JSON
+				}
+				r, n = rune(code), 6
+			}
+		}
+		switch {
+		case half != 0 && utf16.DecodeRune(half, r) == utf8.RuneError:
+			return false
+		case half != 0:
+			half = 0
+		case utf16.IsSurrogate(r):
+			half = r
+		}
+		body = body[min(n, len(body)):]
+	}
+	return half == 0
 }
 
 // parseForm reads a form as browsers write it (URL Standard,

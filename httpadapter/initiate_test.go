@@ -96,6 +96,15 @@ func TestInitiateMetadata(t *testing.T) {
 	}
 }
 
+// A character that JSON writes in two halves, and a backslash before a u.
+func TestEscapesOfJSON(t *testing.T) {
+	s := newService(t)
+	s.want(http.StatusCreated, request{method: "POST", path: "/v2/initiate", body: `{"user_id":"\ud83d\ude42\\ud800\u00e9","is_initiated":true}`})
+	if got, err := s.store.Get(t.Context(), "clinic", "session-1"); err != nil || got.UserID != `🙂\ud800é` {
+		t.Errorf("got user %q, %v", got.UserID, err)
+	}
+}
+
 // A semicolon does not part the fields of a form: it is a character.
 func TestSemicolonInAForm(t *testing.T) {
 	s := newService(t)
@@ -117,6 +126,9 @@ func TestInitiateRefuses(t *testing.T) {
 		"empty object":         {"{}", problems{"user_id": u, "is_initiated": u}},
 		"no user":              {"is_initiated=true", problems{"user_id": u}},
 		"empty user":           {"user_id=&is_initiated=true", problems{"user_id": u}},
+		"age of a birthday":    {ok + "&metadata.age=2147483648", problems{"metadata.age": m}},
+		"half of a character":  {`{"user_id":"P\ud800","is_initiated":true}`, problems{"body": m, "user_id": u, "is_initiated": u}},
+		"halves, twice":        {`{"user_id":"P\udc01\ud800","is_initiated":true}`, problems{"body": m, "user_id": u, "is_initiated": u}},
 		"blank user":           {"user_id=+&is_initiated=true", problems{"user_id": u}},
 		"null user":            {`{"user_id":null,"is_initiated":true}`, problems{"user_id": u}},
 		"user is a number":     {`{"user_id":7,"is_initiated":true}`, problems{"user_id": m}},

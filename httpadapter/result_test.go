@@ -150,14 +150,16 @@ func TestDeepfakeResult(t *testing.T) {
 		"positive, low":        {0.3, screen.Positive, true, 30},
 		"negative":             {0, screen.Negative, false, 0},
 		"undecided, more so":   {0.5, screen.Indeterminate, false, 50},
-		"undecided, less so":   {0.49999, screen.Indeterminate, false, 50},
+		"just below one half":  {0.49999, screen.Indeterminate, false, 49.99},
 		"certain":              {1, screen.Positive, true, 100},
 		"two decimals":         {1.0 / 3, screen.Negative, false, 33.33},
 		"beyond by a rounding": {1.0000001, screen.Positive, true, 100},
 	} {
 		s := newService(t)
 		id := s.submit("p1", "/predict", testWAV(t, 44100, 1, 0.1))
-		s.finish(id, nil, func(r *store.Session) { r.Scores[0].Probability, r.Scores[0].Decision = c.p, c.d })
+		s.finish(id, nil, func(r *store.Session) {
+			r.Scores[0].Probability, r.Scores[0].Decision, r.Scores[0].Band = c.p, c.d, screen.Band{Low: 0.1, High: 0.5}
+		})
 		got := s.want(http.StatusOK, request{method: "POST", path: "/predict", contentType: jsonType, body: fmt.Sprintf(`{"session_id":%q}`, id)})
 		if got["predicted_deepfake_score"] != c.want || got["predicted_is_deepfake"] != c.is || got["predicted_score"] != fmt.Sprint(c.is) {
 			t.Errorf("%s: got %v, want %v and %g", name, got, c.is, c.want)
@@ -194,6 +196,14 @@ func TestPredictWithoutFile(t *testing.T) {
 	s.want(http.StatusUnprocessableEntity, form("POST", "/predict"))
 	s.want(http.StatusUnprocessableEntity, form("POST", "/predict", field{"x", "y"}))
 	s.want(http.StatusNotAcceptable, request{method: "POST", path: "/predict", contentType: "multipart/form-data; boundary=x", body: "--x\r\nhello"})
+	recording := string(testWAV(t, 44100, 1, 1)) // more than a body of fields
+	upload := form("POST", "/predict", field{"session_id", bare}, field{"file", recording})
+	for _, r := range []request{
+		{contentType: "multipart/form-data", body: upload.body}, {body: upload.body}, {contentType: "audio/wav", body: recording}, {body: recording}, {contentType: "audio/wav", body: "x"},
+	} {
+		r.method, r.path = "POST", "/predict"
+		s.want(http.StatusNotAcceptable, r)
+	}
 	if got := s.want(http.StatusExpectationFailed, ask("session_id="+bare)); got["predict_error"].(map[string]any)["error"] != "audio_not_submitted" {
 		t.Errorf("got %v, want audio_not_submitted", got)
 	}

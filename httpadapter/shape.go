@@ -173,7 +173,11 @@ func newDeepfake(r *voicescreen.Result, full bool) *deepfake {
 		}
 		is := s.IsPositive()
 		text := strconv.FormatBool(is)
-		score := math.Round(min(max(s.Probability, 0), 1)*1e4) / 100 // percent, with two decimals
+		p := min(max(s.Probability, 0), 1)
+		score := math.Round(p*1e4) / 100 // percent, with two decimals
+		if p < s.Band.High && score >= 100*s.Band.High {
+			score = math.Floor(p*1e4) / 100 // as the decision is
+		}
 		d.PredictedIsDeepfake, d.PredictedScore, d.PredictedDeepfakeScore = &is, &text, &score
 	}
 	return d

@@ -2,12 +2,14 @@ package httpadapter
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"errors"
 	"io"
 	"mime"
 	"mime/multipart"
 	"net/http"
+	"strings"
 
 	"github.com/voicescreen/voicescreen"
 )
@@ -28,7 +30,7 @@ func (a *adapter) submit(c *call) error {
 	}
 	u := a.openUpload(c, body)
 	if u == nil {
-		return refuse(http.StatusNotAcceptable, "the body is not multipart/form-data")
+		return notUpload
 	}
 	file, err := u.next()
 	if err != nil {
@@ -51,6 +53,9 @@ func (a *adapter) predict(c *call) error {
 		return err
 	}
 	u := a.openUpload(c, body)
+	if u == nil && body.isRecording(c.r.Header.Get("Content-Type")) {
+		return notUpload
+	}
 	if u == nil {
 		return a.predictResult(c, body)
 	}
@@ -100,6 +105,17 @@ func (a *adapter) predictResult(c *call, body uploadBody) error {
 type uploadBody struct {
 	*bufio.Reader
 	limit *limitedReader // under it
+}
+
+// isRecording reports whether a body that openUpload does not read is meant as a recording
+// all the same: by its type, or as the beginning of a WAV file or of a multipart body.
+func (b uploadBody) isRecording(contentType string) bool {
+	media, _, _ := mime.ParseMediaType(contentType)
+	head, _ := b.Peek(4) // an error comes again
+	if isJSON(head) {
+		return false
+	}
+	return media == "multipart/form-data" || strings.HasPrefix(media, "audio/") || string(head) == "RIFF" || bytes.HasPrefix(head, []byte("--"))
 }
 
 // openBody returns the body of a request that may hold a recording. Until the file

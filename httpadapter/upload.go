@@ -204,6 +204,7 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 }
 
 var (
+	notUpload      = refuse(http.StatusNotAcceptable, "the body is not multipart/form-data")
 	notMultipart   = refuse(http.StatusNotAcceptable, "the upload broke off or is not a readable multipart body")
 	tooLarge       = refuse(http.StatusRequestEntityTooLarge, "the recording is too large")
 	uploadTooLarge = refuse(http.StatusRequestEntityTooLarge, "the upload is too large")

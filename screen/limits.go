@@ -1,5 +1,7 @@
 package screen
 
+import "math"
+
 // The greatest lengths of texts in a store, in bytes: a text column or an index
 // entry of any database can hold them. All texts are UTF-8 without NUL.
 const (
@@ -47,6 +49,10 @@ const (
 	// MaxItems is that of a questionnaire's items. Chosen: PHQ-9 has nine.
 	MaxItems = 64
 )
+
+// MaxCount is the greatest whole number in a store, an age or a number of attempts: an
+// integer column of any database can hold it.
+const MaxCount = math.MaxInt32
 
 // SessionKey identifies a session. An ID is unique within its account.
 type SessionKey struct{ Account, ID string }

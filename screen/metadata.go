@@ -8,13 +8,13 @@ import (
 // Metadata describes the person who speaks. Every field is optional; its zero
 // value means "not given".
 type Metadata struct {
-	Age       int       `json:"age,omitempty" cbor:"1,keyasint,omitempty"` // years, > 0
+	Age       int       `json:"age,omitempty" cbor:"1,keyasint,omitempty"` // years, > 0, at most MaxCount
 	Gender    Gender    `json:"gender,omitempty" cbor:"2,keyasint,omitempty"`
 	Race      Race      `json:"race,omitempty" cbor:"3,keyasint,omitempty"`
 	Ethnicity Ethnicity `json:"ethnicity,omitempty" cbor:"4,keyasint,omitempty"`
 	Zipcode   string    `json:"zipcode,omitempty" cbor:"5,keyasint,omitempty"`  // five digits
 	English   *bool     `json:"language,omitempty" cbor:"6,keyasint,omitempty"` // whether the first language is English
-	Weight    int       `json:"weight,omitempty" cbor:"7,keyasint,omitempty"`   // pounds, > 0
+	Weight    int       `json:"weight,omitempty" cbor:"7,keyasint,omitempty"`   // pounds, > 0, at most MaxCount
 }
 
 // Invalid returns the JSON names of the fields with an invalid value, in the
@@ -25,12 +25,12 @@ func (m *Metadata) Invalid() []string {
 		name  string
 		valid bool
 	}{
-		{"age", m.Age >= 0},
+		{"age", isCount(m.Age)},
 		{"gender", m.Gender == 0 || m.Gender.Valid()},
 		{"race", m.Race == 0 || m.Race.Valid()},
 		{"ethnicity", m.Ethnicity == 0 || m.Ethnicity.Valid()},
 		{"zipcode", m.Zipcode == "" || isZipcode(m.Zipcode)},
-		{"weight", m.Weight >= 0},
+		{"weight", isCount(m.Weight)},
 	} {
 		if !f.valid {
 			names = append(names, f.name)
@@ -38,6 +38,9 @@ func (m *Metadata) Invalid() []string {
 	}
 	return names
 }
+
+// isCount reports whether a store can hold n.
+func isCount(n int) bool { return n >= 0 && n <= MaxCount }
 
 // isZipcode matches ^[0-9]{5}$.
 func isZipcode(s string) bool {

@@ -17,8 +17,10 @@ func TestMetadataNamesInvalidFields(t *testing.T) {
 		"least values": {m: screen.Metadata{
 			Age: 1, Gender: screen.Female, Race: screen.AmericanIndian, Ethnicity: screen.Hispanic, Zipcode: "00000", English: &no, Weight: 1}},
 		"last values": {m: screen.Metadata{
-			Gender: screen.TransgenderMale, Race: screen.OtherRace, Ethnicity: screen.NotHispanic, Zipcode: "99999"}},
+			Age: screen.MaxCount, Weight: screen.MaxCount, Gender: screen.TransgenderMale, Race: screen.OtherRace, Ethnicity: screen.NotHispanic, Zipcode: "99999"}},
 		"negative age":             {screen.Metadata{Age: -1}, []string{"age"}},
+		"age beyond a store":       {screen.Metadata{Age: screen.MaxCount + 1}, []string{"age"}},
+		"weight beyond a store":    {screen.Metadata{Weight: screen.MaxCount + 1}, []string{"weight"}},
 		"negative weight":          {screen.Metadata{Weight: -1}, []string{"weight"}},
 		"unknown gender":           {screen.Metadata{Gender: screen.TransgenderMale + 1}, []string{"gender"}},
 		"unknown race":             {screen.Metadata{Race: screen.OtherRace + 1}, []string{"race"}},

@@ -160,8 +160,8 @@ func (c *checker) length(what string, n, most int) {
 }
 
 func (c *checker) count(what string, n int) {
-	if n < 0 || n > math.MaxInt32 {
-		c.fail("%s is %d, want 0 to %d", what, n, math.MaxInt32)
+	if n < 0 || n > screen.MaxCount {
+		c.fail("%s is not from 0 to %d", what, screen.MaxCount)
 	}
 }
 
