@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -113,6 +114,18 @@ func AUCOf(scores []float64, positive []bool) Statistic {
 			x, y = nextX, nextY
 		}
 		return area
+	}
+}
+
+// WithinAUCOf returns the AUC within groups as a Statistic.
+func WithinAUCOf[G cmp.Ordered](scores []float64, positive []bool, group []G) Statistic {
+	return func(index []int) float64 {
+		s, y := Pick(scores, positive, index)
+		g := make([]G, len(index))
+		for k, i := range index {
+			g[k] = group[i]
+		}
+		return WithinAUC(s, y, g)
 	}
 }
 

@@ -2,6 +2,7 @@ package stats
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 )
@@ -77,6 +78,32 @@ func AUC(scores []float64, positive []bool) float64 {
 		area += (b.FalsePositive - a.FalsePositive) * (a.TruePositive + b.TruePositive) / 2
 	}
 	return area
+}
+
+// WithinAUC is the AUC over the pairs of a positive and a negative of one group, such as
+// the recordings of one source, or what one model scored: what differs between groups
+// cannot help or hurt there. Each group that has both classes counts by its number of pairs.
+// It is NaN if no group has.
+func WithinAUC[G cmp.Ordered](scores []float64, positive []bool, group []G) float64 {
+	if len(group) != len(scores) {
+		panic("stats: scores and groups differ in length")
+	}
+	byGroup := map[G][]int{}
+	for i, g := range group {
+		byGroup[g] = append(byGroup[g], i)
+	}
+	var sum, pairs float64
+	for _, g := range slices.Sorted(maps.Keys(byGroup)) {
+		s, y := Pick(scores, positive, byGroup[g])
+		p, n, ok := CountClasses(s, y)
+		if !ok {
+			continue
+		}
+		w := float64(p) * float64(n)
+		sum += w * AUC(s, y)
+		pairs += w
+	}
+	return sum / pairs // 0/0 is NaN
 }
 
 // Pick returns the scores and labels with the given indices, as copies.

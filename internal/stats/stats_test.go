@@ -215,3 +215,15 @@ func TestFolds(t *testing.T) {
 		t.Errorf("got %d folds of two groups, want 2", len(got))
 	}
 }
+
+func TestWithinAUC(t *testing.T) {
+	scores := []float64{9, 8, 1, 2, 5}
+	y := labels("10101")
+	group := []string{"a", "a", "b", "b", "c"} // a: won; b: lost; c: one class
+	if got := stats.WithinAUC(scores, y, group); !near(got, 0.5) {
+		t.Errorf("got %v, want 0.5", got)
+	}
+	if got := stats.WithinAUC(scores, y, []string{"a", "b", "c", "d", "e"}); !math.IsNaN(got) {
+		t.Errorf("no group with both classes: got %v, want NaN", got)
+	}
+}

@@ -54,18 +54,6 @@ func TestHandComputed(t *testing.T) {
 	}
 }
 
-func TestWithinAUC(t *testing.T) {
-	scores := []float64{9, 8, 1, 2, 5}
-	y := labels("10101")
-	group := []string{"a", "a", "b", "b", "c"} // a: won; b: lost; c: one class
-	if got := evaluate.WithinAUC(scores, y, group); !near(got, 0.5) {
-		t.Errorf("got %v, want 0.5", got)
-	}
-	if got := evaluate.WithinAUC(scores, y, []string{"a", "b", "c", "d", "e"}); !math.IsNaN(got) {
-		t.Errorf("no group with both classes: got %v, want NaN", got)
-	}
-}
-
 // TestClustersWiden repeats every recording ten times: by recordings the
 // interval shrinks, by clusters it stays.
 func TestClustersWiden(t *testing.T) {
@@ -91,7 +79,7 @@ func TestClustersWiden(t *testing.T) {
 	if rate, _ := evaluate.EER(scores, y); !(e.Low <= rate && rate <= e.High) {
 		t.Errorf("got EER %v outside %v", rate, e)
 	}
-	w := stats.Bootstrap(y, 0.95, 100, 1, evaluate.WithinAUCOf(scores, y, make([]string, len(y))))
+	w := stats.Bootstrap(y, 0.95, 100, 1, stats.WithinAUCOf(scores, y, make([]string, len(y))))
 	if auc := stats.AUC(scores, y); !(w.Low <= auc && auc <= w.High) {
 		t.Errorf("got %v outside %v: one group must give the plain AUC", auc, w)
 	}

@@ -221,7 +221,7 @@ func (r *Report) figures(rows []Row, seed uint64) []Figure {
 	figure("eer", rate, evaluate.EEROf(s, y))
 	figure("auc", stats.AUC(s, y), stats.AUCOf(s, y))
 	if within {
-		figure("within_source_auc", evaluate.WithinAUC(s, y, sources), evaluate.WithinAUCOf(s, y, sources))
+		figure("within_source_auc", stats.WithinAUC(s, y, sources), stats.WithinAUCOf(s, y, sources))
 	}
 	if r.Task == screen.Deepfake {
 		figure("min_dcf", evaluate.MinDCF(s, y, evaluate.SpoofingCost), evaluate.MinDCFOf(s, y, evaluate.SpoofingCost))

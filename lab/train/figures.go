@@ -265,7 +265,7 @@ func (t *trainer) measure(rows []manifest.Row, scores []float64, split string) [
 	}{
 		{"auc", stats.AUC(scores, y), stats.AUCOf(scores, y)},
 		{"eer", rate, evaluate.EEROf(scores, y)},
-		{"within_source_auc", evaluate.WithinAUC(scores, y, source), evaluate.WithinAUCOf(scores, y, source)},
+		{"within_source_auc", stats.WithinAUC(scores, y, source), stats.WithinAUCOf(scores, y, source)},
 	} {
 		ci := stats.BootstrapClusters(y, cluster, 0.95, stats.Resamples, t.opts.Seed, m.stat)
 		if math.IsNaN(m.value) || math.IsNaN(ci.Low) {

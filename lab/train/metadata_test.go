@@ -15,8 +15,8 @@ import (
 	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/features/spoof"
 	"github.com/voicescreen/voicescreen/internal/proof/cost"
+	"github.com/voicescreen/voicescreen/internal/stats"
 	"github.com/voicescreen/voicescreen/lab/augment"
-	"github.com/voicescreen/voicescreen/lab/evaluate"
 	"github.com/voicescreen/voicescreen/lab/manifest"
 	"github.com/voicescreen/voicescreen/models/learn"
 )
@@ -129,7 +129,7 @@ func told(t *testing.T, rows []manifest.Row, values [][]float64, truth []bool) f
 	for _, i := range tested {
 		s, y, g = append(s, scores[i]), append(y, truth[i]), append(g, label[i])
 	}
-	return evaluate.WithinAUC(s, y, g)
+	return stats.WithinAUC(s, y, g)
 }
 
 // madeVoice makes 0.5 s of pulses with jitter at a rate, through a resonance.

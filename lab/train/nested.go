@@ -305,7 +305,7 @@ func divided(index []int, weight []float64) []float64 {
 // rank is the AUC with each source counting once, and that within sources.
 func (n *nest) rank(s scoredRows) (auc, within float64) {
 	y, w, page := n.pick(s.index)
-	return evaluate.WeightedAUC(s.score, y, w), evaluate.WithinAUC(s.score, y, page)
+	return evaluate.WeightedAUC(s.score, y, w), stats.WithinAUC(s.score, y, page)
 }
 
 // balanced scales weights so that each class has half of the number of rows.

@@ -164,7 +164,7 @@ type figure struct {
 var rankFigures = []figure{
 	{"auc", func(s []float64, y []bool, w []float64, _ []string) float64 { return evaluate.WeightedAUC(s, y, w) }},
 	{"eer", func(s []float64, y []bool, w []float64, _ []string) float64 { return evaluate.WeightedEER(s, y, w) }},
-	{"within_source_auc", func(s []float64, y []bool, _ []float64, page []string) float64 { return evaluate.WithinAUC(s, y, page) }},
+	{"within_source_auc", func(s []float64, y []bool, _ []float64, page []string) float64 { return stats.WithinAUC(s, y, page) }},
 }
 
 // logitFigures need calibrated logits.

@@ -236,6 +236,7 @@ type learner struct {
 	weights  []float64
 	data     labelled
 
+	fold                    []int        // in which each example is held out
 	recalibrated, relearned []prediction // of each example by a model that did not see its person
 }
 
@@ -290,7 +291,11 @@ func (l *learner) crossValidate(ctx context.Context, seed uint64) error {
 		people[i] = p[0] + "\x00" + p[1]
 	}
 	l.recalibrated, l.relearned = make([]prediction, len(people)), make([]prediction, len(people))
-	for _, fold := range stats.Folds(people, learnFolds, seed) {
+	l.fold = make([]int, len(people))
+	for k, fold := range stats.Folds(people, learnFolds, seed) {
+		for _, i := range fold.Test {
+			l.fold[i] = k
+		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}

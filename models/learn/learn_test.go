@@ -195,3 +195,30 @@ func BenchmarkLearn10000(b *testing.B) {
 		}
 	}
 }
+
+// TestOneFactorRanksAsThePrior says that a model whose weights are those of the prior times
+// one factor has the prior's AUC, whatever thresholds each fold found.
+func TestOneFactorRanksAsThePrior(t *testing.T) {
+	prior := shippedFile(t, screen.Depression)
+	base, err := models.NewBayes(prior)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recalibrated := 0
+	for seed := range uint64(8) {
+		got, err := Learn(t.Context(), prior, base, population40(t, prior, 60, seed), &LearnOptions{Seed: seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Kind != Recalibrated {
+			continue
+		}
+		recalibrated++
+		if math.Abs(got.New.AUC.Value-got.Former.AUC.Value) > 1e-12 || !got.Better {
+			t.Errorf("seed %d: %s", seed, got.Verdict())
+		}
+	}
+	if recalibrated < 4 {
+		t.Errorf("got %d recalibrated models of 8, want more", recalibrated)
+	}
+}
