@@ -65,7 +65,7 @@ func testRows(n int) []manifest.Row {
 
 func TestTrain(t *testing.T) {
 	t.Parallel()
-	rows := testRows(cost.Sized(48, 24))
+	rows := testRows(cost.Sized(48, 16))
 	for i := range rows {
 		if rows[i].Positive {
 			rows[i].Kind = "vocoder"
@@ -122,7 +122,7 @@ func TestTrain(t *testing.T) {
 func TestTrainIsReproducible(t *testing.T) {
 	t.Parallel()
 	write := func(workers int) []byte {
-		f, err := Fit(t.Context(), screen.Deepfake, testRows(cost.Sized(12, 8)), &Options{Decode: voiceOf, Seed: 5, Workers: workers})
+		f, err := Fit(t.Context(), screen.Deepfake, testRows(cost.Sized(12, 6)), &Options{Decode: voiceOf, Seed: 5, Workers: workers})
 		if err != nil {
 			t.Fatal(err)
 		}
