@@ -31,13 +31,10 @@ const adaptFolds = 5
 
 // Voice is one recording without a label.
 type Voice struct {
-	Account, User string // whose; only whether they are the same matters
+	Account, User string // whose; only whether they are the same matters. Copies of a recording are of one person
 	Time          time.Time
 	Recording     *features.Recording // Features, Metadata and FixedGain are read, and the way of speaking
 }
-
-// person identifies a person among all accounts.
-func (v *Voice) person() [2]string { return [2]string{v.Account, v.User} }
 
 // AdaptOptions are the settings of Adapt. Zero fields mean the default.
 type AdaptOptions struct {
@@ -173,15 +170,18 @@ type row struct {
 func newAdapter(base *models.Bayes, voices []Voice, baseRate float64) *adapter {
 	f := base.File()
 	a := &adapter{prior: f, voices: voices, baseRate: baseRate, expected: make([]float64, len(f.Features))}
-	n := map[[2]string]float64{}
-	for i := range voices {
-		n[voices[i].person()]++
+	who := persons(len(voices), func(i int) (person, *features.Recording) {
+		return person{voices[i].Account, voices[i].User}, voices[i].Recording
+	})
+	n := map[person]float64{}
+	for _, p := range who {
+		n[p]++
 	}
 	a.people = len(n)
 	for i := range voices {
 		v := &voices[i]
 		r := base.Row(v.Recording)
-		x := row{share: groupsOf(&r), weight: 1 / n[v.person()]}
+		x := row{share: groupsOf(&r), weight: 1 / n[who[i]]}
 		for k := range f.Features {
 			x.value = append(x.value, valueOf(&f.Features[k], v.Recording))
 			x.noise = append(x.noise, noiseOf(f, &f.Features[k], v.Recording))
@@ -190,7 +190,7 @@ func newAdapter(base *models.Bayes, voices []Voice, baseRate float64) *adapter {
 			x.sex = append(x.sex, math.Log(v.Recording.Features.Get(f.Sex[k].Name)))
 		}
 		a.rows = append(a.rows, x)
-		a.group = append(a.group, v.Account+"\x00"+v.User)
+		a.group = append(a.group, who[i].String())
 	}
 	if baseRate != 0 {
 		more := baseRate - shareOf(base)

@@ -22,7 +22,7 @@ func Posterior(base *models.Bayes, examples []Example) (*models.Bayes, error) {
 	if err := checkExamples(examples); err != nil {
 		return nil, err
 	}
-	d := &labelled{w: personWeights(examples)}
+	d := &labelled{w: personWeights(personsOf(examples))}
 	for i := range examples {
 		d.x, d.y = append(d.x, base.Row(examples[i].Recording).Z), append(d.y, examples[i].Label)
 	}

@@ -61,16 +61,15 @@ func (l *learner) figures(predictions []prediction, index []int, seed uint64) He
 	var total float64
 	var probability []float64
 	var positive []bool
-	var person []string
+	var people []string
 	var fold []int
 	for _, i := range index {
 		out.LogScore += l.weights[i] * l.logScore(predictions, i)
 		total += l.weights[i]
 		side, known := l.examples[i].Label.binary()
 		if known {
-			p := l.examples[i].person()
 			probability, positive = append(probability, predictions[i].probability()), append(positive, side)
-			person, fold = append(person, p[0]+"\x00"+p[1]), append(fold, l.fold[i])
+			people, fold = append(people, l.person[i].String()), append(fold, l.fold[i])
 		}
 	}
 	out.LogScore /= total
@@ -78,7 +77,7 @@ func (l *learner) figures(predictions []prediction, index []int, seed uint64) He
 	out.AUC.Value = stats.WithinAUC(probability, positive, fold)
 	out.AUC.Low, out.AUC.High = math.NaN(), math.NaN()
 	if !math.IsNaN(out.AUC.Value) {
-		i := stats.BootstrapClusters(positive, person, 0.95, heldOutResample, seed, stats.WithinAUCOf(probability, positive, fold))
+		i := stats.BootstrapClusters(positive, people, 0.95, heldOutResample, seed, stats.WithinAUCOf(probability, positive, fold))
 		out.AUC.Low, out.AUC.High = min(i.Low, out.AUC.Value), max(i.High, out.AUC.Value)
 	}
 	out.ECE, out.Brier = stats.ECE(probability, positive, eceBins), stats.Brier(probability, positive)
@@ -94,10 +93,10 @@ func (l *learner) logScore(predictions []prediction, i int) float64 {
 // gain is by how much the log score of a is higher than that of b, summed over
 // people, with its standard error.
 func (l *learner) gain(a, b []prediction) (sum, se float64) {
-	at := map[[2]string]int{}
+	at := map[person]int{}
 	var people []float64 // in the order of their first example: sums are to be the same each time
 	for i := range l.examples {
-		who := l.examples[i].person()
+		who := l.person[i]
 		if _, seen := at[who]; !seen {
 			at[who] = len(people)
 			people = append(people, 0)

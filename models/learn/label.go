@@ -109,14 +109,11 @@ func (l *Label) binary() (positive, known bool) {
 
 // An Example is one labelled recording.
 type Example struct {
-	Account, User string // whose; only whether they are the same matters
+	Account, User string // whose; only whether they are the same matters. Copies of a recording are of one person
 	Time          time.Time
 	Recording     *features.Recording // Features, Metadata, FixedGain and Earlier are read
 	Label         Label
 }
-
-// person identifies a person among all accounts.
-func (e *Example) person() [2]string { return [2]string{e.Account, e.User} }
 
 // checkExamples verifies labels.
 func checkExamples(examples []Example) error {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/voicescreen/voicescreen/dsp"
+	"github.com/voicescreen/voicescreen/features"
 	"github.com/voicescreen/voicescreen/internal/stats"
 	"github.com/voicescreen/voicescreen/models"
 )
@@ -179,7 +180,8 @@ func Learn(ctx context.Context, prior *models.BayesFile, former *models.Bayes, e
 	if err != nil {
 		return nil, err
 	}
-	l := &learner{prior: prior, examples: examples, weights: personWeights(examples)}
+	l := &learner{prior: prior, examples: examples, person: personsOf(examples)}
+	l.weights = personWeights(l.person)
 	everything := stats.Indices(len(examples))
 	if err := l.enough(everything); err != nil {
 		return nil, err
@@ -233,6 +235,7 @@ func Learn(ctx context.Context, prior *models.BayesFile, former *models.Bayes, e
 type learner struct {
 	prior    *models.BayesFile
 	examples []Example
+	person   []person // of each example
 	weights  []float64
 	data     labelled
 
@@ -240,16 +243,23 @@ type learner struct {
 	recalibrated, relearned []prediction // of each example by a model that did not see its person
 }
 
+// personsOf returns the person of each example.
+func personsOf(examples []Example) []person {
+	return persons(len(examples), func(i int) (person, *features.Recording) {
+		return person{examples[i].Account, examples[i].User}, examples[i].Recording
+	})
+}
+
 // personWeights is how much each example counts: that of a person with n of
 // them 1/(1 + (n − 1)·repeat).
-func personWeights(examples []Example) []float64 {
-	n := map[[2]string]float64{}
-	for i := range examples {
-		n[examples[i].person()]++
+func personWeights(who []person) []float64 {
+	n := map[person]float64{}
+	for _, p := range who {
+		n[p]++
 	}
-	w := make([]float64, len(examples))
-	for i := range examples {
-		w[i] = 1 / (1 + (n[examples[i].person()]-1)*repeat)
+	w := make([]float64, len(who))
+	for i, p := range who {
+		w[i] = 1 / (1 + (n[p]-1)*repeat)
 	}
 	return w
 }
@@ -269,10 +279,10 @@ func (l *learner) after(former *models.Bayes) []int {
 
 // enough says whether there are labels enough among some examples.
 func (l *learner) enough(index []int) error {
-	people := map[[2]string]bool{}
+	people := map[person]bool{}
 	var side [2]int
 	for _, i := range index {
-		people[l.examples[i].person()] = true
+		people[l.person[i]] = true
 		positive, _ := l.examples[i].Label.binary()
 		side[stats.Indicator(positive)]++
 	}
@@ -287,8 +297,7 @@ func (l *learner) enough(index []int) error {
 func (l *learner) crossValidate(ctx context.Context, seed uint64) error {
 	people := make([]string, len(l.examples))
 	for i := range l.examples {
-		p := l.examples[i].person()
-		people[i] = p[0] + "\x00" + p[1]
+		people[i] = l.person[i].String()
 	}
 	l.recalibrated, l.relearned = make([]prediction, len(people)), make([]prediction, len(people))
 	l.fold = make([]int, len(people))
@@ -328,7 +337,7 @@ func (d *labelled) pick(index []int) *labelled {
 // describe fills in what the file says about itself, and its cuts.
 func (l *learner) describe(out *Learned, platt *models.Calibration, o *LearnOptions) {
 	f := out.File
-	labels := countLabels(l.examples)
+	labels := countLabels(l.examples, l.person)
 	f.Version = cmp.Or(o.Version, fmt.Sprintf("%s+%d", l.prior.Version, labels.Sessions))
 	how := "weights of the prior times one factor, thresholds from the labels"
 	if out.Kind == Relearned {
@@ -358,12 +367,12 @@ func (l *learner) describe(out *Learned, platt *models.Calibration, o *LearnOpti
 }
 
 // countLabels counts without naming anybody.
-func countLabels(examples []Example) models.Labels {
+func countLabels(examples []Example, who []person) models.Labels {
 	l := models.Labels{Sessions: len(examples)}
-	people, accounts := map[[2]string]bool{}, map[string]bool{}
+	people, accounts := map[person]bool{}, map[string]bool{}
 	for i := range examples {
 		e := &examples[i]
-		people[e.person()], accounts[e.Account] = true, true
+		people[who[i]], accounts[e.Account] = true, true
 		switch e.Label.Kind {
 		case PHQ9:
 			l.PHQ9++

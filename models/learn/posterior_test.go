@@ -140,7 +140,7 @@ func TestNoisyLabelsMoveLess(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := &labelled{w: personWeights(examples)}
+		d := &labelled{w: personWeights(personsOf(examples))}
 		for _, e := range examples {
 			d.x, d.y = append(d.x, base.Row(e.Recording).Z), append(d.y, e.Label)
 		}
