@@ -53,6 +53,7 @@ type activity struct {
 	contour []float64 // dBFS, each frame, of the syllables; in the memory of level
 	sorted  []float64 // scratch
 	state   []bool    // scratch
+	quiet   []bool    // of each frame; see markNoise
 	speech  float64   // dBFS, speech level; NaN without speech
 	noise   float64   // dBFS, noise floor
 	window  []float64 // weights of the blocks, half of the symmetric window

@@ -194,7 +194,16 @@ func (a *Analyzer) run(x *signal, e extent, sink *Sink) {
 	out.Shimmer = a.shimmer.measures()
 	out.CPPS = a.cpps.result()
 	a.activity.syllables(out, a.spectral.sonorant)
-	out.Quality.Bandwidth = bandwidth(a.spectral.longTerm, a.smooth, SampleRate)
+	out.Quality.Bandwidth = a.bandwidth()
+}
+
+// bandwidth is that of the recording whose spectra are known.
+func (a *Analyzer) bandwidth() float64 {
+	var noise []float64
+	if a.spectral.noise.n >= snrLeast {
+		noise = a.spectral.noise.mean()
+	}
+	return bandwidth(a.spectral.longTerm.mean(), noise, a.smooth, SampleRate)
 }
 
 // expectedPulses is about the number of pulses of a recording with the track f0, or more.
@@ -224,7 +233,7 @@ func (a *Analyzer) voices(x *signal, offset float64, sink *Sink) {
 		a.pulses.amp = a.pulses.amp[:0]
 		a.cpps.frames(x, out.F0, limit)
 		for i := first; i < limit; i++ {
-			sink.Frame(i, a.spectral.measure(x, i, sink.Wants == nil || sink.Wants(i)))
+			sink.Frame(i, a.spectral.measure(x, i, sink.Wants == nil || sink.Wants(i), a.activity.quiet[i]))
 		}
 		for i := first; i < limit; i++ {
 			sink.HNR(i, a.hnr.at(x, out.F0, i))

@@ -85,7 +85,7 @@ func BenchmarkQuality(b *testing.B) {
 		_, e := sanitize(nil, x)
 		clipped(x, e)
 		a.activity.snr(out.IsSpeech)
-		bandwidth(a.spectral.longTerm, a.smooth, SampleRate)
+		a.bandwidth()
 	}
 	b.ReportMetric(float64(len(x))/SampleRate*float64(b.N)/b.Elapsed().Seconds(), "s/s")
 }

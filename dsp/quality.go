@@ -15,45 +15,57 @@ const (
 	bandFloor     = 10    // dB above the lowest part of the spectrum: more than noise floor
 	bandRange     = 90    // dB below the strongest part: less than 16 bits resolve in a band
 	bandLeast     = 20    // dB of the strongest over the lowest part, below which the whole band is used
+	bandNoise     = 3     // dB above the noise between speech: as much sound as noise
 	bandSmooth    = 4     // bins on either side, 172 Hz, over which the spectrum is averaged
 	bandEdgeShare = 0.985 // of the Nyquist frequency: above it converters' filters act
 )
 
-// snr is the level of the speech over that of the noise in dB: 10·log10(Ps/Pn). Pn
-// is the mean power of the frames at least 50 ms away from speech. Ps is the mean
-// power of the speech frames less Pn. Both come from the levels of
-// [activity.detect], of which none is below -120 dBFS.
-//
-// With less than 0.1 s of noise, Pn is the lowest twentieth of the speech frames,
-// which overestimates it, if that is at least 10 dB below the speech. Otherwise the
-// SNR is NaN. It is also NaN without speech, and if speech has no more power than
-// noise.
-func (v *activity) snr(isSpeech []bool) float64 {
-	var speech, noise float64
-	var ns, nn int
-	inside := v.sorted[:0]
+// markNoise sets quiet: which frames lie more than 50 ms away from speech.
+func (v *activity) markNoise(isSpeech []bool) {
+	v.quiet = filled(v.quiet, len(isSpeech), false)
 	away := snrGuard // frames since speech; the recording starts away from it
 	next := -1       // next frame of speech
 	for i, s := range isSpeech {
-		p := math.Pow(10, v.level[i]/10)
 		if s {
-			speech += p
-			ns++
 			away = 0
-			inside = append(inside, v.level[i])
 			continue
 		}
 		away++
 		for next < i || (next < len(isSpeech) && !isSpeech[next]) {
 			next++
 		}
-		if away > snrGuard && next-i > snrGuard {
+		v.quiet[i] = away > snrGuard && next-i > snrGuard
+	}
+}
+
+// snr is the level of the speech over that of the noise in dB: 10·log10(Ps/Pn). Pn
+// is the mean power of the frames of markNoise. Ps is the mean power of the speech frames
+// less Pn. Both come from the levels of [activity.detect], of which none is below -120 dBFS.
+//
+// With less than 0.1 s of noise, Pn is the lowest twentieth of the speech frames,
+// which overestimates it, if that is at least 10 dB below the speech. Otherwise the
+// SNR is NaN. It is also NaN without speech, and if speech has no more power than
+// noise.
+func (v *activity) snr(isSpeech []bool) float64 {
+	v.markNoise(isSpeech)
+	var speech, noise float64
+	var ns, nn int
+	inside := v.sorted[:0]
+	for i, s := range isSpeech {
+		p := math.Pow(10, v.level[i]/10)
+		switch {
+		case s:
+			speech += p
+			ns++
+			inside = append(inside, v.level[i])
+		case v.quiet[i]:
 			noise += p
 			nn++
 		}
 	}
 	v.sorted = inside
 	if ns == 0 {
+		clear(v.quiet) // all of it may be sound
 		return math.NaN()
 	}
 	ps, pn := speech/float64(ns), noise/float64(max(nn, 1))
@@ -197,25 +209,21 @@ func newFlat(m, top float64) flat {
 
 // bandwidth is the frequency in Hz above which the long-term power spectrum p (bins
 // from 0 to half of sr) has only noise floor: the highest frequency at which p,
-// averaged over nine bins, is 10 dB above its lowest part and at most 90 dB below
-// its strongest. It is sr/2 if the strongest and the lowest part are within 20 dB
-// (noise). It is NaN for silence and for recordings shorter than one frame. smooth
-// is scratch as long as p.
-func bandwidth(p, smooth []float64, sr float64) float64 {
+// averaged over nine bins, is 10 dB above its lowest part, at most 90 dB below its strongest,
+// and 3 dB above noise, the spectrum between speech averaged likewise, which is nil where
+// that is not known. Where a recording was resampled the lowest part may be below its noise:
+// then the noise alone says where the sound ends. bandwidth is sr/2 if the strongest and the
+// lowest part are within 20 dB (noise). It is NaN for silence and for recordings shorter
+// than one frame. smooth is scratch as long as p.
+func bandwidth(p, noise, smooth []float64, sr float64) float64 {
 	n := len(p)
 	edge := int(bandEdgeShare * float64(n-1))
 	top, bottom := 0.0, math.Inf(1)
 	for k := 1; k < n; k++ {
-		var s float64
-		lo, hi := max(1, k-bandSmooth), min(n-1, k+bandSmooth)
-		for _, v := range p[lo : hi+1] {
-			s += v
-		}
-		s /= float64(hi + 1 - lo)
-		smooth[k] = s
-		top = max(top, s)
+		smooth[k] = around(p, k)
+		top = max(top, smooth[k])
 		if k <= edge {
-			bottom = min(bottom, s)
+			bottom = min(bottom, smooth[k])
 		}
 	}
 	if !(top > 0) {
@@ -226,10 +234,21 @@ func bandwidth(p, smooth []float64, sr float64) float64 {
 		return nyquist
 	}
 	least := max(bottom*math.Pow(10, bandFloor/10.), top*math.Pow(10, -bandRange/10.))
+	over := math.Pow(10, bandNoise/10.)
 	for k := n - 1; k > 0; k-- {
-		if smooth[k] >= least {
+		if smooth[k] >= least && (noise == nil || smooth[k] >= over*around(noise, k)) {
 			return float64(k) * nyquist / float64(n-1)
 		}
 	}
 	return math.NaN()
+}
+
+// around is the mean of the spectrum p over the bins that are averaged around bin k.
+func around(p []float64, k int) float64 {
+	lo, hi := max(1, k-bandSmooth), min(len(p)-1, k+bandSmooth)
+	var s float64
+	for _, v := range p[lo : hi+1] {
+		s += v
+	}
+	return s / float64(hi+1-lo)
 }

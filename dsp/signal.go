@@ -259,6 +259,13 @@ func sanitize(dst, x []float64) ([]float64, extent) {
 	return x, v.extent()
 }
 
+// Bounded returns x, or a copy in dst's memory, if that is large enough, with the values that
+// samples count as: 0 where one is NaN or infinite, and ±16 where it is beyond.
+func Bounded(dst, x []float64) []float64 {
+	x, _ = sanitize(dst, x)
+	return x
+}
+
 // replace puts 0 for samples that are NaN or infinite, and ±maxSample for those beyond.
 func replace(x []float64) {
 	for i, v := range x {

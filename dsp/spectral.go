@@ -17,7 +17,8 @@ type Spectral struct {
 	spectrum *spectrometer
 	loudness *loudness
 	frame    []float64 // a frame for the cepstrum
-	longTerm []float64 // sum of the power spectra of the frames wholly in the signal
+	longTerm longTerm  // of the frames wholly in the signal
+	noise    longTerm  // of those between speech
 	sonorant []float32 // mean square of each frame in the band of the sonorants
 	weights  []float64 // that give it from the power spectrum
 	level    levelMeter
@@ -31,8 +32,33 @@ func NewSpectral() *Spectral {
 	s.loudness = newLoudness(SampleRate, spectrumFrame, s.spectrum.window)
 	s.frame = make([]float64, s.mfcc.FrameLen())
 	s.weights = sonorantWeights(SampleRate, s.spectrum.window)
-	s.longTerm = make([]float64, spectrumFrame/2+1)
+	s.longTerm.sum, s.noise.sum = make([]float64, spectrumFrame/2+1), make([]float64, spectrumFrame/2+1)
 	return s
+}
+
+// A longTerm is the mean power spectrum of frames.
+type longTerm struct {
+	sum []float64
+	n   int
+}
+
+func (l *longTerm) reset() {
+	clear(l.sum)
+	l.n = 0
+}
+
+func (l *longTerm) add(power []float64) {
+	accumulate(l.sum, power, hasAVX)
+	l.n++
+}
+
+// mean divides the sum, and returns it.
+func (l *longTerm) mean() []float64 {
+	for k := range l.sum {
+		l.sum[k] /= float64(max(l.n, 1))
+	}
+	l.n = min(l.n, 1)
+	return l.sum
 }
 
 // Frames fills out.Level, out.Loudness, out.Spectrum and out.MFCC with the
@@ -50,7 +76,7 @@ func (s *Spectral) Frames(x []float64, offset float64, out *Analysis) {
 	all := whole(x)
 	s.start(&all, offset)
 	for i := range n {
-		f := s.measure(&all, i, true)
+		f := s.measure(&all, i, true, false)
 		out.Level[i], out.Loudness[i], out.Spectrum[i], out.MFCC[i] = f.Level, f.Loudness, f.Spectrum, f.MFCC
 	}
 }
@@ -75,7 +101,8 @@ var noSpectrum, noCepstrum = func() (s Spectrum, c [NumMFCC]float64) {
 func (s *Spectral) start(x *signal, offset float64) {
 	s.offset = offset
 	s.spectrum.reset()
-	clear(s.longTerm)
+	s.longTerm.reset()
+	s.noise.reset()
 	s.sonorant = emptied(s.sonorant, FrameCount(x.n))
 	if x.n > 0 {
 		s.level.start(x, offset)
@@ -83,8 +110,8 @@ func (s *Spectral) start(x *signal, offset float64) {
 }
 
 // measure measures frame i, the frames in order, without Spectrum and MFCC unless all.
-// The result is valid until the next call.
-func (s *Spectral) measure(x *signal, i int, all bool) *Frame {
+// quiet is whether it lies between speech. The result is valid until the next call.
+func (s *Spectral) measure(x *signal, i int, all, quiet bool) *Frame {
 	f := &s.now
 	f.Level = s.level.frame(x, i)
 	if all {
@@ -101,7 +128,10 @@ func (s *Spectral) measure(x *signal, i int, all bool) *Frame {
 	s.sonorant = append(s.sonorant, float32(dotProduct(s.weights, s.spectrum.power[:len(s.weights)], hasAVX)))
 	f.Loudness = s.loudness.of(s.spectrum.power)
 	if start >= 0 && start+spectrumFrame <= x.n {
-		accumulate(s.longTerm, s.spectrum.power, hasAVX)
+		s.longTerm.add(s.spectrum.power)
+		if quiet {
+			s.noise.add(s.spectrum.power)
+		}
 	}
 	return f
 }

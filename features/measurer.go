@@ -22,17 +22,18 @@ func NewMeasurer() *Measurer {
 }
 
 // Measure brings c to dsp.SampleRate, analyses it and computes the features of
-// schema voice/1. The result shares the samples of c, and its Analysis is valid
-// until the next call. Measure panics if c.Rate is not from 8 to 192 kHz.
+// schema voice/1. The result shares the samples of c, or holds copies with the values that
+// samples count as ([dsp.Bounded]). Its Analysis is valid until the next call. Measure panics if c.Rate is not from 8 to 192 kHz.
 func (m *Measurer) Measure(c *Channel) *Recording {
-	in := &Recording{Samples: c.Samples, Native: c.Samples, NativeRate: c.Rate, Lossy: c.Lossy}
+	x := dsp.Bounded(nil, c.Samples)
+	in := &Recording{Samples: x, Native: x, NativeRate: c.Rate, Lossy: c.Lossy}
 	if c.Rate != dsp.SampleRate {
 		m.resampleFrom(c.Rate)
-		in.Samples = m.resampler.Resample(nil, c.Samples)
+		in.Samples = m.resampler.Resample(nil, x)
 	}
 	in.Analysis = m.analyzer.Analyze(in.Samples)
 	if c.Rate != dsp.SampleRate { // resampling rounds what was cut off
-		in.Analysis.Quality.Clipped = dsp.Clipped(c.Samples)
+		in.Analysis.Quality.Clipped = dsp.Clipped(x)
 	}
 	in.Features = Extract(in.Analysis)
 	return in
@@ -77,7 +78,6 @@ type clipTap struct {
 	clipping *dsp.Clipping
 	counted  bool
 	share    float64
-	scratch  []float64
 }
 
 func (t *clipTap) Rewind() error {
@@ -92,12 +92,7 @@ func (t *clipTap) Read(dst []float64) (int, error) {
 	case n == 0 && err != nil:
 		t.share, t.counted = t.clipping.Share(), true
 	default:
-		var v dsp.Survey
-		x := v.Add(t.scratch, dst[:n]) // the values that they count as
-		if len(x) > 0 && &x[0] != &dst[0] {
-			t.scratch = x
-		}
-		t.clipping.Add(x)
+		t.clipping.Add(dst[:n])
 	}
 	return n, err
 }

@@ -33,7 +33,8 @@ type Source struct {
 	rest  []float64 // of block
 	left  int       // samples up to the limit
 	kept  held
-	next  int // sample of kept that is read next
+	next  int       // sample of kept that is read next
+	clean []float64 // scratch of Read
 }
 
 // OpenSource reads one channel of a recording at 8 to 192 kHz once, to its end or its
@@ -150,14 +151,14 @@ func (s *Source) reopen() error {
 
 // scan reads the file once. It keeps its samples in at most so many bytes.
 func (s *Source) scan(most int) error {
-	mono, clean := make([]float64, readBlock), []float64(nil)
+	mono := make([]float64, readBlock)
 	keep := true
 	for {
 		n, err := s.fill(mono)
 		if err != nil {
 			return err
 		}
-		clean = s.survey.Add(clean, mono[:n])
+		s.survey.Add(nil, mono[:n])
 		if keep = keep && s.kept.bytes() <= most; keep {
 			s.kept.add(mono[:n])
 		} else {
@@ -211,8 +212,21 @@ func (s *Source) Rewind() error {
 	return s.reopen()
 }
 
-// Read reads the next samples; see [dsp.Samples].
+// Read reads the next samples, with the values that they count as; see [dsp.Samples] and
+// [dsp.Bounded].
 func (s *Source) Read(dst []float64) (int, error) {
+	n, err := s.read(dst)
+	if n > 0 {
+		if x := dsp.Bounded(s.clean, dst[:n]); &x[0] != &dst[0] {
+			s.clean = x
+			copy(dst, x)
+		}
+	}
+	return n, err
+}
+
+// read reads the next samples as they are.
+func (s *Source) read(dst []float64) (int, error) {
 	if err := s.ctx.Err(); err != nil {
 		return 0, err
 	}

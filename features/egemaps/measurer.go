@@ -164,12 +164,6 @@ func (m *Measurer) rhythm(in *features.Recording) {
 	m.add(float64(len(voiced)) / a.Duration)
 	m.add(meanSD(voiced))
 	m.add(meanSD(runs(a.F0, false)))
-	m.add(soundLevel(in.Native))
-}
-
-// soundLevel is the equivalent continuous sound level in dBFS: the level of the mean
-// square of x less its mean.
-func soundLevel(x []float64) float64 {
-	_, m2, _, _ := dsp.CentralMoments(x)
-	return 10 * math.Log10(m2)
+	_, square, _, _ := dsp.CentralMoments(dsp.Bounded(nil, in.Native))
+	m.add(10 * math.Log10(square)) // the equivalent continuous sound level in dBFS
 }
