@@ -334,30 +334,33 @@ func (t *Trial) Example(task screen.Category) learn.Example {
 	return e
 }
 
-// measure compares the tested sessions with their labels.
+// measure compares the tested sessions with their labels. AUC is over pairs that were tested
+// together: each fold has a model of its own (see [learn.HeldOut]).
 func (p *protocol) measure(name string, part part, q *predicted) System {
 	var score, truth, guess []float64
 	var y []bool
 	var class, called []int
 	var speaker []string
-	for _, f := range part.folds {
+	var fold []int
+	for k, f := range part.folds {
 		for _, i := range f.Test {
 			t := &p.trials[i]
 			if math.IsNaN(q.score[i]) {
 				continue
 			}
 			score, y, speaker = append(score, q.score[i]), append(y, t.Positive), append(speaker, t.Speaker)
+			fold = append(fold, k)
 			class, called = append(class, stats.Indicator(t.Positive)), append(called, stats.Indicator(q.call[i]))
 			if t.HasTotal && !math.IsNaN(q.total[i]) {
 				truth, guess = append(truth, float64(t.Total)), append(guess, q.total[i])
 			}
 		}
 	}
-	ci := stats.BootstrapClusters(y, speaker, 0.95, stats.Resamples, p.seed, stats.AUCOf(score, y))
+	ci := stats.BootstrapClusters(y, speaker, 0.95, stats.Resamples, p.seed, stats.WithinAUCOf(score, y, fold))
 	c := evaluate.NewClasses(class, called, 2)
 	tn, fp, fn, tp := float64(c.Confusion[0][0]), float64(c.Confusion[0][1]), float64(c.Confusion[1][0]), float64(c.Confusion[1][1])
 	s := System{
-		Name: name, N: len(y), AUC: stats.AUC(score, y), Low: ci.Low, High: ci.High, Accuracy: c.Accuracy,
+		Name: name, N: len(y), AUC: stats.WithinAUC(score, y, fold), Low: ci.Low, High: ci.High, Accuracy: c.Accuracy,
 		F1: 2 * tp / (2*tp + fp + fn), F1Negative: 2 * tn / (2*tn + fp + fn),
 		Sensitivity: tp / (tp + fn), Specificity: tn / (tn + fp), Totals: evaluate.NewTotals(truth, guess),
 	}

@@ -208,3 +208,31 @@ func TestProtocolOfLittle(t *testing.T) {
 		t.Errorf("trained on one class: got %+v", s)
 	}
 }
+
+// Each fold has a model with a level of its own. A model that orders people as the prior does
+// has the prior's AUC all the same.
+func TestFoldsDoNotRankAgainstEachOther(t *testing.T) {
+	trials := madeTrials(t, 60, 0.15, 0, false)
+	for i := range trials {
+		trials[i].Split = ""
+	}
+	p := &protocol{trials: trials, prior: shippedDepression(t), seed: 1}
+	part := p.parts()[0]
+	if len(part.folds) < 2 {
+		t.Fatalf("got %d folds, want several", len(part.folds))
+	}
+	plain, levelled := p.newPredicted(), p.newPredicted()
+	for k, f := range part.folds {
+		for _, q := range []*predicted{plain, levelled} {
+			if ok, err := p.unlearned(t.Context(), f, q); err != nil || !ok {
+				t.Fatal(ok, err)
+			}
+		}
+		for _, i := range f.Test {
+			levelled.score[i] += float64(k)
+		}
+	}
+	if a, b := p.measure("", part, plain), p.measure("", part, levelled); math.Abs(a.AUC-b.AUC) > 1e-12 || math.Abs(a.Low-b.Low) > 1e-12 {
+		t.Errorf("got an AUC of %v (from %v), with a level for each fold %v (from %v)", a.AUC, a.Low, b.AUC, b.Low)
+	}
+}
