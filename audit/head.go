@@ -14,6 +14,8 @@ import (
 // headSuffix is appended to the name of a log for the name of its head file.
 const headSuffix = ".head"
 
+const lockSuffix = ".lock"
+
 // Head names the last record of a log at some time. A Head that is kept elsewhere
 // shows later whether the log still has that record and all before it. The zero
 // Head names no record.

@@ -84,7 +84,7 @@ type batch struct {
 func newBatch() *batch { return &batch{done: make(chan struct{})} }
 
 // Open opens a log, and creates a missing one, readable by its owner only. The error
-// wraps ErrLocked if the log is open already, and ErrBroken if the record that the
+// wraps ErrLocked if the log, or that of Options.After, is open already, and ErrBroken if the record that the
 // head names is missing or a later record does not fit its chain. Open does not
 // read earlier records; Verify does.
 func Open(name string, opts *Options) (_ *Log, err error) {
@@ -93,7 +93,7 @@ func Open(name string, opts *Options) (_ *Log, err error) {
 	}
 	l := &Log{opts: opts.withDefaults(), name: name, wait: newBatch(), wake: make(chan struct{}, 1), ended: make(chan struct{})}
 	l.seal = newSealer(l.opts.Key)
-	l.unlock, err = durable.Lock(name+".lock", 0)
+	l.unlock, err = durable.Lock(name+lockSuffix, 0)
 	if errors.Is(err, durable.ErrHeld) {
 		return nil, fmt.Errorf("%w: %s", ErrLocked, name)
 	}
@@ -151,6 +151,17 @@ func (l *Log) algorithm() string {
 // begin returns the first record of a file.
 func (l *Log) begin() (*Record, error) {
 	if l.opts.After != "" {
+		// A process that still writes to it would continue the chain too. Where there is no
+		// lock nobody does.
+		if _, err := os.Stat(l.opts.After + lockSuffix); err == nil {
+			unlock, err := durable.Lock(l.opts.After+lockSuffix, 0)
+			if errors.Is(err, durable.ErrHeld) {
+				return nil, fmt.Errorf("%w: %s", ErrLocked, l.opts.After)
+			}
+			if err == nil {
+				defer unlock()
+			}
+		}
 		s, err := Verify([]string{l.opts.After}, &VerifyOptions{Key: l.opts.Key})
 		if err != nil {
 			return nil, err

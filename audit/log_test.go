@@ -227,9 +227,12 @@ func TestAfter(t *testing.T) {
 	key := []byte("a key of the test")
 	l, old := newLog(t, &Options{Key: key})
 	mustAppend(t, l, 3)
-	last := mustClose(t, l)
 	name := filepath.Join(t.TempDir(), "next.log")
 	opts := &Options{Key: key, After: old}
+	if _, err := Open(name, opts); !errors.Is(err, ErrLocked) {
+		t.Errorf("after a log that is still written: got %v, want %v", err, ErrLocked)
+	}
+	last := mustClose(t, l)
 	mustAppend(t, reopen(t, name, opts), 2)
 	vo := &VerifyOptions{Key: key, Heads: []Head{last}}
 	if s := mustVerify(t, vo, old, name); s.Records != 7 || s.Last.Seq != 7 || s.After != "" {

@@ -80,6 +80,17 @@ func TestDBCopy(t *testing.T) {
 	sql("DELETE FROM voicescreen.sessions WHERE id LIKE 'session1%' OR id = 'waits'") // as if it had been interrupted
 	run("copied 12 sessions; there already 49 sessions\nfrom: "+all+"\nto:   "+all+"\n", there...)
 	run("copied 0 sessions; there already 61 sessions", there...)
+	for version, live := range []string{`{"a":1}`, `{"b":2}`} { // of servers that were killed
+		err := withStore(t.Context(), file, nil, func(st store.Store) error {
+			_, err := st.PutDocument(t.Context(), "replicas", uint64(version), []byte(live))
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		run("copied 0 sessions; there already 61 sessions", there...)
+	}
+	sql("DELETE FROM voicescreen.documents WHERE name = 'replicas'")
 
 	run("61 sessions, 1 recordings with 5 bytes, 0 faults", append([]string{"db", "check", url}, key...)...)
 	run("clinic   user0", append([]string{"db", "list", url}, key...)...)

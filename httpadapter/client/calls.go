@@ -114,7 +114,7 @@ func (c *Client) Result(ctx context.Context, sessionID string) (*Result, error) 
 // service can do that.
 func (c *Client) result(ctx context.Context, sessionID string, held time.Duration) (_ *Result, holds bool, err error) {
 	k := call{safety: idempotent, method: "GET", path: "/v2/predict/sessions/" + segment(sessionID)}
-	if held > 0 {
+	if held >= time.Second {
 		k.prefer = "wait=" + strconv.Itoa(int(held/time.Second))
 	}
 	answer, err := c.do(ctx, k)
@@ -137,10 +137,15 @@ const (
 // Wait returns the result of a session once its Status is not Processing. It
 // waits as long as ctx lets it. Where the service can hold its answer
 // ("Prefer: wait" of RFC 7240) the result comes at once when it is there,
-// otherwise Wait asks every second.
+// otherwise Wait asks every second. Options.HTTP may have a time-out for single requests:
+// answers are then held for half of it at most.
 func (c *Client) Wait(ctx context.Context, sessionID string) (*Result, error) {
+	held := waitTime
+	if c.http.Timeout > 0 {
+		held = min(held, c.http.Timeout/2)
+	}
 	for {
-		r, holds, err := c.result(ctx, sessionID, waitTime)
+		r, holds, err := c.result(ctx, sessionID, held)
 		if err != nil || r.Status != screen.StatusProcessing {
 			return r, err
 		}

@@ -310,6 +310,26 @@ func TestWaitPolls(t *testing.T) {
 	}
 }
 
+// A time-out for single requests ends none that the service holds.
+func TestWaitFitsIntoTheTimeout(t *testing.T) {
+	for timeout, want := range map[time.Duration]string{10 * time.Second: "wait=5", time.Minute: "wait=20", 1500 * time.Millisecond: ""} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if got := r.Header.Get("Prefer"); got != want {
+				t.Errorf("with a time-out of %v: got Prefer %q, want %q", timeout, got, want)
+			}
+			fmt.Fprint(w, `{"status":"success"}`)
+		}))
+		c, err := client.New(server.URL, "key", &client.Options{HTTP: &http.Client{Timeout: timeout}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Wait(t.Context(), "x"); err != nil {
+			t.Error(err)
+		}
+		server.Close()
+	}
+}
+
 // The key goes to nobody else.
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

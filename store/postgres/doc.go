@@ -65,7 +65,8 @@
 // Watch listens on a connection of its own (LISTEN). The keys of changed sessions
 // are sent after the commit, collected over 10 ms, since a NOTIFY in each
 // transaction makes all commits of the server wait for one another. They are a
-// hint and may be lost.
+// hint and may be lost. With row-level security they name no session, and whoever waits
+// for one looks again at each.
 //
 // # Poolers
 //
@@ -110,6 +111,10 @@
 //	GRANT USAGE ON SCHEMA voicescreen TO clinic_a;
 //	GRANT SELECT ON voicescreen.sessions TO clinic_a;
 //	INSERT INTO voicescreen.tenants VALUES ('clinic_a', 'clinic-a');
+//
+// Every role of a database may listen to what is notified: with row-level security it hears
+// that something changed, and not of whom. Processes that were started before it was turned
+// on still say it; start them again.
 //
 // The service keeps accounts apart by itself: each call names its account. Its role owns
 // the tables, which no policy applies to, or has a row with the account NULL; Open

@@ -28,7 +28,7 @@ func TestStoreBehindAPooler(t *testing.T) {
 	t.Cleanup(pooler.Stop)
 	through := func(t *testing.T, direct string, now func() time.Time) store.Store {
 		t.Helper()
-		return open(t, pooler.URL(databaseName(direct))+described, &postgres.Options{Now: now, ListenURL: direct})
+		return open(t, pooler.URL(databaseName(direct))+described, &postgres.Options{Now: now, ListenURL: direct + "&pool_max_conns=3"})
 	}
 	t.Run("suite", func(t *testing.T) {
 		t.Parallel()

@@ -162,9 +162,11 @@ func (s *Store) config(url, listenURL string) (*pgxpool.Config, error) {
 	s.setUp(config.ConnConfig, !s.pooled)
 	switch {
 	case listenURL != "":
-		if s.listen, err = pgx.ParseConfig(listenURL); err != nil {
+		listen, err := pgxpool.ParseConfig(listenURL) // it may have settings of the pool
+		if err != nil {
 			return nil, err
 		}
+		s.listen = listen.ConnConfig
 		s.setUp(s.listen, false)
 	case !s.pooled:
 		s.listen = config.ConnConfig.Copy()
@@ -215,6 +217,13 @@ func (s *Store) prepare(ctx context.Context, opts *Options) error {
 	}
 	if err := secureRows(ctx, c.Conn(), opts.RowSecurity); err != nil {
 		return err
+	}
+	var secured bool
+	if err := c.QueryRow(ctx, sqlRowsSecured).Scan(&secured); err != nil {
+		return err
+	}
+	if secured {
+		s.hints.hideNames()
 	}
 	s.vault, err = unlock(ctx, c.Conn(), opts.Key)
 	return err

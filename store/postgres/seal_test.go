@@ -147,6 +147,7 @@ func TestWhatWasChangedInAnEncryptedStoreIsDamaged(t *testing.T) {
 
 func TestAStoreOpensWithItsKeyAlone(t *testing.T) {
 	t.Parallel()
+	const pooled = "&pool_max_conns=3" // as the strings of servers have it
 	other := bytes.Repeat([]byte{1}, postgres.KeySize)
 	encrypted, plain := database(t), database(t)
 	for url, key := range map[string][]byte{encrypted: testKey, plain: nil} {
@@ -179,7 +180,7 @@ func TestAStoreOpensWithItsKeyAlone(t *testing.T) {
 			t.Errorf("Rekey %s: got error %v, want %v", name, err, postgres.ErrKey)
 		}
 	}
-	if err := postgres.Rekey(t.Context(), encrypted, testKey, other); err != nil {
+	if err := postgres.Rekey(t.Context(), encrypted+pooled, testKey, other); err != nil {
 		t.Fatal(err)
 	}
 	refused("with the former key", encrypted, testKey)

@@ -22,6 +22,8 @@ const (
 		SELECT NOT row_security_active('voicescreen.sessions')
 			OR EXISTS (SELECT FROM voicescreen.tenants WHERE role = current_user AND account IS NULL)`
 	sqlRole = `SELECT current_user::text`
+
+	sqlRowsSecured = `SELECT relrowsecurity FROM pg_class WHERE oid = 'voicescreen.sessions'::regclass`
 )
 
 // secureRows turns row-level security on if that is asked for, and returns ErrServer for

@@ -1,9 +1,13 @@
 package postgres_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/voicescreen/voicescreen/store/postgres"
 )
@@ -84,7 +88,21 @@ func TestRowLevelSecurity(t *testing.T) {
 	if err := st.Create(t.Context(), newSession("new")); err != nil {
 		t.Errorf("the service: Create: %v", err)
 	}
+	// What every role of the database may hear names nobody.
+	tenant, err := pgx.Connect(t.Context(), strings.ReplaceAll(url, "user=voicescreen", "user="+name+"_a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tenant.Close(context.Background()) }()
+	if _, err := tenant.Exec(t.Context(), "LISTEN voicescreen"); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := st.Update(t.Context(), "clinic", "new", attempt); err != nil {
 		t.Errorf("the service: Update: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if n, err := tenant.WaitForNotification(ctx); err != nil || n.Payload != "0 " {
+		t.Errorf("got the notification %+v and error %v, want one without a name", n, err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // unlock returns the vault of a store, and decides for a new one whether it is
@@ -57,7 +58,11 @@ func Rekey(ctx context.Context, url string, key, newKey []byte) error {
 	if len(key) != KeySize || len(newKey) != KeySize {
 		return fmt.Errorf("%w: keys have %d and %d bytes, want %d", ErrKey, len(key), len(newKey), KeySize)
 	}
-	c, err := pgx.Connect(ctx, url)
+	config, err := pgxpool.ParseConfig(url) // it may have settings of the pool
+	if err != nil {
+		return fmt.Errorf("store/postgres: rekey: %w", err)
+	}
+	c, err := pgx.ConnectConfig(ctx, config.ConnConfig)
 	if err != nil {
 		return fmt.Errorf("store/postgres: rekey: %w", err)
 	}

@@ -30,9 +30,18 @@ const (
 // hints are the keys of sessions that changed, of which other processes are told
 // after the commit. They may be lost. It is safe for concurrent use.
 type hints struct {
-	mu   sync.Mutex // protects keys
-	keys map[screen.SessionKey]bool
-	some chan struct{} // has an element if there may be keys
+	mu       sync.Mutex // protects keys and nameless
+	keys     map[screen.SessionKey]bool
+	nameless bool          // whether hints name no session
+	some     chan struct{} // has an element if there may be keys
+}
+
+// hideNames makes hints stand for any session from now on. PostgreSQL has no permissions for
+// what is notified: every role of the database may listen.
+func (h *hints) hideNames() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.nameless = true
 }
 
 func (h *hints) add(keys ...screen.SessionKey) {
@@ -56,7 +65,7 @@ func (h *hints) add(keys ...screen.SessionKey) {
 func (h *hints) take() (payloads []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.keys) > maxHints {
+	if len(h.keys) > maxHints || h.nameless && len(h.keys) > 0 {
 		payloads = []string{payload(screen.SessionKey{})}
 	} else {
 		for key := range h.keys {
