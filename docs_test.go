@@ -1,10 +1,13 @@
 package voicescreen_test
 
 import (
+	"fmt"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/voicescreen/voicescreen/screen"
 )
 
 // filePath is a path of a file in the running text of a page. A path with a part
@@ -46,6 +49,32 @@ func TestArchitectureNamesEveryPackage(t *testing.T) {
 		}
 		if !strings.Contains(string(text), "`"+name+"`") {
 			t.Errorf("package %s is not on the page, as `%s`", pkg, name)
+		}
+	}
+}
+
+// The answer in the README is that to the recording in it.
+func TestReadmeShowsTheScoreOfItsRecording(t *testing.T) {
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile(`"predicted_deepfake_score":([0-9.]+)`).FindStringSubmatch(string(text))
+	if m == nil {
+		t.Fatal("the README shows no deepfake score")
+	}
+	f, err := os.Open("testdata/interview_en.wav")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	a, err := newEngine(t, newMemory(t), nil).Analyze(t.Context(), f, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range a.Scores {
+		if got := fmt.Sprintf("%.2f", 100*s.Probability); s.Category == screen.Deepfake && got != m[1] {
+			t.Errorf("the README shows %s, got %s", m[1], got)
 		}
 	}
 }

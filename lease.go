@@ -3,6 +3,7 @@ package voicescreen
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/voicescreen/voicescreen/screen"
@@ -18,7 +19,10 @@ var errLeaseLost = errors.New("voicescreen: the lease was lost")
 // failed. The error is store.ErrNoneDue, or store.ErrDamaged where a record in
 // the queue cannot be read and there is no other to take.
 func (w *worker) Lease(ctx context.Context) (*store.Session, error) {
-	return w.store.Next(ctx, func(s *store.Session, now time.Time) error {
+	s, err := w.store.Next(ctx, func(s *store.Session, now time.Time) error {
+		if w.owed.has(s) {
+			s.Attempts--
+		}
 		if s.Attempts >= w.opts.Attempts {
 			w.fail(s, now, internalFailure())
 			return nil
@@ -29,6 +33,44 @@ func (w *worker) Lease(ctx context.Context) (*store.Session, error) {
 		s.Due = now.Add(w.opts.Lease)
 		return nil
 	})
+	if err == nil {
+		w.owed.remove(s)
+	}
+	return s, err
+}
+
+// owed are the leases of this process whose attempt does not count, as neither their
+// outcome nor that could be stored. The zero value is ready.
+type owed struct {
+	mu sync.Mutex // protects m
+	m  map[screen.SessionKey]*store.Session
+}
+
+func (o *owed) add(s *store.Session) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.m == nil {
+		o.m = map[screen.SessionKey]*store.Session{}
+	}
+	o.m[keyOf(s)] = s
+}
+
+// has says whether the record r is still under a lease that is owed.
+func (o *owed) has(r *store.Session) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	s := o.m[keyOf(r)]
+	return s != nil && holds(r, s)
+}
+
+func keyOf(s *store.Session) screen.SessionKey {
+	return screen.SessionKey{Account: s.Account, ID: s.ID}
+}
+
+func (o *owed) remove(s *store.Session) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.m, keyOf(s))
 }
 
 // holds says whether the record r is still under the lease of s.

@@ -62,12 +62,14 @@ type QueueOptions struct {
 	Poll time.Duration
 
 	// Attempts is how often an analysis is tried before the session fails with
-	// internal_error. While the server that keeps the recording does not answer
-	// (store.ErrUnavailable), attempts do not count. Default: 3.
+	// internal_error. An attempt does not count if the recording could not be opened,
+	// but for one that is lost or damaged, or if the store has no room for its outcome:
+	// it is made again and again. Default: 3.
 	Attempts int
 
 	// RetryDelay is the pause before the second attempt; the pause doubles
-	// before each later one. Default: 1 s.
+	// before each later one. Before one again that did not count it is four times as
+	// long. Default: 1 s.
 	RetryDelay time.Duration
 }
 

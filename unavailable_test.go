@@ -138,35 +138,53 @@ func TestAnOutcomeIsStoredWhenTheStoreIsAvailableAgain(t *testing.T) {
 	}
 }
 
-// A recording outlives a full store, however often its outcome could not be stored: a lease
-// may still fit where scores and measures do not.
+// A recording outlives a full store, however often its outcome could not be stored: where a
+// lease fits and scores and measures do not, and where nothing fits any more.
 func TestAttemptsDoNotCountWhileTheStoreIsFull(t *testing.T) {
-	st := &faultyStore{Store: newMemory(t)}
-	fake := newFake(nil)
-	opts := testOptions()
-	opts.Workers, opts.Scoring.Models = 1, []models.Scorer{fake}
-	opts.Queue.Lease = 50 * time.Millisecond
-	var room atomic.Bool
-	st.update = func(account, id string, change store.Change) (*store.Session, error) {
-		return st.Store.Update(context.Background(), account, id, func(s *store.Session, now time.Time) error {
-			if err := change(s, now); err != nil {
-				return err
+	full := fmt.Errorf("store/bolt: update: %w", store.ErrFull)
+	for name, all := range map[string]bool{"of outcomes": false, "of everything": true} {
+		t.Run(name, func(t *testing.T) {
+			st := &faultyStore{Store: newMemory(t)}
+			opts := testOptions()
+			opts.Workers, opts.Queue.Lease = 1, 50*time.Millisecond
+			var noRoom atomic.Bool
+			var analyses atomic.Int64
+			fake := newFake(nil)
+			opts.Scoring.Models = []models.Scorer{fake}
+			st.update = func(account, id string, change store.Change) (*store.Session, error) {
+				if all && noRoom.Load() {
+					return nil, full
+				}
+				return st.Store.Update(context.Background(), account, id, func(s *store.Session, now time.Time) error {
+					err := change(s, now)
+					if err == nil && s.Status.Final() && noRoom.Load() {
+						return full
+					}
+					return err
+				})
 			}
-			if s.Status.Final() && !room.Load() {
-				return fmt.Errorf("store/bolt: update: %w", store.ErrFull)
+			var failing atomic.Int64 // when everything began to
+			st.next = func(change store.Change) (*store.Session, error) {
+				// Each lease fits, and what comes for three times its length does not.
+				if all && time.Since(time.Unix(0, failing.Load())) < 3*opts.Queue.Lease {
+					return nil, full
+				}
+				s, err := st.Store.Next(context.Background(), change)
+				if err == nil {
+					noRoom.Store(analyses.Add(1) <= 5)
+					failing.Store(time.Now().UnixNano())
+				}
+				return s, err
 			}
-			return nil
+			e := newEngine(t, st, opts)
+			id := initiate(t, e, "u")
+			submit(t, e, id, speech())
+			if r := wait(t, e, id); r.Status != screen.StatusSuccess {
+				t.Errorf("got %v %+v, want success", r.Status, r.Failure)
+			}
+			if s, err := st.Get(t.Context(), "", id); err != nil || s.Attempts != 1 || analyses.Load() < 6 {
+				t.Errorf("got %+v and error %v after %d analyses, want one attempt of six", s, err, analyses.Load())
+			}
 		})
-	}
-	e := newEngine(t, st, opts)
-	id := initiate(t, e, "u")
-	submit(t, e, id, speech())
-	eventually(t, "more analyses than attempts", func() bool { return fake.calls.Load() > 4 })
-	room.Store(true)
-	if r := wait(t, e, id); r.Status != screen.StatusSuccess {
-		t.Errorf("got %v %+v, want success", r.Status, r.Failure)
-	}
-	if s, err := st.Get(t.Context(), "", id); err != nil || s.Attempts != 1 {
-		t.Errorf("got %+v and error %v, want one attempt", s, err)
 	}
 }

@@ -27,6 +27,7 @@ type worker struct {
 	ended   func(ctx context.Context, s *store.Session)                  // called once a final status is stored
 	wake    chan struct{}                                                // one token for each goroutine that should look for work
 	jobs    jobs                                                         // analyses under way
+	owed    owed                                                         // attempts
 	seldom  throttle.Line                                                // errors of the queue
 	hinted  atomic.Bool                                                  // whether a hint waits for its pause
 }
@@ -177,8 +178,8 @@ func (w *worker) attempt(ctx context.Context, s *store.Session) (out outcome, er
 	return w.analyze(ctx, s)
 }
 
-// mayPass reports whether an error of a store says nothing about what was asked for: its
-// server does not answer, or no room is left.
+// mayPass reports whether a later call may succeed after an error of a store: its server does
+// not answer, or no room is left.
 func mayPass(err error) bool { return errors.Is(err, store.ErrUnavailable) || store.IsFull(err) }
 
 // complete stores the outcome of an attempt under the token of the lease. If another
@@ -224,6 +225,7 @@ func (w *worker) complete(ctx context.Context, s *store.Session, out outcome, fa
 	default:
 		log.Error("store a result", "error", err)
 		if mayPass(err) {
+			w.owed.add(s)
 			w.release(ctx, s, w.pause())
 		}
 	}

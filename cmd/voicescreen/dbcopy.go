@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -30,7 +31,7 @@ from PostgreSQL to PostgreSQL. Stop the servers of both first. A missing file is
 What TO has already as FROM has it is left as it is: a copy that was interrupted goes on
 when the command is repeated. What TO has otherwise is an error that names it, and stays.
 At the end the sessions, recordings and documents of both are counted, and the numbers
-must be equal. Keys and webhooks that are kept in files are not in a database: servers on
+must be equal: make keys in TO after the copy. Keys and webhooks that are kept in files are not in a database: servers on
 PostgreSQL can use the same files.
 
 TO is opened with the key of --to-key, or with that of FROM if it is not given.`,
@@ -49,15 +50,16 @@ TO is opened with the key of --to-key, or with that of FROM if it is not given.`
 			if err := recordings.check("postgres://"); err != nil {
 				return err
 			}
-			key := opts.Key
+			key, keyFlag := opts.Key, ""
 			if toKey != "" {
 				warnReadable(cmd.ErrOrStderr(), toKey)
 				var err error
 				if key, err = readSecret(toKey, ""); err != nil {
 					return err
 				}
+				keyFlag = "--to-key"
 			}
-			return runCopy(cmd, side{from, opts.Key}, side{to, key}, &recordings)
+			return runCopy(cmd, side{from, opts.Key, ""}, side{to, key, keyFlag}, &recordings)
 		})
 	cmd.Flags().StringVar(&toKey, "to-key", "", "a file with the key of TO (default: that of FROM)")
 	recordings.add(cmd)
@@ -66,8 +68,16 @@ TO is opened with the key of --to-key, or with that of FROM if it is not given.`
 
 // side is a database of a copy.
 type side struct {
-	db  string
-	key []byte
+	db      string
+	key     []byte
+	keyFlag string // of the key; "" for --store-key
+}
+
+func (s side) hint(err error) error {
+	if s.keyFlag != "" {
+		return keyFrom(err, s.keyFlag)
+	}
+	return keyHint(err)
 }
 
 // documented is a store that knows the names of its documents.
@@ -85,7 +95,7 @@ func (s side) open(ctx context.Context, recordings *audioFlags, create bool) (do
 		}
 		st, err := postgres.Open(ctx, s.db, &postgres.Options{Key: s.key, Audio: a})
 		if err != nil {
-			return nil, keyHint(err)
+			return nil, s.hint(err)
 		}
 		return st, nil
 	}
@@ -94,7 +104,7 @@ func (s side) open(ctx context.Context, recordings *audioFlags, create bool) (do
 	}
 	st, err := bolt.Open(s.db, &bolt.Options{Key: s.key})
 	if err != nil {
-		return nil, keyHint(err)
+		return nil, s.hint(err)
 	}
 	return st, nil
 }
@@ -126,9 +136,20 @@ func runCopy(cmd *cobra.Command, a, b side, recordings *audioFlags) (err error) 
 		return errors.Join(err, &left)
 	}
 	if counts[0] != counts[1] {
-		err = errors.Join(err, errors.New("the numbers differ: TO had other sessions or documents, or FROM changed meanwhile"))
+		err = errors.Join(err, errors.New("the numbers differ: TO had other sessions or documents"+c.others(cmd.Context())+", or FROM changed meanwhile"))
 	}
 	return err
+}
+
+// others names the documents that TO alone has, in brackets; "" if there are none.
+func (c *copying) others(ctx context.Context) string {
+	mine, err := c.from.Documents(ctx)
+	theirs, terr := c.to.Documents(ctx)
+	theirs = slices.DeleteFunc(theirs, func(name string) bool { return slices.Contains(mine, name) || slices.Contains(passing, name) })
+	if err != nil || terr != nil || len(theirs) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(theirs, ", ") + ")"
 }
 
 // held is what a store holds.
@@ -151,7 +172,11 @@ func count(ctx context.Context, st documented) (h held, err error) {
 		return h, err
 	}
 	names, err := st.Documents(ctx)
-	h.documents = len(names)
+	for _, name := range names {
+		if !slices.Contains(passing, name) {
+			h.documents++
+		}
+	}
 	return h, err
 }
 

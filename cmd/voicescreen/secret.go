@@ -58,10 +58,18 @@ func (f *storeKeyFlag) add(cmd *cobra.Command) {
 // read returns the key, nil if there is none.
 func (f *storeKeyFlag) read() ([]byte, error) { return readSecret(f.file, envStoreKey) }
 
-// keyHint adds to an error about a key that does not fit where the key is from.
-func keyHint(err error) error {
-	if errors.Is(err, bolt.ErrKey) || errors.Is(err, postgres.ErrKey) {
-		return fmt.Errorf("%w; the key is from --store-key or %s", err, envStoreKey)
+// keyHint adds to an error about a key that does not fit where the key is from, once.
+func keyHint(err error) error { return keyFrom(err, "--store-key or "+envStoreKey) }
+
+func keyFrom(err error, where string) error {
+	var hinted *hintedError
+	if !errors.Is(err, bolt.ErrKey) && !errors.Is(err, postgres.ErrKey) || errors.As(err, &hinted) {
+		return err
 	}
-	return err
+	return &hintedError{fmt.Errorf("%w; the key is from %s", err, where)}
 }
+
+// hintedError says where the key is from.
+type hintedError struct{ error }
+
+func (e *hintedError) Unwrap() error { return e.error }
