@@ -54,6 +54,7 @@ type activity struct {
 	sorted  []float64 // scratch
 	state   []bool    // scratch
 	quiet   []bool    // of each frame; see markNoise
+	floor   []bool    // of each frame; see markFloor
 	speech  float64   // dBFS, speech level; NaN without speech
 	noise   float64   // dBFS, noise floor
 	window  []float64 // weights of the blocks, half of the symmetric window

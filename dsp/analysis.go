@@ -38,8 +38,11 @@ type Quality struct {
 	// more at the highest or lowest value. Clipping before a resampling does not
 	// count; for that see [Clipped].
 	Clipped float64
-	// Bandwidth is the frequency in Hz above which there is only noise floor;
-	// NaN for silence and for less than 23 ms.
+	// Bandwidth is the frequency in Hz above which there is only noise floor: speech
+	// is less than 3 dB above the noise between it, or all is less than 10 dB above
+	// the lowest part of the spectrum. NaN for silence and for less than 23 ms. In
+	// what was resampled the noise alone counts; without pauses, or where a gate took
+	// it out of them, the bandwidth is about that of the former rate.
 	Bandwidth float64
 }
 

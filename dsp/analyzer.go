@@ -25,6 +25,8 @@ type Analyzer struct {
 	cpps     *CPPS
 	formants *FormantTracker
 	activity *activity
+	speech   longTerm  // of frames of speech
+	noise    longTerm  // of those with nothing but noise
 	smooth   []float64 // scratch of the bandwidth
 	clean    []float64 // a copy of the samples with those replaced that are not analysed
 	keep     Sink      // fills the tracks of out
@@ -42,6 +44,8 @@ func NewAnalyzer() *Analyzer {
 		cpps:     NewCPPS(SampleRate),
 		formants: NewFormantTracker(),
 		activity: newActivity(SampleRate),
+		speech:   newLongTerm(),
+		noise:    newLongTerm(),
 		smooth:   make([]float64, spectrumFrame/2+1),
 	}
 	a.pulses.beyond = pulseAlike
@@ -181,6 +185,7 @@ func (a *Analyzer) run(x *signal, e extent, sink *Sink) {
 	out.Pulses = emptied(out.Pulses, expectedPulses(out.F0))
 	a.activity.detect(out)
 	out.Quality.SNR = a.activity.snr(out.IsSpeech)
+	a.activity.markFloor()
 	if x.src != nil && n > longTrack {
 		a.activity.sorted = nil // scratch
 	}
@@ -199,11 +204,11 @@ func (a *Analyzer) run(x *signal, e extent, sink *Sink) {
 
 // bandwidth is that of the recording whose spectra are known.
 func (a *Analyzer) bandwidth() float64 {
-	var noise []float64
-	if a.spectral.noise.n >= snrLeast {
-		noise = a.spectral.noise.mean()
+	var speech, noise []float64
+	if a.speech.n > 0 && a.noise.n > 0 {
+		speech, noise = a.speech.mean(), a.noise.mean()
 	}
-	return bandwidth(a.spectral.longTerm.mean(), noise, a.smooth, SampleRate)
+	return bandwidth(a.spectral.longTerm.mean(), speech, noise, a.smooth, SampleRate)
 }
 
 // expectedPulses is about the number of pulses of a recording with the track f0, or more.
@@ -220,6 +225,8 @@ func (a *Analyzer) voices(x *signal, offset float64, sink *Sink) {
 	out, n := &a.out, len(a.out.F0)
 	x.rewind()
 	a.spectral.start(x, offset)
+	a.speech.reset()
+	a.noise.reset()
 	a.hnr.start()
 	a.cpps.begin(offset)
 	a.shimmer = shimmer{}
@@ -233,7 +240,14 @@ func (a *Analyzer) voices(x *signal, offset float64, sink *Sink) {
 		a.pulses.amp = a.pulses.amp[:0]
 		a.cpps.frames(x, out.F0, limit)
 		for i := first; i < limit; i++ {
-			sink.Frame(i, a.spectral.measure(x, i, sink.Wants == nil || sink.Wants(i), a.activity.quiet[i]))
+			sink.Frame(i, a.spectral.measure(x, i, sink.Wants == nil || sink.Wants(i)))
+			switch {
+			case !a.spectral.whole:
+			case a.activity.floor[i]:
+				a.noise.add(a.spectral.spectrum.power)
+			case out.IsSpeech[i]:
+				a.speech.add(a.spectral.spectrum.power)
+			}
 		}
 		for i := first; i < limit; i++ {
 			sink.HNR(i, a.hnr.at(x, out.F0, i))

@@ -65,7 +65,6 @@ func (v *activity) snr(isSpeech []bool) float64 {
 	}
 	v.sorted = inside
 	if ns == 0 {
-		clear(v.quiet) // all of it may be sound
 		return math.NaN()
 	}
 	ps, pn := speech/float64(ns), noise/float64(max(nn, 1))
@@ -80,6 +79,28 @@ func (v *activity) snr(isSpeech []bool) float64 {
 		return math.NaN()
 	}
 	return level((ps - pn) / pn)
+}
+
+// markFloor sets floor: which frames hold the noise of the recording alone, for the measure
+// of the bandwidth. They are the lower half of those of markNoise, since breath and clicks
+// between speech are not its noise, but for digital silence, which a gate leaves. There are
+// none without speech, when all may be sound, and none of fewer than 0.2 s.
+func (v *activity) markFloor() {
+	v.floor = filled(v.floor, len(v.quiet), false)
+	levels := v.sorted[:0]
+	for i, on := range v.quiet {
+		if on && v.level[i] > silence {
+			levels = append(levels, v.level[i])
+		}
+	}
+	v.sorted = levels
+	if math.IsNaN(v.speech) || len(levels) < 2*snrLeast {
+		return
+	}
+	top := nearestRank(levels, 0.5)
+	for i, on := range v.quiet {
+		v.floor[i] = on && v.level[i] > silence && v.level[i] <= top
+	}
 }
 
 // Clipped is the share, 0 to 1, of the mono samples x that were clipped: that are in
@@ -209,13 +230,13 @@ func newFlat(m, top float64) flat {
 
 // bandwidth is the frequency in Hz above which the long-term power spectrum p (bins
 // from 0 to half of sr) has only noise floor: the highest frequency at which p,
-// averaged over nine bins, is 10 dB above its lowest part, at most 90 dB below its strongest,
-// and 3 dB above noise, the spectrum between speech averaged likewise, which is nil where
-// that is not known. Where a recording was resampled the lowest part may be below its noise:
-// then the noise alone says where the sound ends. bandwidth is sr/2 if the strongest and the
-// lowest part are within 20 dB (noise). It is NaN for silence and for recordings shorter
-// than one frame. smooth is scratch as long as p.
-func bandwidth(p, noise, smooth []float64, sr float64) float64 {
+// averaged over nine bins, is 10 dB above its lowest part and at most 90 dB below its
+// strongest, and at which speech, averaged likewise, is 3 dB above noise. These are the mean
+// spectra of frames of speech and of frames of noise, nil where they are not known. They say
+// where sound ends in what was resampled, whose lowest part is below its noise. bandwidth is
+// sr/2 if the strongest and the lowest part are within 20 dB (noise). It is NaN for silence
+// and for recordings shorter than one frame. smooth is scratch as long as p.
+func bandwidth(p, speech, noise, smooth []float64, sr float64) float64 {
 	n := len(p)
 	edge := int(bandEdgeShare * float64(n-1))
 	top, bottom := 0.0, math.Inf(1)
@@ -236,7 +257,7 @@ func bandwidth(p, noise, smooth []float64, sr float64) float64 {
 	least := max(bottom*math.Pow(10, bandFloor/10.), top*math.Pow(10, -bandRange/10.))
 	over := math.Pow(10, bandNoise/10.)
 	for k := n - 1; k > 0; k-- {
-		if smooth[k] >= least && (noise == nil || smooth[k] >= over*around(noise, k)) {
+		if smooth[k] >= least && (noise == nil || around(speech, k) >= over*around(noise, k)) {
 			return float64(k) * nyquist / float64(n-1)
 		}
 	}

@@ -18,7 +18,7 @@ type Spectral struct {
 	loudness *loudness
 	frame    []float64 // a frame for the cepstrum
 	longTerm longTerm  // of the frames wholly in the signal
-	noise    longTerm  // of those between speech
+	whole    bool      // whether the latest frame is one of them
 	sonorant []float32 // mean square of each frame in the band of the sonorants
 	weights  []float64 // that give it from the power spectrum
 	level    levelMeter
@@ -32,7 +32,7 @@ func NewSpectral() *Spectral {
 	s.loudness = newLoudness(SampleRate, spectrumFrame, s.spectrum.window)
 	s.frame = make([]float64, s.mfcc.FrameLen())
 	s.weights = sonorantWeights(SampleRate, s.spectrum.window)
-	s.longTerm.sum, s.noise.sum = make([]float64, spectrumFrame/2+1), make([]float64, spectrumFrame/2+1)
+	s.longTerm = newLongTerm()
 	return s
 }
 
@@ -41,6 +41,8 @@ type longTerm struct {
 	sum []float64
 	n   int
 }
+
+func newLongTerm() longTerm { return longTerm{sum: make([]float64, spectrumFrame/2+1)} }
 
 func (l *longTerm) reset() {
 	clear(l.sum)
@@ -76,7 +78,7 @@ func (s *Spectral) Frames(x []float64, offset float64, out *Analysis) {
 	all := whole(x)
 	s.start(&all, offset)
 	for i := range n {
-		f := s.measure(&all, i, true, false)
+		f := s.measure(&all, i, true)
 		out.Level[i], out.Loudness[i], out.Spectrum[i], out.MFCC[i] = f.Level, f.Loudness, f.Spectrum, f.MFCC
 	}
 }
@@ -102,7 +104,6 @@ func (s *Spectral) start(x *signal, offset float64) {
 	s.offset = offset
 	s.spectrum.reset()
 	s.longTerm.reset()
-	s.noise.reset()
 	s.sonorant = emptied(s.sonorant, FrameCount(x.n))
 	if x.n > 0 {
 		s.level.start(x, offset)
@@ -110,8 +111,8 @@ func (s *Spectral) start(x *signal, offset float64) {
 }
 
 // measure measures frame i, the frames in order, without Spectrum and MFCC unless all.
-// quiet is whether it lies between speech. The result is valid until the next call.
-func (s *Spectral) measure(x *signal, i int, all, quiet bool) *Frame {
+// The result is valid until the next call.
+func (s *Spectral) measure(x *signal, i int, all bool) *Frame {
 	f := &s.now
 	f.Level = s.level.frame(x, i)
 	if all {
@@ -127,11 +128,8 @@ func (s *Spectral) measure(x *signal, i int, all, quiet bool) *Frame {
 	}
 	s.sonorant = append(s.sonorant, float32(dotProduct(s.weights, s.spectrum.power[:len(s.weights)], hasAVX)))
 	f.Loudness = s.loudness.of(s.spectrum.power)
-	if start >= 0 && start+spectrumFrame <= x.n {
+	if s.whole = start >= 0 && start+spectrumFrame <= x.n; s.whole {
 		s.longTerm.add(s.spectrum.power)
-		if quiet {
-			s.noise.add(s.spectrum.power)
-		}
 	}
 	return f
 }

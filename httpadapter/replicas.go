@@ -15,8 +15,9 @@ import (
 )
 
 const (
-	// replicasDocument is the name of the store's document of live replicas.
-	replicasDocument = "replicas"
+	// ReplicasDocument is the name of the store's document of live replicas. It says nothing
+	// that a copy of the store needs.
+	ReplicasDocument = "replicas"
 
 	// beatEvery is how often a replica says that it is live. Chosen: a change of their
 	// number counts within seconds, at a third of a write a second for each.
@@ -69,7 +70,7 @@ type peer struct {
 // StoredReplicas returns the replicas of a store, this server among them. The store must
 // stay open until Run has returned.
 func StoredReplicas(ctx context.Context, st store.Store) (*Replicas, error) {
-	d, err := document.Open(ctx, st, replicasDocument, nil, beatsFormat)
+	d, err := document.Open(ctx, st, ReplicasDocument, nil, beatsFormat)
 	if err != nil {
 		return nil, fmt.Errorf("httpadapter: replicas: %w", err)
 	}

@@ -200,6 +200,8 @@ func TestPredictWithoutFile(t *testing.T) {
 	upload := form("POST", "/predict", field{"session_id", bare}, field{"file", recording})
 	for _, r := range []request{
 		{contentType: "multipart/form-data", body: upload.body}, {body: upload.body}, {contentType: "audio/wav", body: recording}, {body: recording}, {contentType: "audio/wav", body: "x"},
+		{body: "fLaC\x00\x00\x00\x22" + recording}, {contentType: "application/octet-stream", body: "OggS\x00\x02" + recording},
+		{contentType: formType, body: "\x1a\x45\xdf\xa3" + recording}, {body: "\xff\xfb\x90d" + recording}, {contentType: "video/webm", body: "webm"},
 	} {
 		r.method, r.path = "POST", "/predict"
 		s.want(http.StatusNotAcceptable, r)

@@ -9,6 +9,7 @@ import (
 	"mime"
 	"mime/multipart"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/voicescreen/voicescreen"
@@ -108,14 +109,17 @@ type uploadBody struct {
 }
 
 // isRecording reports whether a body that openUpload does not read is meant as a recording
-// all the same: by its type, or as the beginning of a WAV file or of a multipart body.
+// all the same: by its type, as the beginning of a multipart body, or by bytes that are no
+// text, which the header of every format has.
 func (b uploadBody) isRecording(contentType string) bool {
 	media, _, _ := mime.ParseMediaType(contentType)
-	head, _ := b.Peek(4) // an error comes again
+	head, _ := b.Peek(12) // an error comes again
 	if isJSON(head) {
 		return false
 	}
-	return media == "multipart/form-data" || strings.HasPrefix(media, "audio/") || string(head) == "RIFF" || bytes.HasPrefix(head, []byte("--"))
+	kind, _, _ := strings.Cut(media, "/")
+	return media == "multipart/form-data" || kind == "audio" || kind == "video" || bytes.HasPrefix(head, []byte("--")) ||
+		slices.ContainsFunc(head, func(c byte) bool { return c < ' ' && c != '\t' && c != '\r' && c != '\n' || c >= 0xf8 })
 }
 
 // openBody returns the body of a request that may hold a recording. Until the file

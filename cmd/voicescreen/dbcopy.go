@@ -13,6 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/voicescreen/voicescreen/httpadapter"
+	"github.com/voicescreen/voicescreen/httpadapter/webhook"
 	"github.com/voicescreen/voicescreen/internal/command"
 	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
@@ -242,7 +244,7 @@ func (c *copying) run(ctx context.Context) error {
 
 // passing are the documents that say what servers do at the moment: which are live, and what
 // they delivered last. Those of TO stay.
-var passing = []string{"replicas", "webhook-deliveries"}
+var passing = []string{httpadapter.ReplicasDocument, webhook.DeliveriesDocument}
 
 // document copies a document, unless it is there.
 func (c *copying) document(ctx context.Context, name string) error {

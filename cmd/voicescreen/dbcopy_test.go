@@ -3,6 +3,8 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/voicescreen/voicescreen/httpadapter"
+	"github.com/voicescreen/voicescreen/httpadapter/webhook"
 	"github.com/voicescreen/voicescreen/internal/command"
 	"github.com/voicescreen/voicescreen/screen"
 	"github.com/voicescreen/voicescreen/store"
@@ -80,17 +84,24 @@ func TestDBCopy(t *testing.T) {
 	sql("DELETE FROM voicescreen.sessions WHERE id LIKE 'session1%' OR id = 'waits'") // as if it had been interrupted
 	run("copied 12 sessions; there already 49 sessions\nfrom: "+all+"\nto:   "+all+"\n", there...)
 	run("copied 0 sessions; there already 61 sessions", there...)
-	for version, live := range []string{`{"a":1}`, `{"b":2}`} { // of servers that were killed
+	for version := range uint64(2) { // of servers that were killed
+		live := map[string]string{
+			httpadapter.ReplicasDocument: fmt.Sprintf(`{"a":%d}`, version),
+			webhook.DeliveriesDocument:   fmt.Sprintf(`{"format":"voicescreen-webhook-deliveries/1","accounts":[{"account":"a","waiting":%d}]}`, version+1),
+		}
 		err := withStore(t.Context(), file, nil, func(st store.Store) error {
-			_, err := st.PutDocument(t.Context(), "replicas", uint64(version), []byte(live))
-			return err
+			var errs []error
+			for _, name := range passing {
+				_, err := st.PutDocument(t.Context(), name, version, []byte(live[name]))
+				errs = append(errs, err)
+			}
+			return errors.Join(errs...)
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		run("copied 0 sessions; there already 61 sessions", there...)
 	}
-	sql("DELETE FROM voicescreen.documents WHERE name = 'replicas'")
 
 	run("61 sessions, 1 recordings with 5 bytes, 0 faults", append([]string{"db", "check", url}, key...)...)
 	run("clinic   user0", append([]string{"db", "list", url}, key...)...)

@@ -166,8 +166,9 @@ func (c *cycles) compare(q, i, j int) {
 func (c *cycles) means(q, lo, hi int) (mean [cycleWidth]float64) {
 	n := 0
 	for i := lo; i+cycleLags[q] < hi; i++ {
-		if c.run[i+cycleLags[q]] > cycleLags[q] {
-			dsp.Add(mean[:], c.pairs[q].tracks[i])
+		// Of samples that are all 0, which the front end leaves nowhere, nothing is defined.
+		if row := c.pairs[q].tracks[i]; c.run[i+cycleLags[q]] > cycleLags[q] && !math.IsNaN(row[cycleWave]) {
+			dsp.Add(mean[:], row)
 			n++
 		}
 	}

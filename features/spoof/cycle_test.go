@@ -202,6 +202,16 @@ func TestCycleNeedsPulses(t *testing.T) {
 	}
 }
 
+// A pulse in digital silence is left out.
+func TestCyclesOfSilence(t *testing.T) {
+	x, pulses := ringing(func(int) float64 { return 0 }, func(int) float64 { return 0 })
+	middle := int(pulses[50] * rateHz)
+	clear(x[middle-cycleFrame/2-5 : middle+cycleFrame/2+5])
+	if got := ofCycles(x, pulses)("cycle.band1.wave_log"); math.IsNaN(got) {
+		t.Errorf("got %v, want a number", got)
+	}
+}
+
 func BenchmarkCycles(b *testing.B) {
 	x, pulses := ringing(func(int) float64 { return 0 }, func(int) float64 { return 0 })
 	c := newCycles()

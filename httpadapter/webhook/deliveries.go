@@ -102,10 +102,13 @@ type deliveryStore struct {
 	value durable.Value[deliveries] // if there is no path
 }
 
+// DeliveriesDocument is the name of the store's document of what was delivered last, beside
+// [Stored]. It says nothing that a copy of the store needs.
+const DeliveriesDocument = "webhook-deliveries"
+
 const (
-	deliveriesName     = "voicescreen-webhook-deliveries/1"
-	deliveriesSuffix   = ".deliveries"
-	deliveriesDocument = "webhook-deliveries"
+	deliveriesName   = "voicescreen-webhook-deliveries/1"
+	deliveriesSuffix = ".deliveries"
 
 	// maxReason is the maximum length of a reason in bytes. Chosen: more than
 	// the longest of the package.

@@ -126,7 +126,7 @@ func Stored(ctx context.Context, st store.Store) (*Endpoints, error) {
 	if err != nil {
 		return nil, fmt.Errorf("httpadapter/webhook: endpoints: %w", err)
 	}
-	outcomes, err := document.Open(ctx, st, deliveriesDocument, deliveries{}, deliveriesFormat)
+	outcomes, err := document.Open(ctx, st, DeliveriesDocument, deliveries{}, deliveriesFormat)
 	if err != nil {
 		return nil, fmt.Errorf("httpadapter/webhook: deliveries: %w", err)
 	}

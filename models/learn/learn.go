@@ -210,17 +210,7 @@ func Learn(ctx context.Context, prior *models.BayesFile, former *models.Bayes, e
 		}
 		rescale(g, platt)
 	}
-	was := make([]prediction, len(examples))
-	for i := range examples {
-		was[i] = predictionOf(former, examples[i].Recording)
-	}
-	judged := l.after(former)
-	if out.Fresh = len(judged) < len(examples) && l.enough(judged) == nil; !out.Fresh {
-		judged = everything
-	}
-	out.New, out.Former = l.figures(predictions, judged, o.Seed), l.figures(was, judged, o.Seed)
-	logScore, auc := out.rules()
-	out.Better = logScore && auc
+	l.compare(out, former, predictions, o.Seed)
 	out.File = g.into(prior)
 	l.describe(out, platt, &o)
 	whole := out.New
@@ -229,6 +219,21 @@ func Learn(ctx context.Context, prior *models.BayesFile, former *models.Bayes, e
 	}
 	out.File.Metrics = whole.metrics(o.Data)
 	return out, out.File.Check()
+}
+
+// compare sets what out says of the new model, which made the predictions, and the former.
+func (l *learner) compare(out *Learned, former *models.Bayes, predictions []prediction, seed uint64) {
+	was := make([]prediction, len(l.examples))
+	for i := range was {
+		was[i] = predictionOf(former, l.examples[i].Recording)
+	}
+	judged := l.after(former)
+	if out.Fresh = len(judged) < len(was) && l.enough(judged) == nil; !out.Fresh {
+		judged = stats.Indices(len(was))
+	}
+	out.New, out.Former = l.figures(predictions, judged, seed), l.figures(was, judged, seed)
+	logScore, auc := out.rules()
+	out.Better = logScore && auc
 }
 
 // learner is one call of Learn.
