@@ -113,6 +113,7 @@ func (e *Engine) analyze(ctx context.Context, o *AnalyzeOptions, read func(conte
 		if err != nil {
 			return audioError(err)
 		}
+		defer src.Within(ctx)()
 		scorers := e.analyzer.scorers()
 		in, err := scorers.measure(m, src)
 		if err != nil {
@@ -124,6 +125,9 @@ func (e *Engine) analyze(ctx context.Context, o *AnalyzeOptions, read func(conte
 		out, err = e.analyzer.file(ctx, src, in, scorers)
 		return err
 	})
+	if err != nil && ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	if err != nil {
 		return nil, err
 	}

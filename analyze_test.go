@@ -272,6 +272,29 @@ func TestAnalysesAreBounded(t *testing.T) {
 	}
 }
 
+// An analysis ends with its context while the recording is measured, whoever opened it.
+func TestAnalysesEndWithTheirContext(t *testing.T) {
+	e := newEngine(t, newMemory(t), testOptions())
+	c := &features.Channel{Samples: syllables(16000, 60), Rate: 16000}
+	src, err := features.NewSource(c, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, channel := e.AnalyzeChannel(ctx, c, nil)
+	_, source := e.AnalyzeSource(ctx, src, nil)
+	for name, err := range map[string]error{"channel": channel, "source": source} {
+		if err != context.Canceled {
+			t.Errorf("%s: got error %v, want %v", name, err, context.Canceled)
+		}
+	}
+	defer src.Within(ctx)()
+	if _, err := features.NewMeasurer().MeasureSource(src); !errors.Is(err, context.Canceled) {
+		t.Errorf("measured within a context that ended: got error %v, want %v", err, context.Canceled)
+	}
+}
+
 func TestEveryProductGivesItsScores(t *testing.T) {
 	e := newEngine(t, newMemory(t), testOptions())
 	for p := screen.DepressionAnxiety; p <= screen.DeepfakeBinary; p++ {

@@ -16,6 +16,7 @@ import (
 // concurrent use.
 type Source struct {
 	ctx    context.Context
+	within context.Context // of the present analysis, nil for none
 	open   func() (io.ReadCloser, error)
 	number int
 	most   time.Duration
@@ -212,6 +213,13 @@ func (s *Source) Rewind() error {
 	return s.reopen()
 }
 
+// Within makes reads fail with ctx's error too, until leave is called.
+func (s *Source) Within(ctx context.Context) (leave func()) {
+	before := s.within
+	s.within = ctx
+	return func() { s.within = before }
+}
+
 // Read reads the next samples, with the values that they count as; see [dsp.Samples] and
 // [dsp.Bounded].
 func (s *Source) Read(dst []float64) (int, error) {
@@ -229,6 +237,9 @@ func (s *Source) Read(dst []float64) (int, error) {
 func (s *Source) read(dst []float64) (int, error) {
 	if err := s.ctx.Err(); err != nil {
 		return 0, err
+	}
+	if s.within != nil && s.within.Err() != nil {
+		return 0, s.within.Err()
 	}
 	if s.ar == nil {
 		n := s.kept.read(dst, s.next)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/voicescreen/voicescreen"
@@ -26,7 +27,7 @@ type Page struct {
 // script, for the screen and for paper. It is valid XML too. The error is w's, or
 // internal.
 func (p *Page) Write(w io.Writer) error {
-	v := view{Page: p, Title: cmp.Or(p.Title, "Recording"), Disclaimer: screen.Disclaimer, Quality: AnalysisQuality(p.Analysis).Facts(), Style: template.CSS(style)}
+	v := view{Page: p, Title: cmp.Or(inXML(p.Title), "Recording"), Disclaimer: screen.Disclaimer, Quality: AnalysisQuality(p.Analysis).Facts(), Style: template.CSS(style)}
 	if !p.Made.IsZero() {
 		v.Date = p.Made.Format("2006-01-02 15:04")
 	}
@@ -45,6 +46,16 @@ func (p *Page) Write(w io.Writer) error {
 		return fmt.Errorf("report: write the page: %w", err)
 	}
 	return nil
+}
+
+// inXML returns a text with U+FFFD in place of what XML cannot hold (XML 1.0, section 2.2).
+func inXML(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xFFFE || r == 0xFFFF {
+			return '\uFFFD'
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\uFFFD"))
 }
 
 //go:embed page.html

@@ -224,13 +224,15 @@ func TestPageWithoutScores(t *testing.T) {
 	}
 }
 
-// TestPageEscapes checks that a title cannot bring in an element.
+// TestPageEscapes checks that a title can bring in neither an element nor what XML cannot hold.
 func TestPageEscapes(t *testing.T) {
-	page := write(t, &report.Page{Title: `<script>x</script>`, Analysis: &voicescreen.Analysis{}})
-	if strings.Contains(page, "<script") {
-		t.Error("got the title as an element")
+	for title, want := range map[string]string{"<script>x</script>": "&lt;script&gt;", "bad\xff\xfename\x1b]0;x\x07\x00.wav": "bad\uFFFDname\uFFFD]0;x\uFFFD\uFFFD.wav", "\uFFFE\uFFFF": "\uFFFD"} {
+		page := write(t, &report.Page{Title: title, Analysis: &voicescreen.Analysis{}})
+		if strings.Contains(page, "<script") || !strings.Contains(page, want) {
+			t.Errorf("%q: got the page\n%.400s\nwant %q in it and no element", title, page, want)
+		}
+		elements(t, page, func(xml.StartElement, string) {})
 	}
-	elements(t, page, func(xml.StartElement, string) {})
 }
 
 // TestScaleShowsTheScore checks where the scale has score, interval and average.

@@ -78,7 +78,7 @@ func newPage(cmd *cobra.Command, path string, o *analyzeOptions) (*report.Page, 
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	for _, warning := range command.Warnings(c) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", path, warning)
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", command.Printable(path), warning)
 	}
 	p := &report.Page{Made: time.Now(), Analysis: a, Signal: report.NewSignal(c)}
 	if path != "-" {

@@ -276,3 +276,27 @@ func TestWhatIsNoRecordingIsRefusedAsBefore(t *testing.T) {
 		}
 	}
 }
+
+// A file that was appended to another counts, though the tag of the first one says where its
+// sound ends.
+func TestAppendedMP3IsRead(t *testing.T) {
+	for _, name := range []string{"mono48.mp3", "joint22.mp3"} {
+		one, _, err := decode(bytes.NewReader(read(t, name)), 4096)
+		if err != nil {
+			t.Fatal(err)
+		}
+		two, r, err := decode(bytes.NewReader(append(read(t, name), read(t, name)...)), 4096)
+		if err != nil {
+			t.Fatal(err)
+		}
+		most := 2*len(one) + 5*1152*r.Format().Channels // the padding, the tag and the delay between them
+		if len(two) < 2*len(one) || len(two) > most || r.Truncated() {
+			t.Errorf("%s: got %d samples of two, truncated %v, want %d to %d", name, len(two), r.Truncated(), 2*len(one), most)
+		}
+		for i, v := range one {
+			if two[i] != v {
+				t.Fatalf("%s: sample %d: got %v, want %v as alone", name, i, two[i], v)
+			}
+		}
+	}
+}

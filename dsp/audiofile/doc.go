@@ -18,7 +18,10 @@
 // [−1, 1). Opus is decoded at 48 kHz, whatever the rate before encoding was. The
 // samples that an encoder adds at the beginning and the end are removed where the
 // file states their number: the pre-skip and the last granule position of Opus,
-// the LAME tag of MP3.
+// the LAME tag of MP3. What was appended to an MP3 file behind that number counts too.
+//
+// The decoder of FLAC prints a line with package log for each frame of 24 or 176.4 kHz. A
+// program that minds can set the output of that package.
 //
 // # Damage
 //

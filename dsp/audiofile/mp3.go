@@ -16,6 +16,11 @@ import (
 // filter bank and one by convention (LAME, "Technical FAQ").
 const mp3DecoderDelay = 529
 
+// mp3FramesBehind is how many frames may follow those that the tag announces and still be its
+// padding, of encoders that count otherwise. More are another recording, which was appended:
+// its sound counts too. Chosen: 72 ms at 48 kHz.
+const mp3FramesBehind = 3
+
 // mp3Decoder decodes MP3. The framing is done here, and the decoder gets whole frames of
 // one kind and nothing else.
 type mp3Decoder struct {
@@ -25,6 +30,7 @@ type mp3Decoder struct {
 	left   int64        // samples of a channel to return after them; −1 if not stated
 	raw    []byte       // of a frame: 16 bits, two channels
 	block  []float64
+	behind []float64 // samples behind those, until it is known if they are padding
 }
 
 func newMP3(b *bufio.Reader) (decoder, Format, error) {
@@ -67,16 +73,24 @@ func (d *mp3Decoder) next() ([]float64, error) {
 		return nil, d.end(err)
 	}
 	d.block = d.block[:0]
-	for i := 0; i+4 <= n && d.left != 0; i += 4 {
+	if d.left == 0 && d.frames.passed > d.frames.announced+mp3FramesBehind {
+		d.left = -1
+		d.block = append(d.block, d.behind...)
+		d.behind = nil
+	}
+	for i := 0; i+4 <= n; i += 4 {
 		if d.skip > 0 {
 			d.skip--
 			continue
 		}
-		if d.left > 0 {
+		to := &d.block
+		if d.left == 0 {
+			to = &d.behind
+		} else if d.left > 0 {
 			d.left--
 		}
 		for c := range d.frames.first.channels() {
-			d.block = append(d.block, float64(int16(binary.LittleEndian.Uint16(d.raw[i+2*c:])))*(1./(1<<15)))
+			*to = append(*to, float64(int16(binary.LittleEndian.Uint16(d.raw[i+2*c:])))*(1./(1<<15)))
 		}
 	}
 	return d.block, nil
