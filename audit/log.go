@@ -84,9 +84,9 @@ type batch struct {
 func newBatch() *batch { return &batch{done: make(chan struct{})} }
 
 // Open opens a log, and creates a missing one, readable by its owner only. The error
-// wraps ErrLocked if the log, or that of Options.After, is open already, and ErrBroken if the record that the
-// head names is missing or a later record does not fit its chain. Open does not
-// read earlier records; Verify does.
+// wraps ErrLocked if the log, or that of Options.After, is open already, and ErrBroken
+// if the record that the head names is missing or a later record does not fit its chain.
+// Open does not read earlier records; Verify does.
 func Open(name string, opts *Options) (_ *Log, err error) {
 	if err := (&Event{Action: "open", Outcome: opts.withDefaults().Replica}).check(); err != nil {
 		return nil, fmt.Errorf("%w: the name of the replica", err)

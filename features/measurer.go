@@ -22,8 +22,9 @@ func NewMeasurer() *Measurer {
 }
 
 // Measure brings c to dsp.SampleRate, analyses it and computes the features of
-// schema voice/1. The result shares the samples of c, or holds copies with the values that
-// samples count as ([dsp.Bounded]). Its Analysis is valid until the next call. Measure panics if c.Rate is not from 8 to 192 kHz.
+// schema voice/1. The result shares the samples of c, or has a copy with the values that they
+// count as ([dsp.Bounded]). Its Analysis is valid until the next call. Measure panics if
+// c.Rate is not from 8 to 192 kHz.
 func (m *Measurer) Measure(c *Channel) *Recording {
 	x := dsp.Bounded(nil, c.Samples)
 	in := &Recording{Samples: x, Native: x, NativeRate: c.Rate, Lossy: c.Lossy}

@@ -33,8 +33,8 @@ from PostgreSQL to PostgreSQL. Stop the servers of both first. A missing file is
 What TO has already as FROM has it is left as it is: a copy that was interrupted goes on
 when the command is repeated. What TO has otherwise is an error that names it, and stays.
 At the end the sessions, recordings and documents of both are counted, and the numbers
-must be equal: make keys in TO after the copy. Keys and webhooks that are kept in files are not in a database: servers on
-PostgreSQL can use the same files.
+must be equal: make keys in TO after the copy. Keys and webhooks that are kept in files
+are not in a database: servers on PostgreSQL can use the same files.
 
 TO is opened with the key of --to-key, or with that of FROM if it is not given.`,
 		"copy clinic.db postgres://voicescreen@db.example/voicescreen --store-key store.key",
