@@ -58,6 +58,7 @@ func TestIntervalsCoverTheTruth(t *testing.T) {
 func TestSimulation(t *testing.T) {
 	t.Parallel()
 	labels, mostECE, mostLost := cost.Sized(2000, 400), cost.Sized(0.02, 0.04), cost.Sized(0.02, 0.04)
+	belowPrior := cost.Sized(0, 0.01) // 100 people of one population cannot tell 0.01
 	s, err := Run(t.Context(), shippedModel(t, screen.Depression).File(), &Options{Labels: []int{0, labels}, Replicates: *scale * cost.Sized(2, 1), Test: cost.Sized(400, 100), Seed: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -70,7 +71,7 @@ func TestSimulation(t *testing.T) {
 		}
 		rows[r.Scenario][r.Labels] = r
 	}
-	if r := rows[ScenarioKnown][labels]; r.ECE > mostECE || r.Active < r.Prior || r.Oracle-r.Active > mostLost {
+	if r := rows[ScenarioKnown][labels]; r.ECE > mostECE || r.Active < r.Prior-belowPrior || r.Oracle-r.Active > mostLost {
 		t.Errorf("as the prior says: got %+v, want a calibration error of at most %v and an AUC near the oracle's", r, mostECE)
 	}
 	if r := rows[ScenarioNoSignal][labels]; r.Active < r.Prior-0.01 {
