@@ -116,6 +116,7 @@ type prediction struct {
 	outside       float64   // share of the measured features outside their ranges; see File.Outside
 	value         []float64 // of each of the file's features, NaN if not measured
 	z             []float64 // of each of them, 0 if not measured
+	deviation     []float64 // of each, in standard deviations of the training recordings
 	part          []float64 // contribution of each to eta
 	weight        []float64 // of each: what eta grows by with z
 }
@@ -128,8 +129,9 @@ func (l *Linear) predict(p *prediction, v features.Vector, w *workspace) {
 	f := l.file
 	n := len(f.Features)
 	w.u = Given(w.u, f.Covariates, f.Clip, func(k int) float64 { return v.Values[l.given[k]] })
-	p.z, p.value = sized(p.z, n), sized(p.value, n)
+	p.z, p.value, p.deviation = sized(p.z, n), sized(p.value, n), sized(p.deviation, n)
 	clear(p.z)
+	clear(p.deviation)
 	p.eta = f.Intercept
 	var measured float64
 	p.outside = 0
@@ -140,6 +142,7 @@ func (l *Linear) predict(p *prediction, v features.Vector, w *workspace) {
 			continue
 		}
 		p.z[i] = x.Z(p.value[i], w.u, f.Clip)
+		p.deviation[i] = x.Above(p.value[i], w.u) / x.spread()
 		p.eta += p.z[i] * x.Weight
 		measured++
 		if p.value[i] < x.Low || p.value[i] > x.High {
@@ -192,6 +195,20 @@ func (l *Linear) weigh(p *prediction) {
 	}
 }
 
+// spread is the standard deviation of the feature over the training recordings: that of a
+// normal distribution of which the lowest and the highest half percent lie outside Low and
+// High. Scale may be less, where the trainer gave the feature more weight. It is Scale
+// where there is no range.
+func (f *Feature) spread() float64 {
+	if f.Low < f.High {
+		return (f.High - f.Low) / (2 * z99)
+	}
+	return f.Scale
+}
+
+// z99 is the 99.5th percentile of the normal distribution.
+const z99 = 2.5758293035489
+
 // weighs says whether a predictor has the feature.
 func (f *Feature) weighs() bool {
 	return f.Weight != 0 || slices.ContainsFunc(f.Others, func(w float64) bool { return w != 0 })
@@ -211,7 +228,7 @@ func (l *Linear) finish(p *prediction, w *workspace) screen.Score {
 	}
 	for i, x := range f.Features {
 		if dsp.Finite(p.value[i]) && x.weighs() {
-			parts = append(parts, screen.Contribution{Feature: x.Name, Value: p.value[i], Unit: x.Unit, Logits: factor * p.part[i], Deviation: screen.SD(p.z[i])})
+			parts = append(parts, screen.Contribution{Feature: x.Name, Value: p.value[i], Unit: x.Unit, Logits: factor * p.part[i], Deviation: screen.SD(p.deviation[i])})
 		}
 	}
 	slices.SortStableFunc(parts, func(a, b screen.Contribution) int { return cmp.Compare(math.Abs(b.Logits), math.Abs(a.Logits)) })

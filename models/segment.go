@@ -149,7 +149,7 @@ func (p *prediction) average(list []prediction, coverage float64) {
 		}
 	}
 	count := len(list[0].part)
-	*p = prediction{value: sized(p.value, count), z: sized(p.z, count), part: sized(p.part, count)}
+	*p = prediction{value: sized(p.value, count), deviation: sized(p.deviation, count), part: sized(p.part, count)}
 	clear(p.part)
 	for i := range list {
 		q := &list[i]
@@ -170,11 +170,11 @@ func (p *prediction) average(list []prediction, coverage float64) {
 		for j := range list {
 			if q := &list[j]; q.coverage >= coverage && !math.IsNaN(q.value[i]) {
 				sum += q.value[i]
-				deviation += q.z[i]
+				deviation += q.deviation[i]
 				count++
 			}
 		}
 		p.value[i] = sum / count // 0/0 is NaN
-		p.z[i] = deviation / max(count, 1)
+		p.deviation[i] = deviation / max(count, 1)
 	}
 }
