@@ -122,7 +122,7 @@ func changeModels(in *document.Document[*learnedModels], c screen.Category, chan
 		return was.with(c, list[:min(len(list), formerModels+1)]), nil
 	})
 	if err != nil && !errors.Is(err, ErrConflict) {
-		return fmt.Errorf("voicescreen: learned models: %w", err)
+		return internal("learned models", err)
 	}
 	return err
 }

@@ -3,6 +3,7 @@ package voicescreen
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync"
 	"time"
 
@@ -19,8 +20,9 @@ var errLeaseLost = errors.New("voicescreen: the lease was lost")
 // failed. The error is store.ErrNoneDue, or store.ErrDamaged where a record in
 // the queue cannot be read and there is no other to take.
 func (w *worker) Lease(ctx context.Context) (*store.Session, error) {
+	var before owedLease
 	s, err := w.store.Next(ctx, func(s *store.Session, now time.Time) error {
-		if w.owed.has(s) {
+		if before = leaseOf(s); s.Owner == w.owner && w.owed.has(s) {
 			s.Attempts--
 		}
 		if s.Attempts >= w.opts.Attempts {
@@ -34,7 +36,7 @@ func (w *worker) Lease(ctx context.Context) (*store.Session, error) {
 		return nil
 	})
 	if err == nil {
-		w.owed.remove(s)
+		w.owed.remove(before)
 	}
 	return s, err
 }
@@ -43,34 +45,46 @@ func (w *worker) Lease(ctx context.Context) (*store.Session, error) {
 // outcome nor that could be stored. The zero value is ready.
 type owed struct {
 	mu sync.Mutex // protects m
-	m  map[screen.SessionKey]*store.Session
+	m  map[owedLease]time.Time
 }
+
+// owedLease is a lease: a session has no other with its token.
+type owedLease struct {
+	session screen.SessionKey
+	token   uint64
+}
+
+// owedFor is how long a lease is kept in mind: another process may have taken the session, or
+// its user may be erased. Chosen: longer than a disk stays full unseen.
+const owedFor = 24 * time.Hour
 
 func (o *owed) add(s *store.Session) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	now := time.Now()
+	maps.DeleteFunc(o.m, func(_ owedLease, since time.Time) bool { return now.Sub(since) > owedFor })
 	if o.m == nil {
-		o.m = map[screen.SessionKey]*store.Session{}
+		o.m = map[owedLease]time.Time{}
 	}
-	o.m[keyOf(s)] = s
+	o.m[leaseOf(s)] = now
 }
 
-// has says whether the record r is still under a lease that is owed.
-func (o *owed) has(r *store.Session) bool {
+// has says whether a record is still under a lease that is owed.
+func (o *owed) has(s *store.Session) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	s := o.m[keyOf(r)]
-	return s != nil && holds(r, s)
+	_, is := o.m[leaseOf(s)]
+	return is
 }
 
-func keyOf(s *store.Session) screen.SessionKey {
-	return screen.SessionKey{Account: s.Account, ID: s.ID}
-}
-
-func (o *owed) remove(s *store.Session) {
+func (o *owed) remove(l owedLease) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	delete(o.m, keyOf(s))
+	delete(o.m, l)
+}
+
+func leaseOf(s *store.Session) owedLease {
+	return owedLease{screen.SessionKey{Account: s.Account, ID: s.ID}, s.Token}
 }
 
 // holds says whether the record r is still under the lease of s.
@@ -107,9 +121,10 @@ func (w *worker) Release(ctx context.Context) {
 	}
 }
 
-// release puts a leased session back into the queue, due after a time. The token stays, so
-// that the outcome of the attempt is dropped.
-func (w *worker) release(ctx context.Context, s *store.Session, after time.Duration) {
+// release puts a leased session back into the queue, due after a time, and reports whether
+// it is no longer under the lease. The token stays, so that the outcome of the attempt is
+// dropped.
+func (w *worker) release(ctx context.Context, s *store.Session, after time.Duration) bool {
 	_, err := w.store.Update(ctx, s.Account, s.ID, func(r *store.Session, now time.Time) error {
 		if !holds(r, s) {
 			return errLeaseLost
@@ -118,10 +133,12 @@ func (w *worker) release(ctx context.Context, s *store.Session, after time.Durat
 		return nil
 	})
 	switch {
-	case err == nil, errors.Is(err, errLeaseLost), errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrClosed):
-	default:
+	case err == nil, errors.Is(err, errLeaseLost), errors.Is(err, store.ErrNotFound):
+		return true
+	case !errors.Is(err, store.ErrClosed):
 		w.log.Error("release a session", "session", s.ID, "error", err)
 	}
+	return false
 }
 
 // unavailableDelays is how many times QueueOptions.RetryDelay a session waits whose

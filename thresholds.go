@@ -79,8 +79,5 @@ func (e *Engine) SetThresholds(a screen.AccountThresholds) error {
 	}
 	a = a.Clone()
 	err = e.analyzer.thresholds.stored.Change(func(screen.AccountThresholds) (screen.AccountThresholds, error) { return a, nil })
-	if err != nil {
-		return fmt.Errorf("voicescreen: thresholds: %w", err)
-	}
-	return nil
+	return internal("thresholds", err)
 }

@@ -188,3 +188,23 @@ func TestAttemptsDoNotCountWhileTheStoreIsFull(t *testing.T) {
 		})
 	}
 }
+
+// awayDocuments is a store that keeps no documents for now.
+type awayDocuments struct {
+	store.Store
+	err error
+}
+
+func (a *awayDocuments) PutDocument(context.Context, string, uint64, []byte) (uint64, error) {
+	return 0, fmt.Errorf("store/postgres: put a document: %w", a.err)
+}
+
+// The errors of documents are those of the package, as of sessions.
+func TestErrorsOfDocuments(t *testing.T) {
+	for from, want := range map[error]error{store.ErrClosed: voicescreen.ErrClosed, store.ErrFull: voicescreen.ErrFull, store.ErrUnavailable: voicescreen.ErrUnavailable} {
+		e := newEngine(t, &awayDocuments{newMemory(t), from}, testOptions())
+		if err := e.SetThresholds(always("clinic")); !errors.Is(err, want) {
+			t.Errorf("%v: got error %v, want %v", from, err, want)
+		}
+	}
+}

@@ -226,7 +226,9 @@ func (w *worker) complete(ctx context.Context, s *store.Session, out outcome, fa
 		log.Error("store a result", "error", err)
 		if mayPass(err) {
 			w.owed.add(s)
-			w.release(ctx, s, w.pause())
+			if w.release(ctx, s, w.pause()) {
+				w.owed.remove(leaseOf(s))
+			}
 		}
 	}
 }

@@ -200,7 +200,7 @@ func measureFile(cmd *cobra.Command, m *features.Measurer, w io.Writer, file sou
 }
 
 func writeFeatures(w io.Writer, file string, in *features.Recording) error {
-	fmt.Fprintf(w, "%s\n", file)
+	fmt.Fprintf(w, "%s\n", command.Printable(file))
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for i, v := range in.Features.Values {
 		name, unit := in.Features.Schema.Feature(i)

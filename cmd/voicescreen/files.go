@@ -120,7 +120,7 @@ func readable(path string) error {
 // warn says what was left out.
 func (f *folder) warn(cmd *cobra.Command, dir string) {
 	for _, path := range f.links {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s: warning: %s: a link to a folder, which is not followed; name it to read it\n", cmd.Root().Name(), path)
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s: warning: %s: a link to a folder, which is not followed; name it to read it\n", cmd.Root().Name(), command.Printable(path))
 	}
 	n, endings := 0, []string{}
 	for _, ending := range otherFormats {
@@ -131,7 +131,7 @@ func (f *folder) warn(cmd *cobra.Command, dir string) {
 	}
 	if n > 0 {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s: warning: %s: left out as of a format that is not read: %s (%s); convert with \"ffmpeg -i in%s -ac 1 -ar 44100 out.wav\"\n",
-			cmd.Root().Name(), dir, command.Count(n, "recording"), strings.Join(endings, ", "), endings[0])
+			cmd.Root().Name(), command.Printable(dir), command.Count(n, "recording"), strings.Join(endings, ", "), endings[0])
 	}
 }
 
@@ -153,7 +153,7 @@ func printEach(cmd *cobra.Command, files []source, what string, newWork func() f
 			bar.Hide()
 		}
 		for _, w := range m.warnings {
-			fmt.Fprintf(cmd.ErrOrStderr(), "%s: warning: %s: %s\n", cmd.Root().Name(), files[i].path, w)
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s: warning: %s: %s\n", cmd.Root().Name(), command.Printable(files[i].path), w)
 		}
 		if m.err != nil {
 			failed = append(failed, source{files[i].path, m.err})
@@ -176,6 +176,6 @@ func listFailed(w io.Writer, program string, failed []source, of int) {
 		fmt.Fprintf(w, "%s: failed: %d of %s\n", program, len(failed), command.Count(of, "file"))
 	}
 	for _, f := range failed {
-		fmt.Fprintf(w, "%s: %s: %s\n", program, f.path, command.Plain(f.err))
+		fmt.Fprintf(w, "%s: %s: %s\n", program, command.Printable(f.path), command.Plain(f.err))
 	}
 }

@@ -285,18 +285,26 @@ func TestAppendedMP3IsRead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		two, r, err := decode(bytes.NewReader(append(read(t, name), read(t, name)...)), 4096)
-		if err != nil {
-			t.Fatal(err)
-		}
-		most := 2*len(one) + 5*1152*r.Format().Channels // the padding, the tag and the delay between them
-		if len(two) < 2*len(one) || len(two) > most || r.Truncated() {
-			t.Errorf("%s: got %d samples of two, truncated %v, want %d to %d", name, len(two), r.Truncated(), 2*len(one), most)
-		}
-		for i, v := range one {
-			if two[i] != v {
-				t.Fatalf("%s: sample %d: got %v, want %v as alone", name, i, two[i], v)
+		const id3v2 = "ID3\x04\x00\x00\x00\x00\x00\x05abcde"
+		id3v1 := "TAG" + strings.Repeat("x", 125)
+		for between, tag := range map[string]string{"nothing": "", "ID3v2": id3v2, "ID3v1": id3v1, "both": id3v1 + id3v2} {
+			two, r, err := decode(strings.NewReader(string(read(t, name))+tag+string(read(t, name))), 4096)
+			if err != nil {
+				t.Fatal(err)
+			}
+			most := 2*len(one) + 5*1152*r.Format().Channels // the padding, the tag and the delay between them
+			if len(two) < 2*len(one) || len(two) > most || r.Truncated() {
+				t.Errorf("%s and %s: got %d samples of two, truncated %v, want %d to %d", name, between, len(two), r.Truncated(), 2*len(one), most)
+			}
+			for i, v := range one {
+				if two[i] != v {
+					t.Fatalf("%s and %s: sample %d: got %v, want %v as alone", name, between, i, two[i], v)
+				}
 			}
 		}
+	}
+	other, r, err := decode(strings.NewReader(string(read(t, "mono48.mp3"))+string(read(t, "joint22.mp3"))), 4096)
+	if err != nil || len(other) == 0 || !r.Truncated() {
+		t.Errorf("at another rate: got %d samples, truncated %v and error %v, want it truncated", len(other), r.Truncated(), err)
 	}
 }

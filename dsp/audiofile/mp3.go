@@ -21,6 +21,9 @@ const mp3DecoderDelay = 529
 // its sound counts too. Chosen: 72 ms at 48 kHz.
 const mp3FramesBehind = 3
 
+// id3v1Len is the length of an ID3v1 tag in bytes.
+const id3v1Len = 128
+
 // mp3Decoder decodes MP3. The framing is done here, and the decoder gets whole frames of
 // one kind and nothing else.
 type mp3Decoder struct {
@@ -154,20 +157,36 @@ func (f *mp3Frames) read() error {
 		if len(p) == 0 {
 			return io.EOF
 		}
-		if f.passed == f.announced && f.announced > 0 {
-			return io.EOF // what follows is a tag
-		}
 		switch {
-		case bytes.HasPrefix(p, []byte("ID3")):
+		case bytes.HasPrefix(p, []byte("ID3")): // also before what was appended
 			if err := skipID3(f.b); err != nil {
 				return io.EOF
 			}
 			continue
-		case bytes.HasPrefix(p, []byte("TAG")), bytes.HasPrefix(p, []byte("APET")), bytes.HasPrefix(p, []byte("LYRI")):
+		case bytes.HasPrefix(p, []byte("TAG")):
+			if _, err := f.b.Discard(id3v1Len); err != nil {
+				return io.EOF
+			}
+			continue
+		case bytes.HasPrefix(p, []byte("APET")), bytes.HasPrefix(p, []byte("LYRI")):
 			return io.EOF // a tag at the end
+		case f.passed == f.announced && f.announced > 0:
+			f.cut = f.other()
+			return io.EOF // what follows is a tag
 		}
 		return f.resync()
 	}
+}
+
+// other reports whether what follows is a recording of another kind, such as another rate: it
+// was appended, and is not read.
+func (f *mp3Frames) other() bool {
+	h, ok := peekHeader(f.b, 0)
+	if !ok {
+		return false
+	}
+	next, ok := peekHeader(f.b, h.size())
+	return ok && next.continues(h)
 }
 
 // take reads a frame of n bytes.

@@ -62,8 +62,22 @@ func (r *reader) request() error {
 	if err != nil {
 		return b.failed(r.ctx, "read", err)
 	}
-	if r.at == 0 {
+	switch {
+	case r.at == 0 && info.Size < 0: // of a proxy that answers in chunks
+		if info, err = b.client.StatObject(r.ctx, b.bucket, r.name, minio.StatObjectOptions{ServerSideEncryption: b.read}); err != nil {
+			_ = body.Close()
+			return b.failed(r.ctx, "read", err)
+		}
+		if info.Size < 0 {
+			_ = body.Close()
+			return fmt.Errorf("store/audio/s3: read: %w: the server does not say how long the recording is", store.ErrUnavailable)
+		}
 		r.size, r.etag = info.Size, info.ETag
+	case r.at == 0:
+		r.size, r.etag = info.Size, info.ETag
+	case info.ETag != r.etag, info.Size >= 0 && info.Size != r.size-r.at: // another object, or all of it
+		_ = body.Close()
+		return fmt.Errorf("store/audio/s3: read: %w: the server answers with other bytes than those from %d of %d", store.ErrUnavailable, r.at, r.size)
 	}
 	r.body = body
 	return nil

@@ -3,8 +3,10 @@ package s3_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -110,5 +112,49 @@ func TestTheServerIsSlow(t *testing.T) {
 	wantAudio(t, open(t, bucket, p.URL, &s3.Options{Timeout: 3 * soon}), ref, long)
 	if stopped.Load() < 5 {
 		t.Errorf("%d answers stopped, want most of 10", stopped.Load())
+	}
+}
+
+// An answer in chunks, as of a proxy, has no length: it is asked for.
+func TestAnswersWithoutALengthAreRead(t *testing.T) {
+	server := started(t)
+	p := newProxy(t, server.Addr)
+	b := open(t, newBucket(t, server), p.URL, nil)
+	data := noise(100_000)
+	ref := put(t, b, data)
+	p.onAnswer(func(r *http.Response) error {
+		if r.Request.Method == http.MethodGet {
+			r.Header.Del("Content-Length")
+			r.ContentLength = -1
+		}
+		return nil
+	})
+	wantAudio(t, b, ref, data)
+}
+
+// A server that answers with everything where a part was asked for, or with another object,
+// makes no recording of two beginnings.
+func TestOtherBytesAreNotRead(t *testing.T) {
+	started(t)
+	data := noise(3 << 20)
+	for name, etag := range map[string]string{"all of it": `"abc"`, "another": `"xyz"`} {
+		requests := 0
+		front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			requests++
+			w.Header().Set("ETag", `"abc"`)
+			w.Header().Set("Last-Modified", time.Now().UTC().Format(http.TimeFormat))
+			w.Header().Set("Content-Length", fmt.Sprint(len(data)))
+			if requests == 1 {
+				_, _ = w.Write(data[:1<<20])
+				panic(http.ErrAbortHandler)
+			}
+			w.Header().Set("ETag", etag)
+			_, _ = w.Write(data)
+		}))
+		b := open(t, "bucket", front.URL, nil)
+		if got, err := read(t.Context(), b, "AAAAAAAAAAAAAAAAAAAAAAAAAA"); !errors.Is(err, store.ErrUnavailable) {
+			t.Errorf("%s: got %d bytes and error %v, want %v", name, len(got), err, store.ErrUnavailable)
+		}
+		front.Close()
 	}
 }
