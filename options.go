@@ -141,7 +141,8 @@ type ResultOptions struct {
 	// brought to its end, after that is durable, by the worker that did it: a
 	// slow OnResult delays the worker. The account is the name given to
 	// Engine.Tenant. If the process ends in between, OnResult is never called:
-	// use Notify where each result must arrive.
+	// use Notify where each result must arrive. A call may still begin after a
+	// Close that gave up waiting, with a ctx that is done; so may NotifyOptions.Send.
 	OnResult func(ctx context.Context, account string, r *Result)
 
 	// Retain is how long a session is kept after its last change: it was
