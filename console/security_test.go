@@ -53,7 +53,7 @@ func TestEveryAnswerHasTheHeaderOfSecurity(t *testing.T) {
 		if keeps {
 			cache = "no-cache"
 		}
-		for name, want := range map[string]string{"Cache-Control": cache, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+		for name, want := range map[string]string{"Cache-Control": cache, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin",
 			"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin"} {
 			if got := h.Get(name); got != want {
 				t.Errorf("%s: got %s %q, want %q", what, name, got, want)
