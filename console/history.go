@@ -41,8 +41,8 @@ type historyChart struct {
 // A historyRow is one recording of a person.
 type historyRow struct {
 	*voicescreen.Result
+	given
 	Scores []historyScore
-	Totals []*total
 }
 
 // A historyScore is a score beside the person's own earlier ones.
@@ -94,7 +94,7 @@ func (v *visit) history() error {
 		d.Older = v.url("sessions/"+v.session+"/history") + "?" + url.Values{"after": {next}}.Encode()
 	}
 	for i, r := range list {
-		row := historyRow{Result: r, Totals: totals(&r.Labels)}
+		row := historyRow{Result: r, given: newGiven(&r.Labels)}
 		for k := range r.Scores {
 			row.Scores = append(row.Scores, beside(&r.Scores[k], list[i+1:]))
 		}

@@ -43,6 +43,9 @@ func TestHistoryOfAPerson(t *testing.T) {
 			if i == 2 {
 				x.Labels = screen.Labels{PHQ9: []int{1, 1, 1, 1, 1, 1, 1, 3, 1}, UpdatedAt: day(2)}
 			}
+			if i == 1 {
+				x.Labels = screen.Labels{Depression: screen.InterviewUndecided, UpdatedAt: day(1)}
+			}
 		})
 	}
 	s.stored(account, "visit-4", "patient-17", day(5), func(x *store.Session) { probability(0.9)(x); x.Scores[0].Version = "2" })
@@ -55,7 +58,7 @@ func TestHistoryOfAPerson(t *testing.T) {
 	a.want(t, "the history", http.StatusOK, screen.Disclaimer, "patient-17", "<svg",
 		"&#43;40 of 100 against the median of 3 earlier", // 70 against 20, 30, 40
 		"&#43;15 of 100 against the median of 2 earlier", "&#43;10 of 100 against the median of 1 earlier",
-		"PHQ-9: 11 of 27", "Item 9 is above zero", ">11</text>")
+		"PHQ-9: 11 of 27", "Item 9 is above zero", ">11</text>", "Clinical interview: undecided")
 	if n := strings.Count(a.body, "Nothing to compare with"); n != 3 { // the first depression and anxiety scores, and that of model version 2
 		t.Errorf("got %d scores without a comparison, want 3", n)
 	}

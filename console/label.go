@@ -170,6 +170,24 @@ func totals(l *screen.Labels) (all []*total) {
 	return all
 }
 
+// given is what was given for a recording: questionnaires and an interview.
+type given struct {
+	Totals    []*total
+	Interview string // the name of the text of its outcome; "" for none
+	Harm      bool   // whether item 9 of the PHQ-9 is above zero
+}
+
+func newGiven(l *screen.Labels) (g given) {
+	g.Totals = totals(l)
+	for _, t := range g.Totals {
+		g.Harm = g.Harm || t.Harm
+	}
+	if l.Depression.Valid() {
+		g.Interview = "interview." + strconv.Itoa(int(l.Depression))
+	}
+	return g
+}
+
 // interviews are the outcomes of a clinical interview.
 func interviews() (all []choice) {
 	for i := screen.Interview(1); i.Valid(); i++ {

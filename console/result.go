@@ -15,14 +15,12 @@ import (
 // resultData is what the page of a result shows.
 type resultData struct {
 	*voicescreen.Result
-	Sections  []report.Section
-	Cautious  bool          // whether a score has a caution
-	Quality   []report.Fact // nil where the recording was not analysed
-	Places    []report.Place
-	Totals    []*total
-	Harm      bool   // whether item 9 of the PHQ-9 is above zero
-	Interview string // the name of a text; "" for none
-	Labelled  bool   // whether labels may be added now
+	given
+	Sections []report.Section
+	Cautious bool          // whether a score has a caution
+	Quality  []report.Fact // nil where the recording was not analysed
+	Places   []report.Place
+	Labelled bool // whether labels may be added now
 }
 
 // maxWait is how long a request waits for a result. Chosen: shorter than a server waits
@@ -39,7 +37,7 @@ func (v *visit) result() error {
 	if !r.Status.Final() {
 		return v.page(http.StatusOK, "waiting", r)
 	}
-	d := &resultData{Result: r, Totals: totals(&r.Labels)}
+	d := &resultData{Result: r, given: newGiven(&r.Labels)}
 	var speech []*screen.Score
 	for _, c := range r.Product.Categories() {
 		var s *screen.Score
@@ -58,18 +56,9 @@ func (v *visit) result() error {
 	if q := report.ResultQuality(r); q != nil {
 		d.Quality = q.Facts()
 	}
-	for _, t := range d.Totals {
-		d.Harm = d.Harm || t.Harm
-	}
-	if r.Labels.Depression != 0 {
-		d.Interview = interviewText(r.Labels.Depression)
-	}
 	d.Labelled = r.Product != screen.DeepfakeBinary && v.opts.Now().Sub(r.SubmittedAt) <= voicescreen.FeedbackWindow
 	return v.page(http.StatusOK, "result", d)
 }
-
-// interviewText returns the name of the text of an interview's outcome.
-func interviewText(i screen.Interview) string { return "interview." + strconv.Itoa(int(i)) }
 
 // noScore says why a category of a session has no score.
 func noScore(c screen.Category, r *voicescreen.Result) string {
