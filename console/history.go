@@ -143,10 +143,11 @@ func median(values []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// points returns what the picture of a category shows.
+// points returns what the picture of a category shows. Its dates are those of the table,
+// in the zone of the server.
 func points(c screen.Category, list []*voicescreen.Result) (all []report.Point) {
 	for _, r := range list {
-		p := report.Point{At: r.SubmittedAt}
+		p := report.Point{At: r.SubmittedAt.Local()}
 		for i := range r.Scores {
 			if r.Scores[i].Category == c {
 				p.Score = &r.Scores[i]

@@ -73,6 +73,22 @@ func TestHistoryOfAPerson(t *testing.T) {
 	c.get("/console/sessions/visit-1/history?after=x").want(t, "a malformed cursor", http.StatusUnprocessableEntity)
 }
 
+// TestHistoryHasTheDatesOfTheServer: the picture and the table have the same date, also
+// where it is another day in UTC.
+func TestHistoryHasTheDatesOfTheServer(t *testing.T) {
+	zone := time.Local
+	time.Local = time.FixedZone("Berlin", 2*60*60)
+	t.Cleanup(func() { time.Local = zone }) // after the service has ended
+	s := newService(t, nil)
+	s.stored(account, "late", "patient-17", time.Date(2026, 6, 1, 23, 30, 0, 0, time.UTC), nil)
+	c := s.signedIn("")
+	page := c.get("/console/sessions/late/history")
+	page.want(t, "the history", http.StatusOK, "2026-06-02 01:30 Berlin", ">2026-06-02</text>")
+	if strings.Contains(page.body, ">2026-06-01</text>") {
+		t.Error("the picture has the date in UTC, want that of the table")
+	}
+}
+
 func TestHistoryHasPages(t *testing.T) {
 	s := newService(t, nil)
 	for i := range 120 {

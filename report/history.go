@@ -12,7 +12,7 @@ import (
 
 // A Point is one recording in the history of a person.
 type Point struct {
-	At    time.Time
+	At    time.Time     // its date is written in its own zone
 	Score *screen.Score // nil where the recording has none of the category
 	Label string        // of a questionnaire's total, such as "12"; "" for none
 }
