@@ -158,6 +158,34 @@ func TestAccountsAreApart(t *testing.T) {
 	})
 }
 
+func TestKnownUsers(t *testing.T) {
+	eachStore(t, func(t *testing.T, st store.Store) {
+		opts := testOptions()
+		opts.Workers = -1
+		e := newEngine(t, st, opts)
+		ctx := testContext(t)
+		initiate(t, e, " waits")
+		submit(t, e, initiate(t, e, "submitted"), tiny)
+		for user, want := range map[string]bool{" waits": true, "waits": false, "submitted": true, "nobody": false} {
+			if got, err := e.Known(ctx, user); got != want || err != nil {
+				t.Errorf("%q: got %v (%v), want %v", user, got, err, want)
+			}
+		}
+		if got, err := e.Tenant("other").Known(ctx, "submitted"); got || err != nil {
+			t.Errorf("a user of another account: got %v (%v), want false", got, err)
+		}
+		if _, err := e.Known(ctx, ""); !errors.Is(err, voicescreen.ErrInvalid) {
+			t.Errorf("no user: got %v, want %v", err, voicescreen.ErrInvalid)
+		}
+		if err := e.Forget(ctx, "submitted"); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := e.Known(ctx, "submitted"); got || err != nil {
+			t.Errorf("a user that was erased: got %v (%v), want false", got, err)
+		}
+	})
+}
+
 func TestForgetAndDeleteErase(t *testing.T) {
 	eachStore(t, func(t *testing.T, st store.Store) {
 		opts := testOptions()

@@ -135,6 +135,7 @@ func TestCallsAfterCloseAreErrClosed(t *testing.T) {
 		"Feedback": func() error { return e.Feedback(ctx, "s", voicescreen.Feedback{PHQ2: []int{0, 0}}) },
 		"Delete":   func() error { return e.Delete(ctx, "s") },
 		"Forget":   func() error { return e.Forget(ctx, "u") },
+		"Known":    func() error { _, err := e.Known(ctx, "u"); return err },
 		"Ready":    func() error { return e.Ready(ctx) },
 		"Busy":     func() error { return e.Busy(ctx) },
 		"Analyze":  func() error { _, err := e.Analyze(ctx, bytes.NewReader(tiny), nil); return err },

@@ -21,3 +21,20 @@ func (a *flow) Forget(ctx context.Context, userID string) error {
 	e.waiters.wakeAll()
 	return nil
 }
+
+// Known says whether the account has a session of a user, with or without a submission.
+func (a *flow) Known(ctx context.Context, userID string) (bool, error) {
+	if err := checkUserID(userID); err != nil {
+		return false, err
+	}
+	ctx, leave, err := a.engine.life.enter(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer leave()
+	list, err := a.engine.store.List(ctx, a.name, userID, nil, 1)
+	if err != nil {
+		return false, internal("find a user", err)
+	}
+	return len(list) > 0, nil
+}

@@ -30,6 +30,8 @@ func TestEveryActIsAudited(t *testing.T) {
 	c.post("/console/operations/keys", "scope", "read", "days", "1")
 	c.get("/console/sessions/nowhere")
 	c.post(at+"/erase", "confirm", "yes")
+	s.stored(account, "a", "patient-17", s.clock.Now(), nil)
+	c.post("/console/operations/forget", "user", "patient-17", "confirm", "yes")
 	c.post("/console/operations/forget", "user", "patient-17", "confirm", "yes")
 	c.post("/console/sign-out")
 
@@ -59,7 +61,7 @@ func TestEveryActIsAudited(t *testing.T) {
 	want := []string{
 		"sign-in 303", "sign-in 403", "initiate 303 SESSION", "submit 303 SESSION", "result 200 SESSION", "list 303", "list 200 SESSION",
 		"feedback/gad/7 200 SESSION", "feedback/depression/binary 200 SESSION", "keys/create 200", "result 404",
-		"delete begun SESSION", "delete 200 SESSION", "forget begun", "forget 200", "sign-out 303",
+		"delete begun SESSION", "delete 200 SESSION", "forget begun", "forget 200", "forget begun", "forget 404", "sign-out 303",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q,\nwant %q", got, want)

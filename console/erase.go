@@ -51,10 +51,14 @@ func (v *visit) erasePersonPage() error {
 }
 
 func (v *visit) confirmPerson(status int, wrong bool) error {
-	d := &eraseData{User: v.trimmed("user"), Wrong: wrong}
-	if d.User == "" {
-		return fault{http.StatusUnprocessableEntity, "error.invalid"}
+	user, err := v.person()
+	if err != nil {
+		return err
 	}
+	if user == "" {
+		return errNobody
+	}
+	d := &eraseData{User: user, Wrong: wrong}
 	list, next, err := v.account.Results(v.ctx(), d.User, voicescreen.Page{Limit: historyPage})
 	if err != nil {
 		return err
@@ -63,15 +67,25 @@ func (v *visit) confirmPerson(status int, wrong bool) error {
 	return v.page(status, "erase", d)
 }
 
-// erasePerson erases every session of a person, once confirmed. A person without
-// recordings may have sessions that wait for one: the answer is the same.
+// errNobody answers where an erasure finds no session.
+var errNobody = fault{http.StatusNotFound, "erase.nobody"}
+
+// erasePerson erases every session of a person, once confirmed. It takes the identifier
+// exactly, as the confirmation had it.
 func (v *visit) erasePerson() error {
 	if err := v.form(); err != nil {
 		return err
 	}
-	user := v.trimmed("user")
-	if v.r.PostForm.Get("confirm") != "yes" || user == "" {
+	if v.r.PostForm.Get("confirm") != "yes" {
 		return v.confirmPerson(http.StatusUnprocessableEntity, true)
+	}
+	user := v.r.PostForm.Get("user")
+	known, err := v.account.Known(v.ctx(), user)
+	if err != nil {
+		return err
+	}
+	if !known {
+		return errNobody
 	}
 	if err := v.account.Forget(v.ctx(), user); err != nil {
 		return err

@@ -1,12 +1,14 @@
 package console
 
 import (
+	"errors"
 	"fmt"
 	"html/template"
 	"math"
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/voicescreen/voicescreen"
 	"github.com/voicescreen/voicescreen/report"
@@ -64,9 +66,15 @@ func (v *visit) findPerson() error {
 	if err := v.form(); err != nil {
 		return err
 	}
-	user := v.trimmed("user")
-	if user == "" {
+	if v.r.PostForm.Get("user") == "" {
 		return v.page(http.StatusUnprocessableEntity, "people", "people.none")
+	}
+	user, err := v.person()
+	if err != nil {
+		return err
+	}
+	if user == "" {
+		return v.page(http.StatusNotFound, "people", "people.none")
 	}
 	list, _, err := v.account.Results(v.ctx(), user, voicescreen.Page{Limit: 1})
 	if err != nil {
@@ -76,6 +84,22 @@ func (v *visit) findPerson() error {
 		return v.page(http.StatusNotFound, "people", "people.none")
 	}
 	return v.redirect("sessions/" + list[0].SessionID + "/history")
+}
+
+// person returns the identifier of the person in a form: as it was typed, or without outer
+// spaces where nobody has it. It is "" where the account has no session of either.
+func (v *visit) person() (string, error) {
+	typed := v.r.PostForm.Get("user")
+	known, err := v.account.Known(v.ctx(), typed)
+	trimmed := strings.TrimSpace(typed)
+	if !known && trimmed != "" && trimmed != typed && (err == nil || errors.Is(err, voicescreen.ErrInvalid)) { // a tab is invalid
+		typed = trimmed
+		known, err = v.account.Known(v.ctx(), typed)
+	}
+	if err != nil || !known {
+		return "", err
+	}
+	return typed, nil
 }
 
 // history shows the recordings of the person of a session.

@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -172,5 +173,41 @@ func TestErasure(t *testing.T) {
 	reader := s.signedIn(s.newKey(account, httpadapter.DefaultScopes()...))
 	for _, path := range []string{"/console/sessions/d/erase", "/console/operations/erase", "/console/operations/forget"} {
 		reader.post(path, "user", "patient-18", "confirm", "yes").want(t, path+" without the scope admin", http.StatusForbidden)
+	}
+}
+
+// TestIdentifiersAreTakenAsTyped: the API keeps outer spaces, so that "lead" and " lead" may
+// be two people.
+func TestIdentifiersAreTakenAsTyped(t *testing.T) {
+	const people, erase, forget = "/console/people", "/console/operations/erase", "/console/operations/forget"
+	s := newService(t, nil)
+	s.stored(account, "spaced", " lead", s.clock.Now(), nil)
+	s.stored(account, "trail", "trail ", s.clock.Now(), nil)
+	s.stored(account, "plain", "plain", s.clock.Now(), nil)
+	s.stored(account, "waits", " waits", s.clock.Now(), func(x *store.Session) { x.Status = screen.StatusInitiated })
+	c := s.signedIn("")
+	for typed, session := range map[string]string{" lead": "spaced", "trail ": "trail", "plain": "plain", "  plain ": "plain", "\tplain": "plain"} {
+		if got, want := c.post(people, "user", typed).path, "/console/sessions/"+session+"/history"; got != want {
+			t.Errorf("%q: got %s, want %s", typed, got, want)
+		}
+	}
+	for _, typed := range []string{"lead", "  lead", "   "} {
+		c.post(people, "user", typed).want(t, typed, http.StatusNotFound, "no recording of such a person")
+		c.post(erase, "user", typed).want(t, typed, http.StatusNotFound, "no session of such a person")
+		c.post(forget, "user", typed, "confirm", "yes").want(t, typed, http.StatusNotFound, "Nothing was erased")
+	}
+	c.post(forget, "user", " plain", "confirm", "yes").want(t, "an identifier that was not confirmed", http.StatusNotFound, "Nothing was erased")
+	c.post(erase, "user", " plain ").want(t, "an identifier with spaces", http.StatusOK, `name="user" value="plain"`)
+	for session, user := range map[string]string{"spaced": " lead", "waits": " waits"} {
+		c.post(erase, "user", user).want(t, user, http.StatusOK, `name="user" value="`+user+`"`)
+		c.post(forget, "user", user).want(t, user, http.StatusUnprocessableEntity, `name="user" value="`+user+`"`)
+		c.post(forget, "user", user, "confirm", "yes").want(t, user, http.StatusOK, "It is erased")
+		if _, err := s.store.Get(t.Context(), account, session); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("%q: got %v, want the session erased", user, err)
+		}
+		c.post(forget, "user", user, "confirm", "yes").want(t, user+" again", http.StatusNotFound, "Nothing was erased")
+	}
+	if _, err := s.store.Get(t.Context(), account, "plain"); err != nil {
+		t.Errorf("a session of somebody else: %v, want it there", err)
 	}
 }
