@@ -10,6 +10,7 @@ import (
 
 	"github.com/voicescreen/voicescreen/httpadapter"
 	"github.com/voicescreen/voicescreen/screen"
+	"github.com/voicescreen/voicescreen/store"
 	"github.com/voicescreen/voicescreen/voicescreentest"
 )
 
@@ -80,6 +81,23 @@ func TestItemNineIsSaid(t *testing.T) {
 	if strings.Contains(got.body, "of 27") {
 		t.Error("without the scope read the page has the total")
 	}
+}
+
+// What was given is shown before the recording is measured, which may take long.
+func TestLabelsAreShownWhileARecordingWaits(t *testing.T) {
+	const procedure = "Follow your practice&#39;s procedure"
+	s := newService(t, nil)
+	c := s.signedIn("")
+	s.stored(account, "queued", "patient-17", s.clock.Now(), func(x *store.Session) { x.Status, x.Scores = screen.StatusProcessing, nil })
+	const page = "/console/sessions/queued"
+	got := c.get(page)
+	got.want(t, "without labels", http.StatusOK, "is being measured", "None was given")
+	if strings.Contains(got.body, procedure) {
+		t.Error("without labels: the page says the procedure")
+	}
+	c.post(page+"/phq-9", answers(0, 0, 0, 0, 0, 0, 0, 0, 1)...).want(t, "the answers", http.StatusOK)
+	c.post(page+"/interview", "outcome", "true").want(t, "an outcome", http.StatusOK)
+	c.get(page).want(t, "with labels", http.StatusOK, "is being measured", procedure, "PHQ-9: 1 of 27", "Clinical interview: yes")
 }
 
 func TestEveryItemIsAnswered(t *testing.T) {

@@ -23,6 +23,12 @@ type resultData struct {
 	Labelled bool // whether labels may be added now
 }
 
+// waitingData is what the page of a session without a result shows.
+type waitingData struct {
+	*voicescreen.Result
+	given
+}
+
 // maxWait is how long a request waits for a result. Chosen: shorter than a server waits
 // for its requests when it ends, which is 20 s in the command.
 const maxWait = 10 * time.Second
@@ -35,7 +41,7 @@ func (v *visit) result() error {
 	}
 	v.browser.opened(v.session)
 	if !r.Status.Final() {
-		return v.page(http.StatusOK, "waiting", r)
+		return v.page(http.StatusOK, "waiting", &waitingData{r, newGiven(&r.Labels)})
 	}
 	d := &resultData{Result: r, given: newGiven(&r.Labels)}
 	var speech []*screen.Score
