@@ -33,6 +33,9 @@ func PageNames() (all []string) {
 // Phrase translates what package report says.
 var Phrase = phrase
 
+// Isolate writes an identifier within a sentence.
+var Isolate = isolate
+
 // Phrases notes which phrases of the file a translation of a text uses.
 func Phrases(code, text string, used map[string]bool) {
 	for key := range phrases()[code] {

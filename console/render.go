@@ -113,6 +113,10 @@ func (p *view) Session() string { return p.visit.session }
 // Disclaimer is the text that accompanies scores.
 func (p *view) Disclaimer() string { return p.T("disclaimer") }
 
+// Isolate writes an identifier within a sentence, so that it does not turn the text around
+// it. An identifier that stands alone is in a <bdi> instead: people copy it from there.
+func (p *view) Isolate(identifier string) string { return isolate(identifier) }
+
 // Time writes a time for people, in the zone of the server.
 func (p *view) Time(t time.Time) string {
 	if t.IsZero() {
