@@ -39,3 +39,25 @@ func TestSignInWithoutTLSInTheBrowser(t *testing.T) {
 		t.Errorf("the page says %q, want that signing in needs https://%s", got, w.Shot("without-tls"))
 	}
 }
+
+// TestPagesThatWereKeptAreLoadedAgain goes back to a result after the sign-in has ended at
+// the server. Chromium keeps the page, although it is no-store.
+func TestPagesThatWereKeptAreLoadedAgain(t *testing.T) {
+	t.Parallel()
+	b := newBrowser(t, chromium.Desktop)
+	b.signIn(b.s.key)
+	b.s.stored(account, "a", "patient-17", b.s.clock.Now(), nil)
+	b.open("/console/sessions/a")
+	if got := b.Text("main"); !strings.Contains(got, "patient-17") {
+		t.Fatalf("the page says %q, want the result%s", got, b.Shot("result"))
+	}
+	b.open("/console/people")
+	if err := b.s.keys.Revoke(b.s.key); err != nil {
+		t.Fatal(err)
+	}
+	b.Do("back", chromedp.NavigateBack())
+	b.WaitFor("the page to sign in", `document.querySelector("input[name=key]") != null && document.readyState == "complete"`)
+	if got := b.Text("main"); strings.Contains(got, "patient-17") {
+		t.Errorf("the page says %q, want nothing of the person%s", got, b.Shot("back"))
+	}
+}

@@ -24,7 +24,7 @@
 //	render.go      templates: pages/layout.html and one file for each page
 //	static.go      static/: console.css, and the modules of the scripts: record.js is the
 //	               page, microphone.js, speech.js and wav.js its parts, capture.js runs in
-//	               the audio thread
+//	               the audio thread; return.js is on every page
 //
 // Each page has one Go file with its handlers: home.go, consent.go, record.go, label.go,
 // result.go, history.go, agreement.go, operations.go, erase.go. A page adds scripts with
