@@ -34,10 +34,7 @@ func TestSignInWithoutTLSInTheBrowser(t *testing.T) {
 	w := chromium.Open(t, chromium.Desktop, chromedp.Flag("host-resolver-rules", "MAP clinic.example 127.0.0.1"))
 	w.Go("http://clinic.example" + port + "/console/sign-in")
 	w.Do("sign in", chromedp.SetValue(chromedp.CSS("input[name=key]"), s.key), chromedp.Submit(chromedp.CSS("input[name=key]")))
-	w.WaitFor("the answer", `document.querySelector("main [role=alert]") != null`)
-	if got := w.Text("main"); !strings.Contains(got, "needs an address that begins with https://") {
-		t.Errorf("the page says %q, want that signing in needs https://%s", got, w.Shot("without-tls"))
-	}
+	w.WaitFor("the sentence that signing in needs https://", `document.readyState == "complete" && document.querySelector("main")?.textContent.includes("needs an address that begins with https://")`)
 }
 
 // TestPagesThatWereKeptAreLoadedAgain goes back to a result after the sign-in has ended at
@@ -56,8 +53,5 @@ func TestPagesThatWereKeptAreLoadedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.Do("back", chromedp.NavigateBack())
-	b.WaitFor("the page to sign in", `document.querySelector("input[name=key]") != null && document.readyState == "complete"`)
-	if got := b.Text("main"); strings.Contains(got, "patient-17") {
-		t.Errorf("the page says %q, want nothing of the person%s", got, b.Shot("back"))
-	}
+	b.WaitFor("the page to sign in without the person", `document.readyState == "complete" && document.querySelector("input[name=key]") != null && !document.body.textContent.includes("patient-17")`)
 }
